@@ -62,18 +62,17 @@ _DROPS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Materialiser:
-    """Keeps tables of a format's changes: `merge` makes a state of the state before it and a batch
-    of changes.
-
-    Every step is a method, so that a liar can be wrong in one of them.
+    """Keeps the tables of a format's changes. `merge` makes the state after a batch from the state
+    before it and the batch of changes. Every step is a method of its own, so that a liar can do one
+    of them wrongly.
     """
 
     order: Order
     tables: tuple[Table, ...] = ()
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
-        """The state after a batch. `changes` is read several times; `state` has the columns of
-        STATE.
+        """The state after a batch. `state` is the state before it, with the columns of STATE.
+        `changes` is a decoder's output at level one; it is read several times.
         """
         new = self.add_versions(changes)
         schemas = self.schemas(part_of(state, "schema"), new)
@@ -96,7 +95,9 @@ class Materialiser:
         return union(parts)
 
     def add_versions(self, changes: DataFrame) -> DataFrame:
-        """The changes with `version`, the columns that a decoder need not have, and no types."""
+        """The changes with the column `version` (what orders them), with optional columns that the
+        decoder left out, and without `types`.
+        """
         column_types = {
             "database": "string",
             "schema": "string",
@@ -125,8 +126,9 @@ class Materialiser:
         )  # fmt: skip
 
     def version_column(self) -> Column:
-        """The column by which changes of a row are ordered: the numbers of the position, else the
-        commit's microseconds; the same for all changes where a format is ordered by arrival.
+        """The column that orders the changes of a row: the numbers of the position, or else the
+        commit time in microseconds. It is constant for a format whose changes are ordered by
+        arrival.
         """
         if self.order.arrival:
             return F.expr("array(CAST(0 AS decimal(20,0)))")
@@ -143,7 +145,7 @@ class Materialiser:
         )
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The schema cache: the first of a version counts."""
+        """The known schemas after a batch; of several for one version the first counts."""
         if self.order.keys != "schema":
             return state
         versions = new.where(
@@ -154,8 +156,8 @@ class Materialiser:
         return as_part("schema", cached)
 
     def ddl(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """What statements did to the tables, once each: they come in several partitions, and
-        again.
+        """What statements did to the tables, each effect once: a statement may come in several
+        partitions, and again.
         """
         sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
 
@@ -192,8 +194,8 @@ class Materialiser:
         )
 
     def drop_late_rows(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The row changes that their partition's watermark, as it was before the batch, had not
-        passed.
+        """The row changes of a batch that are not below the watermark that their partition had
+        before the batch.
         """
         row_changes = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
         if not self.order.watermarks:
@@ -205,7 +207,9 @@ class Materialiser:
     def resolve_keys(
         self, pending: DataFrame, row_changes: DataFrame, schemas: DataFrame
     ) -> tuple[DataFrame, DataFrame]:
-        """Row changes whose key's columns are known, and those that still wait for their schema."""
+        """Splits row changes: those whose key columns are known, and those that wait for their
+        schema.
+        """
         match self.order.keys:
             case "schema":
                 columns = (
@@ -240,8 +244,8 @@ class Materialiser:
         )
 
     def events(self, row_changes: DataFrame) -> DataFrame:
-        """The events of keys: an upsert or a delete; for an UPDATE of the key a delete of the old
-        and an upsert of the new.
+        """What row changes do to keys: an upsert or a delete. An UPDATE of the key deletes the old
+        key and upserts the new one.
         """
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
         keyed = row_changes.withColumns(
@@ -274,11 +278,13 @@ class Materialiser:
         )
 
     def newness(self) -> str:
-        """What sorts the events of one key, over struct fields."""
+        """The SQL expressions, over the fields of an event, by which the events of a key are
+        sorted.
+        """
         return "struct(version, tie)"
 
     def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
-        """Each key's row after its events, which is that of the newest event."""
+        """The row of each key after its events: the row of the newest event."""
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (
             state.withColumn("whole", F.lit(True))
@@ -299,8 +305,8 @@ class Materialiser:
         return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in state_columns)))
 
     def _overlaid_image(self) -> str:
-        """The newest image, with the older ones' cells in place of its stand-ins for values that
-        were not sent. The state's row follows older events, and undoes them.
+        """The newest image, in which cells of older images replace placeholders for values that
+        were not sent. The row of the state counts as the result of events that are older than it.
         """
         placeholders = ", ".join(f"'{placeholder}'" for placeholder in self.order.placeholders)
         old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
@@ -333,7 +339,7 @@ class Materialiser:
         )
 
     def apply_statements(self, key_rows: DataFrame, ddl: DataFrame) -> DataFrame:
-        """The rows after the effects of newer statements."""
+        """The rows after those statements that are newer than they are."""
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
             F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias(
@@ -352,8 +358,8 @@ class Materialiser:
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones below the watermark: from now on `drop_late_rows` removes
-        rows that late.
+        """The rows without the tombstones below the watermark; `drop_late_rows` removes later rows
+        of those keys.
         """
         if not self.order.watermarks:
             return key_rows
@@ -362,14 +368,14 @@ class Materialiser:
         return key_rows.join(passed, "partition", "left").where(~over).drop("passed")
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The unreadable messages so far."""
+        """The unreadable messages of all batches so far."""
         unreadable = new.where("kind = 'CORRUPT'").select(
             "partition", "offset", F.col("error").alias("text")
         )
         return union((state, as_part("corrupt", unreadable)))
 
     def count_messages(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The number of messages of each partition so far, and the last offset."""
+        """For each partition the number of messages in all batches so far, and the last offset."""
         batch = new.groupBy("partition").agg(
             F.countDistinct("offset").alias("count"), F.max("offset").alias("offset")
         )
@@ -383,12 +389,14 @@ class Materialiser:
 
 
 def part_of(state: DataFrame, name: str) -> DataFrame:
-    """A state's rows of one part."""
+    """The rows of a state that belong to one part (the column `part`)."""
     return state.where(F.col("part") == name)
 
 
 def as_part(part: str, frame: DataFrame) -> DataFrame:
-    """The frame as rows of a part, with all columns of STATE."""
+    """The frame with all columns of STATE, as rows of the part `part`; columns that it lacks are
+    NULL.
+    """
     # SQL text: an expression made piece by piece is a call of the JVM for each piece, which was
     # most of a batch's time.
     expressions = {name: f"`{name}`" for name in frame.columns} | {"part": f"'{part}'"}
@@ -410,15 +418,15 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 @cache
 def state_type() -> StructType:
-    """The columns of STATE."""
+    """The columns of a state, as a Spark type."""
     columns = StructType.fromDDL(STATE)
     assert isinstance(columns, StructType)
     return columns
 
 
 class Keeper:
-    """The states of one materialiser in a directory: reads the state before a batch, writes the
-    batch's state.
+    """The states of one Materialiser on disk, a directory for each batch. It reads the state before
+    a batch and writes the state after it.
     """
 
     def __init__(self, spark: SparkSession, directory: str, materialiser: Materialiser) -> None:
@@ -444,7 +452,7 @@ class Keeper:
         return self._spark.read.schema(state_type()).parquet(f"{self.directory}/{older[-1]}")
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Writes the state after a batch, and replaces an existing one."""
+        """Writes the state after a batch of changes; replaces a state that the batch has already."""
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 
     def put(self, state: DataFrame, batch: int) -> None:

@@ -20,7 +20,7 @@ from spark_checks.liars.liar import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:
-    """What the decoders and the keepers of tables that are wrong on purpose do, in a format."""
+    """The mistakes of the self test's wrong decoders and wrong keepers of tables, for one format."""
     spark_traps = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
     traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
     yield from {(trap.name, trap.convicts): trap for trap in (*spark_traps, *traps)}.values()
@@ -30,10 +30,9 @@ def traps(fmt: str) -> Iterator[Trap]:
 
 
 def pages(docs: Path, changed: Iterable[str] = FORMATS) -> dict[str, str]:
-    """The generated pages by their names below `docs`: all that a change of these formats may
-    alter. The mistakes of recipes stand beside that folder, in scoreboard/faults.
-
-    The audit behind docs/recorded.md takes longer than the others together.
+    """The generated pages by their names below `docs`. If formats are given in `changed`, only the
+    pages that a change of these formats may alter. The mistakes of recipes are in scoreboard/faults
+    beside that folder. Making docs/recorded.md takes longer than all other pages together.
     """
     return of_traps(
         {fmt: tuple(traps(fmt)) for fmt in FORMATS},

@@ -55,7 +55,7 @@ class Baseline:
 
     @property
     def bare(self) -> Baseline:
-        """The baseline for Kafka Connect without a schema: the message is the payload."""
+        """The baseline for Kafka Connect messages without a schema, which are payloads alone."""
         paths: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
@@ -140,7 +140,9 @@ class Baseline:
         return {self.op: "string", self.database: "string", self.table: "string"}
 
     def _rows(self, records: DataFrame, paths: Mapping[str, str]) -> DataFrame:
-        """Coordinates, `m`, and of every row its number `row` and its after image `now`."""
+        """One row for each row of each message: the coordinates, the message `m`, the row's number
+        `row` and its after image `now`.
+        """
         parsed = records.select(
             *COORDINATES, F.from_json(F.col("value").cast("string"), _schema(paths)).alias("m")
         )
@@ -170,7 +172,7 @@ class Baseline:
 
 
 def level_one(messages: DataFrame, kind: Column, **columns: Column) -> DataFrame:
-    """The columns of level one, without a reason for anything."""
+    """The columns of level one, for a message of this kind; `error` is always NULL."""
     return messages.select(*COORDINATES, *change(kind, error=F.lit(None).cast("string"), **columns))
 
 
@@ -182,7 +184,7 @@ def level_two(
     after: Column,
     ordinal: Column | None = None,
 ) -> DataFrame:
-    """The columns of level two, likewise."""
+    """The columns of level two, for a message of this kind; `error` is always NULL."""
     values = {
         "row": F.lit(0) if ordinal is None else ordinal,
         "kind": kind,
@@ -198,12 +200,14 @@ def level_two(
 
 
 def typed(table: Table, cell: Callable[[str], Column]) -> Column:
-    """A struct of the table's columns, each cast from what `cell` gives of its name."""
+    """A struct of the table's columns. `cell` gives the column with a cell's text by the name of
+    its column; the text is cast to the column's type.
+    """
     return F.struct(*(cell(c.name).try_cast(c.type.spark).alias(c.name) for c in table.columns))
 
 
 def _schema(types_by_path: Mapping[str, str]) -> str:
-    """The DDL of the members at the paths, in their order."""
+    """The DDL of a struct that has exactly the members at these paths, in their order."""
     members: dict[str, Any] = {}
     for path, kind in types_by_path.items():
         if path:

@@ -178,8 +178,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates, `kind` of every message, and its payload: of `watermark`, `bootstrap`, `ddl` and
-    `dml` one, or none.
+    """The coordinates and the `kind` of each message, and its payload, which is one of `watermark`,
+    `bootstrap`, `ddl` and `dml`, or none.
     """
     m = F.col("m")
     message = F.when(F.col("whole") & (m["index"] == F.lit(MESSAGE)), m["message"])
@@ -219,8 +219,8 @@ def _kind() -> Column:
 
 
 def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema`
-    counts too: it is that of rows before the statement.
+    """The table schemas that messages carry: the coordinates of each message and an array
+    `schemas`. That is a table's schema after a statement, and `preTableSchema`, the one before it.
     """
     if deployment is None or deployment.compression == "none":
         # Behind the union's branch stands the type: 00 is WATERMARK, 06 is DML.

@@ -133,8 +133,8 @@ def decode_rows(
 def _message(
     image: DataType, extract: Callable[[Column, Column, Column, Column], Column]
 ) -> Column:
-    """The result of `extract` for a message's members, the table schemas of a DDL or BOOTSTRAP, now
-    and before, and its kind.
+    """What `extract` returns for a message: it gets the message's members, the table schemas after
+    and before a DDL or BOOTSTRAP, and the message's kind.
     """
 
     def judged(m: Column, is_whole: Column) -> Column:
@@ -159,7 +159,7 @@ def _message(
 
 
 def _kind(m: Column, own_schema: Column, former: Column) -> Column:
-    """`type` decides; the message must have what its kind requires."""
+    """The kind of a message: `type` decides, and the message must have what that kind needs."""
     is_reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = (
@@ -191,8 +191,8 @@ def _kind(m: Column, own_schema: Column, former: Column) -> Column:
 
 
 def _carried(records: DataFrame) -> DataFrame:
-    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema`
-    is one as well: that of rows before the statement.
+    """The table schemas that messages carry: the coordinates of each message and an array
+    `schemas`. That is a table's schema after a statement, and `preTableSchema`, the one before it.
     """
 
     def schemas(_m: Column, own_schema: Column, former: Column, kind: Column) -> Column:
@@ -203,7 +203,7 @@ def _carried(records: DataFrame) -> DataFrame:
 
 
 def _split(c: ColumnOf) -> str:
-    """A cell of an image of texts; a TIMESTAMP's object is parsed."""
+    """SQL of a cell in an image of texts; the object of a TIMESTAMP is parsed into its parts."""
     cell_text = f"t.{name(c.name)}"
     if c.type.logical is not Logical.TIMESTAMP:
         return f"{cell_text} AS {name(c.name)}"

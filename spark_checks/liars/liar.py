@@ -59,15 +59,15 @@ def _same(frame: DataFrame) -> DataFrame:
 
 
 def quoted(name: str) -> str:
-    """A column name in SQL."""
+    """A column's name, quoted for SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _spoil(
     decode: Decode, change_records: Change = _same, change_rows: Change = _same, **options: str
 ) -> Decode:
-    """The decoder of other records, with other rows in its output, that takes the deployment for
-    another one.
+    """Spoils a decoder: `change_records` changes the records that it gets, `change_rows` the rows
+    that it returns; `options` are false options of the deployment.
     """
 
     def lie(
@@ -88,7 +88,7 @@ def _on_message_text(decode: Decode, sql: str) -> Decode:
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
-    """The decoder with columns of its output replaced by SQL over its output."""
+    """Spoils a decoder by replacing columns of its output with SQL over that output."""
     return _spoil(
         decode,
         change_rows=lambda output: output.withColumns(
@@ -100,8 +100,8 @@ def on_columns(decode: Decode, **sql: str) -> Decode:
 def on_cells(
     decode_rows: Decode, which: Callable[[SourceType], bool], sql: Callable[[str, SourceType], str]
 ) -> Decode:
-    """The level-two decoder with the cells of some types replaced: `sql` is given the cell and its
-    type.
+    """Spoils a decoder of level two by replacing cells: for a column whose type `which` accepts,
+    the cell becomes the SQL that `sql` gives for the cell's SQL and type.
     """
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:

@@ -12,17 +12,17 @@ from spark_checks.keepers import Keeper, Materialiser
 
 
 class AtMostOnce(Keeper):
-    """Takes a batch that is run again for a repeat."""
+    """Treats a batch that is run again as a repeat and skips it."""
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Skips the batch if it was begun before, although its result went with the process."""
+        """Skips a batch that was begun before, although its result was lost with the process."""
         if self.begun(batch):
             self.put(self.before(batch), batch)
         else:
             super().add(changes, batch)
 
     def begun(self, batch: int) -> bool:
-        """Whether it was begun before; from now on it was."""
+        """Whether the batch was begun before; marks it as begun."""
         mark = self.path(f"{self.directory}/begun-{batch}")
         if self.files.exists(mark):
             return True
@@ -31,10 +31,10 @@ class AtMostOnce(Keeper):
 
 
 class ByArrival(Materialiser):
-    """Lets whatever arrives last win."""
+    """Takes the change that arrives last for the newest."""
 
     def newness(self) -> str:
-        """Offset, row and half of the tie, without the position."""
+        """Sorts events by offset, row, and half of a key's UPDATE; not by position."""
         return "slice(tie, 2, 3)"
 
 

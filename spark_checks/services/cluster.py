@@ -47,19 +47,21 @@ _SIGNS: Final[Mapping[str, str]] = {
 
 
 def local(spark: SparkSession) -> bool:
-    """Whether a session runs on this machine alone, and reads its files."""
+    """Whether the session runs on this machine alone, so that it can read this machine's files."""
     return not is_remote() and str(spark.conf.get("spark.master")).startswith("local")
 
 
 def parallelism(spark: SparkSession) -> int:
-    """The number of tasks that run at once, as far as the session tells."""
+    """The number of tasks that can run at once, if the session tells it."""
     if not is_remote():
         return int(spark.sparkContext.defaultParallelism)
     return spark.range(1_000).select(F.spark_partition_id()).distinct().count()
 
 
 def table(spark: SparkSession, *paths: str) -> DataFrame:
-    """The rows of Parquet files that the harness wrote. Other machines get them from the driver."""
+    """Reads Parquet files that the harness wrote on this machine. Other machines get the rows
+    through the driver.
+    """
     if local(spark):
         # Spark would run a job to learn the schema.
         return spark.read.schema(from_arrow_schema(pq.read_schema(paths[0]))).parquet(*paths)
@@ -68,8 +70,8 @@ def table(spark: SparkSession, *paths: str) -> DataFrame:
 
 @functools.cache
 def shares(spark: SparkSession, folder: str) -> bool:
-    """Whether the session's machines and this one see the same folder: a row of each of four tasks
-    arrives here.
+    """Whether the session's machines and this one share the folder: it is tested with a row from
+    each of four tasks.
     """
     place, tasks = Path(folder) / f".shared-{next(_numbers)}", 4
     try:
@@ -121,7 +123,7 @@ def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
 
 
 def missing_on_cluster(error: BaseException, place: str) -> str:
-    """What a machine of the session lacks, if that is why it failed; else ""."""
+    """What a machine of the session lacks, if that is the reason for the error; else ""."""
     message = str(error)
     for sign, what in _SIGNS.items():
         if hit := re.search(sign, message, re.DOTALL):

@@ -1,8 +1,8 @@
-"""A new Python process in place of this one, for the same parent and on the same JVM, with a Spark
-context of its own.
+"""Replaces this Python process by a new one, with the same parent and the same JVM, and with a new
+Spark context.
 
-What a decoder keeps in modules, in workers or in the session is gone, without the start of another
-JVM.
+Whatever a decoder keeps in modules, in workers or in the session is gone, and no other JVM has to
+start.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _POLL_S: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
-    """The Java process that an earlier Python process has started: what is asked of a Popen."""
+    """The Java process that an earlier Python process started, with the methods of Popen that are
+    needed.
+    """
 
     pid: int
     stdin: FileIO
@@ -46,11 +48,9 @@ class Jvm:
 
 
 def renew(spark: SparkSession, request: int) -> NoReturn:
-    """Replaces this process, whose environment and directory are again those of its start, and does
-    not return.
-
-    `request` is answered by the new process (`answer`), which starts its session once it is asked
-    to.
+    """Replaces this process by a new one with the environment and the directory that it had at its
+    start; does not return. The new process answers `request` (`answer`), and starts its session
+    when asked to.
     """
     gateway: Any = SparkContext._gateway
     if home := os.environ.get("TMPDIR"):
@@ -77,8 +77,8 @@ def answer() -> dict[str, Any] | None:
 
 
 def take_over() -> bool:
-    """Whether the session runs on the JVM of an earlier process, which is this one's from now
-    on.
+    """Whether the session should run on the JVM of an earlier process; that JVM then belongs to
+    this process.
     """
     address = os.environ.pop(_JVM, None)
     if address is None:

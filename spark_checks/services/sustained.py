@@ -127,7 +127,7 @@ def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
 
 
 class _Query:
-    """A running query and the figures of its batches."""
+    """A running streaming query, and the figures of its batches."""
 
     def __init__(self, spark: SparkSession, request: Mapping[str, Any], decoder: Decoder) -> None:
         self._spark, self._request, self._decoder = spark, request, decoder
@@ -195,13 +195,13 @@ class _Query:
         return query
 
     def _whole(self, records: DataFrame) -> StreamingQuery:
-        """The query over the decoder's frame, which is built once, and planned for every batch."""
+        """Starts the query with the decoder called once; Spark plans its output for every batch."""
         frame = self._decoded(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
         return self._start(observed, lambda writer: writer.format("noop"))
 
     def _by_batch(self, records: DataFrame) -> StreamingQuery:
-        """The query that calls the decoder for each batch."""
+        """Starts the query with the decoder called for every batch."""
 
         def decode(batch: DataFrame, number: int) -> None:
             frame, observation = self._decoded(batch), Observation()
@@ -232,7 +232,7 @@ class _Query:
         }
 
     def _new(self) -> list[Any]:
-        """The progress of every batch since the last call, in order."""
+        """The progress reports of the batches since the last call, in order."""
         recent, news = self._query._jsq.recentProgress(), []
         for place in range(len(recent) - 1, -1, -1):
             progress = recent[place]
@@ -270,8 +270,8 @@ class _Query:
         }
 
     def _keep(self, sampled: Any, end: Mapping[str, int]) -> None:
-        """Adds a batch's sampled rows, until a batch exceeds the limit: the sample is complete up
-        to an offset.
+        """Adds the sampled rows of a batch. The first batch that exceeds the limit ends the sample,
+        which is then complete up to that batch's offsets.
         """
         if not self._full and self._rows.size() + len(sampled) <= LARGEST_SAMPLE:
             for sample_row in sampled:

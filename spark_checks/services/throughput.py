@@ -28,7 +28,7 @@ WARM_UP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A decoder at one level with all arguments except the records."""
+    """A decoder at one level, with all its arguments except the records."""
 
     name: str
     decoder: Decoder
@@ -37,11 +37,13 @@ class Contestant:
     deployment: Deployment
 
     def frame(self, records: DataFrame) -> DataFrame:
-        """A new DataFrame of its output."""
+        """Builds the DataFrame of the decoder's output anew."""
         return self.decoder(self.level, records, self.table, self.deployment)
 
     def rows(self, records: DataFrame) -> int:
-        """The number of ROW changes, observed in the timed plan: a filter would change the plan."""
+        """The number of ROW changes. It is observed in the plan that is timed, because a filter
+        would change the plan.
+        """
         observation = Observation()
         execute(
             self.frame(records).observe(
@@ -52,7 +54,7 @@ class Contestant:
 
 
 def execute(frame: DataFrame) -> float:
-    """Runs a DataFrame into the noop sink; the seconds that it took."""
+    """Runs a DataFrame into the noop sink and returns the seconds that it took."""
     writer = frame.write.format("noop").mode("overwrite")
     began = time.perf_counter()
     writer.save()
@@ -71,8 +73,8 @@ def cached(spark: SparkSession, parquet: str) -> DataFrame:
 def interleaved(
     contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[float]]:
-    """Seconds of each round by name. Every round runs all contestants once; every second round in
-    reverse order.
+    """The seconds of each round, by contestant. A round runs all contestants once, every second
+    round in reverse order.
     """
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
@@ -84,7 +86,9 @@ def interleaved(
 
 
 def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, float]:
-    """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster."""
+    """The speed relative to `yardstick`, round by round: median, minimum, maximum. Above 1 is
+    faster.
+    """
     ratios = [base / elapsed for base, elapsed in zip(yardstick, seconds, strict=True)]
     return {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
 

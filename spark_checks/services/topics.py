@@ -38,15 +38,15 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of the partitions of several topics, by TOPIC/NUMBER; empty if a lane is its
-    partition.
+    """The numbers (lanes) of the partitions of several topics, by TOPIC/NUMBER. If it is empty, a
+    lane is the number of its partition.
     """
 
     by_partition: Mapping[str, int]
 
     @property
     def lane(self) -> str:
-        """The lane of a record or change; NULL for a partition of no stream."""
+        """The lane of a record or change; NULL if its partition belongs to no stream."""
         if not self.by_partition:
             return "partition"
         # A literal map would be an expression a lane.
@@ -56,5 +56,7 @@ class Lanes:
         )
 
     def of(self, frame: DataFrame) -> DataFrame:
-        """The frame with lanes in place of partitions, by which keepers identify messages."""
+        """The frame with lanes in the column `partition`; keepers of tables identify messages by
+        them.
+        """
         return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame

@@ -96,7 +96,9 @@ def decode_rows(
 def _messages(
     records: DataFrame, reader_schema: Schema, deployment: Deployment | None
 ) -> DataFrame:
-    """Coordinates, `m`, `parts` of the object's name and `kind` of every message."""
+    """The coordinates of each message, the message `m`, the `parts` of its object's name, and its
+    `kind`.
+    """
     framed = _avro.messages(records, WIRE, deployment, reader_schema=reader_schema, newer_long=True)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
@@ -107,8 +109,8 @@ def _messages(
 
 
 def _kind(m: Column, parts: Column) -> Column:
-    """`operation` decides; a row change must have its object, its columns and its row, a statement
-    its text.
+    """The kind of a message: `operation` decides. A row change must have its table, its columns and
+    its row, a statement its text.
     """
     operation = m["operation"]
     needed = _present(
@@ -141,7 +143,7 @@ def _fits(m: Column) -> Column:
 
 
 def _present(cells: Column) -> Column:
-    """An empty array of cells is no image (aliyun#empty-images)."""
+    """The cells of an image; NULL for an empty array, which is no image (aliyun#empty-images)."""
     return F.when(F.size(cells) > 0, cells)
 
 
@@ -170,7 +172,9 @@ def _is(table: Table, m: Column) -> Column:
 
 
 def _image(side: str) -> Column:
-    """The image as a map of texts, without columns that were not captured."""
+    """SQL of an image (`beforeImages` or `afterImages`) as a map of texts. Columns that were not
+    captured (EmptyObject) are left out.
+    """
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
     empty, cell_text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
     captured_cells = (

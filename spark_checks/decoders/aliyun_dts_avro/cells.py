@@ -84,8 +84,8 @@ def images(table: Table, cells: str, nanos: str) -> str:
 
 
 def _unfit(c: ColumnOf) -> str:
-    """Whether the cell `i.t` has a value that is not of the type, or whose value is outside of
-    it.
+    """SQL of whether the cell `i.t` holds a value that is not of the column's type or not in its
+    domain.
     """
     x, value = framing.cell(c, "i.t"), framing.cell(c, "i.value")
     zero = _zero(x, c.type)
@@ -178,7 +178,7 @@ def _float(value: str, type: SourceType) -> str:
 
 
 def _fraction(parts: str, nanos: str) -> str:
-    """`millis` in microseconds; NULL if it has nanoseconds that no microsecond holds."""
+    """SQL of the microseconds in `millis`; NULL for nanoseconds that are no whole microsecond."""
     millis = f"{parts}.millis"
     whole_millis = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
     return (
@@ -187,7 +187,9 @@ def _fraction(parts: str, nanos: str) -> str:
 
 
 def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
-    """Only years from 1 to 9999: Spark cannot make others, and Python has none."""
+    """SQL of a DateTime's wall clock. Only the years 1 to 9999 give a value: Spark cannot make
+    others, and Python has none.
+    """
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
     dated = f"{parts}.year BETWEEN 1 AND 9999"
@@ -239,8 +241,8 @@ def _instant(x: str, type: SourceType) -> str:
 
 
 def _zoned(x: str, type: SourceType, nanos: str) -> str:
-    """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone;
-    without a zone it would take the session's.
+    """SQL of the instant of a wall clock with a zone, which mostly is a bare offset. An unknown
+    zone gives NULL; a missing zone, too, since the cast would take the session's.
     """
     zone = _branch(x, "TimestampWithTimeZone", "timezone")
     clock = _wall_clock(_branch(x, "TimestampWithTimeZone", "value"), type, nanos)
@@ -251,7 +253,9 @@ def _zoned(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _time(x: str, type: SourceType, nanos: str) -> str:
-    """`[-]HH:MM:SS[.ffffff]`: every part has the sign, and a null part is 0."""
+    """SQL of a TIME as `[-]HH:MM:SS[.ffffff]`. In the message every part has the sign, and a null
+    part is 0.
+    """
     parts = _branch(x, "DateTime")
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     undated = f"{parts} IS NOT NULL AND coalesce({parts}.year, {parts}.month, {parts}.day) IS NULL"

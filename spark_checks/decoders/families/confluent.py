@@ -112,8 +112,9 @@ def registry() -> Registry:
 
 
 def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFrame:
-    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone,
-    or `whole_keys`. What cannot be read has no bytes, in a key it is NULL.
+    """The records with Avro turned into JSON: values with schema and payload, keys with the payload
+    alone, or, with `whole_keys`, like values. A value that cannot be read is empty, such a key is
+    NULL.
     """
     schema_registry = registry()
 
@@ -126,7 +127,7 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A decoder of Connect's JSON behind this reading of Avro."""
+    """A decoder of Connect's JSON, applied to messages in Avro after they were turned into JSON."""
 
     of: ConnectDialect | Baseline
 
@@ -179,8 +180,8 @@ _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
 
 
 def _shape(head: bytes, schema_registry: Registry) -> Shape | None:
-    """The schema that the framing names; None for another framing or an id that the registry does
-    not know.
+    """The compiled schema that a message's first five bytes name; None for other bytes, and for an
+    id that the registry does not know.
     """
     number = int.from_bytes(head[1:], signed=True)
     if len(head) < _HEAD or head[0] or number < 0:
@@ -197,7 +198,7 @@ Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 
 
 class Shape:
-    """A schema, compiled."""
+    """An Avro schema, compiled to functions that read its data as JSON."""
 
     def __init__(self, schema: Any) -> None:
         self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
@@ -205,8 +206,8 @@ class Shape:
         self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, with_schema: bool) -> str | None:
-        """The message as JSON, with its schema if `with_schema`; None if it does not end where the
-        datum does.
+        """The message as JSON text, with its schema if `with_schema`. None if the datum does not
+        end where the message ends.
         """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
@@ -217,7 +218,7 @@ class Shape:
         )
 
     def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
-        """How data of the schema are read, and what of it Connect's schema says."""
+        """The function that reads data of a schema, and the schema's description in Connect's JSON."""
         if isinstance(schema, list):
             branches = [self._compiled(branch, space) for branch in schema]
             return _union([read for read, _ in branches]), next(
@@ -292,7 +293,7 @@ def _record(fields: list[tuple[str, Read]]) -> Read:
 
 
 def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
-    """An array, or the entries of a map."""
+    """The function that reads an array, or the entries of a map, whose items `item` reads."""
 
     def read(raw: bytes, at: int) -> tuple[Any, int]:
         items: list[Any] = []
@@ -322,7 +323,7 @@ def _decimal(scale: int) -> Read:
 
 
 def _long(raw: bytes, at: int) -> tuple[int, int]:
-    """A number of up to 64 bits."""
+    """Reads an integer of up to 64 bits at an offset."""
     number = shift = 0
     while True:
         byte = raw[at]
@@ -363,7 +364,7 @@ def _string(raw: bytes, at: int) -> tuple[str, int]:
 
 
 def _float(raw: bytes, at: int) -> tuple[float | str, int]:
-    """The number of the fewest digits that is the same binary32."""
+    """Reads a binary32 number at an offset, as the number with the fewest digits that rounds to it."""
     four = raw[at : at + 4]
     number = struct.unpack("<f", four)[0]
     texts = (float(format(number, f".{digits}g")) for digits in range(1, 10))
@@ -384,7 +385,9 @@ def _double(raw: bytes, at: int) -> tuple[float | str, int]:
 
 
 def _in_json(value: float) -> float | str:
-    """A number, or the name of one that JSON has not."""
+    """The number as a JSON value: NaN and the infinities become their names, because JSON has no
+    such numbers.
+    """
     return (
         value
         if math.isfinite(value)

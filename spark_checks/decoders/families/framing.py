@@ -85,8 +85,8 @@ CellSql = Callable[[ColumnOf, str], str]
 
 
 def change(kind: Column, **columns: Column) -> Sequence[Column]:
-    """The columns of level one: those that are given, by name, and NULL for the others; `row` is 0
-    and `error` of the kind.
+    """The columns of level one. `columns` are given by name; the others are NULL, except `row`,
+    which is 0, and `error`, which follows from the kind.
     """
     columns_by_name = {
         "row": F.lit(0),
@@ -103,32 +103,37 @@ def change(kind: Column, **columns: Column) -> Sequence[Column]:
 
 
 def changes(records: DataFrame, array: Column, deployment: Deployment | None = None) -> DataFrame:
-    """A decoder's output at level one: the coordinates of each record with the columns of a change,
-    which `change` lists, one row for each struct of `array`; where that is empty, a row of NULLs.
+    """A decoder's output at level one. `array` has a struct of columns (`change`) for each row of a
+    record; a record with an empty array gives a row of NULLs. Each row gets the coordinates of its
+    record.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     return records.select(*COORDINATES, F.inline_outer(array))
 
 
 def kind(is_whole: Column, kind_by_members: Column) -> Column:
-    """The kind of a message that is whole; CORRUPT without one."""
+    """The kind of a message: `kind_by_members` for a whole message, CORRUPT if that is NULL or the
+    message is not whole.
+    """
     return F.when(is_whole, F.coalesce(kind_by_members, F.lit("CORRUPT"))).otherwise("CORRUPT")
 
 
 def name_of_code(wire: Column, names: Mapping[str, str]) -> Column:
-    """The name of what stands on the wire; NULL of what has none."""
+    """Translates a value of the message (`wire`) by the table `names`; NULL for a value that is not
+    in it.
+    """
     return F.try_element_at(
         F.create_map(*(F.lit(item) for pair in names.items() for item in pair)), wire
     )
 
 
 def instant(millis: Column) -> Column:
-    """A time in milliseconds since 1970; NULL outside of the years that Spark has."""
+    """The timestamp of milliseconds since 1970; NULL outside of the years 1970 to 9999."""
     return F.when(millis.between(0, _LAST_SECOND * 1000 + 999), F.timestamp_millis(millis))
 
 
 def instant_of_seconds(seconds: Column) -> Column:
-    """A time in seconds since 1970; NULL outside of the years that Spark has."""
+    """The timestamp of seconds since 1970; NULL outside of the years 1970 to 9999."""
     return F.when(seconds.between(0, _LAST_SECOND), F.timestamp_seconds(seconds))
 
 
@@ -142,8 +147,8 @@ _TYPES: Final[Mapping[str, DataType]] = {
 
 
 def struct(members: str, **types: DataType) -> StructType:
-    """A struct of `name:type` members in order; `types` are those of the members that stand without
-    one.
+    """The type of a struct from a text such as `id:long data`. A name without a type has the one
+    that `types` gives for it.
     """
     words = [word.partition(":") for word in members.split()]
     return StructType(
@@ -152,9 +157,9 @@ def struct(members: str, **types: DataType) -> StructType:
 
 
 def message_of(envelope: StructType, extract: Callable[[Column, Column], Column]) -> Column:
-    """The result of `extract` for a record's message (as `envelope`, NULL if it is not one JSON
-    object) and for whether it is one whose members, as far as `envelope` names them, have the right
-    kinds of JSON value.
+    """Parses a record's value as one JSON object, and returns what `extract` makes of two columns:
+    the message, with the members of `envelope` (NULL if the value is not one object), and whether
+    the value is one object whose members have the right kinds of JSON value.
     """
     json_text = F.col("value").cast("string")
     return let_column(
@@ -164,21 +169,22 @@ def message_of(envelope: StructType, extract: Callable[[Column, Column], Column]
 
 
 def before(op: Column, image: Column) -> Column:
-    """The before image, where the op has one."""
+    """The before image of an UPDATE or DELETE; NULL for other operations."""
     return F.when(op.isin("UPDATE", "DELETE"), image)
 
 
 def after(op: Column, image: Column) -> Column:
-    """The after image, where the op has one."""
+    """The after image of an INSERT, READ or UPDATE; NULL for other operations."""
     return F.when(op.isin("INSERT", "READ", "UPDATE"), image)
 
 
 def part(
     kind: Column, of_table: Column, op: Column, old: Column, new: Column, **more: Column
 ) -> Column:
-    """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is
-    not the table's (`of_table`), and `images`, out of `old` and `new` those that the op has; and
-    `more`.
+    """A struct with what level two needs of a message. `op` is CORRUPT for an unreadable message,
+    and NULL for a message that is not of the requested table (`of_table`). `images` has the before
+    and the after image, as far as the operation has them, made of `old` and `new`. `more` are
+    further members.
     """
 
     def with_images(op: Column) -> Column:
@@ -189,13 +195,13 @@ def part(
 
 
 def cell(c: ColumnOf, image: str) -> str:
-    """SQL of the column's cell in an image that is a struct."""
+    """SQL of a column's cell; `image` is the SQL of a struct."""
     return f"{image}.{name(c.name)}"
 
 
 def images_by_name(table: Table, images: str = "part.images") -> str:
-    """SQL of images, lists `v` whose columns' names are `part.names`, as structs; a column is
-    searched for only if another one stands in its place of the table.
+    """SQL that turns images from lists of cells into structs of the table's columns. `part.names`
+    has the names of the cells. A name is searched for only if it is not at its column's place.
     """
 
     def at(i: int, c: ColumnOf) -> str:
@@ -213,8 +219,8 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
 def images(
     table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
 ) -> str:
-    """`judged` images of which a cell fits that `misfit` says so of: `cell_text` is NULL for SQL
-    NULL alone.
+    """SQL that types the images and judges each cell by `misfit` (see `judged`). `cell_text` gives
+    the SQL of a cell's text, which must be NULL only for SQL NULL.
     """
     return judged(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
@@ -227,11 +233,13 @@ def judged(
     unfit: Callable[[ColumnOf], str | None],
     texts: str = "part.images",
 ) -> str:
-    """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`:
-    whether a cell does not fit.
+    """SQL that types an array of images. Each becomes a struct of `value`, the typed image, and
+    `unfit`: whether a cell is not of its column's type. `texts` is the SQL of the array, whose
+    images are structs of texts.
 
-    `value` is a typed cell, `unfit` whether it does not fit, over the structs `i.t` and `i.value`;
-    None if every one does.
+    `value` gives the SQL of a typed cell from the SQL of its image. `unfit` gives the SQL of
+    whether a cell does not fit, over the structs `i.t` (texts) and `i.value` (typed); None if every
+    cell fits.
     """
     values = ", ".join(f"{value(c, 't')} AS {name(c.name)}" for c in table.columns)
     tests = " OR ".join(filter(None, map(unfit, table.columns))) or "false"
@@ -247,11 +255,11 @@ def judged(
 
 
 def row_array(typed: str) -> str:
-    """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before
-    and after (`images`).
+    """SQL of an array with the row of a message; NULL without a row. `typed` is the SQL of its
+    typed images, before and after, as `images` gives it.
 
-    Both are over `part`: its `op` is CORRUPT for what cannot be read, NULL for what is not the
-    table's.
+    It uses the struct `part`, whose `op` is CORRUPT for an unreadable message, and NULL for a
+    message of another table.
     """
     unread = (
         f"WHEN part.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit,"
@@ -267,13 +275,15 @@ def row_array(typed: str) -> str:
 def row_struct(
     ordinal: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)"
 ) -> str:
-    """SQL of a row of level two; `images` are the places of both among the `typed`."""
+    """SQL of a row of level two. `images` are the indexes of its before and its after image in the
+    array `typed`.
+    """
     sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
     return f"struct({ordinal} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
 
 
 def corrupt(why: str) -> str:
-    """SQL of an array of the one row of a message that cannot be read."""
+    """SQL of an array with the one CORRUPT row of an unreadable message; `why` is the row's error."""
     # A place that no array has gives a NULL of the images' type.
     return (
         f"array({row_struct('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
@@ -283,8 +293,8 @@ def corrupt(why: str) -> str:
 def typed_rows(
     records: DataFrame, part: Column, result: str, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Level two of `part`, what it takes of each record's message, and the SQL over it of an array
-    of its rows (`row`).
+    """A decoder's output at level two. `part` is a struct with what is needed of each record's
+    message; `result` is SQL over it, of an array of the message's rows.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make
@@ -296,7 +306,8 @@ def typed_rows(
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
-    """Records with their values decompressed: snappy blocks or LZ4 frames, NULL for other bytes.
+    """The records with decompressed values: `compression` is snappy (blocks), lz4 (frames) or none.
+    A value of other bytes becomes NULL.
 
     Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another
     `compression`.
@@ -344,7 +355,9 @@ _MARK: Final = f"m{secrets.token_hex(8)}"
 
 
 def read(json_text: Column, envelope: StructType) -> Column:
-    """A message's text parsed inside the wrapping; `message` and `whole` take it."""
+    """Parses a message inside the wrapping, by the type `envelope`. `message` and `is_one_object`
+    read the result.
+    """
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType(
         [StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())]
@@ -354,8 +367,8 @@ def read(json_text: Column, envelope: StructType) -> Column:
 
 
 def read_each(json_texts: Column, envelope: StructType) -> Column:
-    """Several texts, at least one, parsed inside one wrapping, in which a mark follows each of
-    them; `each_whole` takes it, and `message_at` the place of a text.
+    """Parses an array of at least one JSON text inside one wrapping, with a mark after each text.
+    `is_one_object_each` and `message_at` read the result.
     """
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType(
@@ -370,7 +383,7 @@ def read_each(json_texts: Column, envelope: StructType) -> Column:
 
 
 def is_one_object_each(parsed: Column, count: Column) -> Column:
-    """Whether `read_each` found one JSON object for each of so many texts; never NULL."""
+    """Whether `read_each` found exactly one JSON object in each of its `count` texts; never NULL."""
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
     elements_present = F.forall(
@@ -383,18 +396,18 @@ def is_one_object_each(parsed: Column, count: Column) -> Column:
 
 
 def message_at(parsed: Column, place: Column) -> Column:
-    """The message of a text of `read_each`."""
+    """The message in text number `place` (from 0), from the result of `read_each`."""
     return F.get(parsed[_MARK], place * 2)
 
 
 def message(parsed: Column) -> Column:
-    """The message in what `read` gives: a struct, NULL where there is none."""
+    """The message, a struct, from the result of `read`; NULL if there is none."""
     return F.get(parsed[_MARK], F.lit(0))
 
 
 def is_one_object(parsed: Column) -> Column:
-    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never
-    NULL.
+    """Whether `read` found exactly one JSON object, whose members are of the kinds of JSON value
+    that the envelope declares; never NULL.
     """
     elements = parsed[_MARK]
     last = F.get(elements, F.lit(1))[_MARK]

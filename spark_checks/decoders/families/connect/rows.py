@@ -157,12 +157,14 @@ class ConnectDialect:
         return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
     def operation(self, payload: Column) -> Column:
-        """The operation as the column `op` has it, NULL for one that the format lacks."""
+        """The operation as the output's column `op` names it; NULL for one that the format does not
+        have.
+        """
         return framing.name_of_code(lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
-        """Whether the payload is a row change with the images that it needs: the row after, of all
-        but DELETE and TRUNCATE.
+        """Whether the payload is a row change with the images that it needs. Every operation except
+        DELETE and TRUNCATE needs the row after the change.
         """
         op = self.operation(payload)
         return op.isNotNull() & (op.isin("DELETE", "TRUNCATE") | payload[self.after].isNotNull())
@@ -170,8 +172,8 @@ class ConnectDialect:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A record's message: its `value`, its `payload` (a struct of the dialect's members), `kind`,
-    and `op` of a row change.
+    """The columns of a record's message: `value`, the whole message; `payload`, a struct of the
+    dialect's members; `kind`; and, for a row change, `op`.
     """
 
     value: Column
@@ -183,7 +185,9 @@ class Message:
 def decode(
     records: DataFrame, dialect: ConnectDialect, *, are_decimals_numbers: bool = False
 ) -> DataFrame:
-    """Level one; decimals that are JSON numbers keep all their digits."""
+    """A decoder's output at level one. With `are_decimals_numbers` decimals are JSON numbers; they
+    keep all their digits.
+    """
     none = F.lit(None).cast("string")
 
     def change(m: Message) -> Column:
@@ -259,7 +263,7 @@ def _image_fields(message: Message, image: str) -> Column:
 
 
 def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
-    """The images before and after, where the operation has them."""
+    """The before and the after image of a message; NULL where the operation has none."""
     names = (dialect.before, dialect.after)
     return [
         F.when(m.op.isin(*ops), m.payload[name])
@@ -268,8 +272,9 @@ def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
 
 
 def _with_all_digits(image: Column, member: str) -> Column:
-    """An image, a map of texts, with the digits that a double loses: of the envelope's member, in a
-    payload or alone, or of a row without an envelope.
+    """The image, a map of texts, with numbers that Spark would read through a double parsed again
+    with all their digits. The row is the envelope's member `member` inside a payload or without
+    one, or a payload or a message without an envelope.
     """
     message = _record_text()
     marked = mark_numbers(message)
@@ -321,9 +326,9 @@ class _RowSql:
 
     @property
     def _cells(self) -> str:
-        """Form and scale of each column by the schema, in the table's order; NULL without a schema.
-
-        A complete schema has the columns in that order too, and then none has to be searched for.
+        """SQL of the form and the scale of each column, from the message's schema, in the table's
+        order; NULL without a schema. A complete schema has the columns in that order, too, so that
+        none is searched for.
         """
         names = ", ".join(literal(c.name) for c in self.table.columns)
         searched = f"transform(array({names}), n -> get(filter(part.fields, f -> f.field = n), 0))"
@@ -382,8 +387,8 @@ class _RowSql:
         )
 
     def _groups(self) -> dict[str, list[int]]:
-        """Columns by the SQL that types a `cell` of theirs, which columns of a type share. Texts
-        are taken as they are.
+        """The columns, grouped by the SQL that types a `cell` of theirs; columns of one type share
+        it. Texts need none.
         """
         groups: dict[str, list[int]] = {}
         for i, c in enumerate(self.table.columns):
@@ -395,7 +400,7 @@ class _RowSql:
         return groups
 
     def _cell(self, i: int, c: ColumnOf) -> str:
-        """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits,
+        """SQL of a cell as a struct: its text `t`, its `form`, and, if base64 may stand for digits,
         their `scale`.
         """
         cell_text = f"image.{name(c.name)}"
@@ -436,8 +441,8 @@ def message_of(
     image: MapType | StructType,
     extract: Callable[[Message], Column],
 ) -> Column:
-    """What `extract` makes of a record's message: `schema` and `image` are the types of what it has
-    of them.
+    """What `extract` returns for a record's message. `schema` and `image` are the types as which
+    the message's schema and its images are parsed.
     """
     payload = StructType(
         [
@@ -450,13 +455,15 @@ def message_of(
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
 
     def either(m: Column) -> Column:
-        """The member `payload`; without it the message's own members as one."""
+        """The member `payload` of a message; for a message without it, a struct of the message's
+        own members.
+        """
         bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
         return F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare)
 
     def judged(m: Column, p: Column) -> Column:
-        """What `extract` makes of a message and its payload, with the kind and op that are found
-        for them.
+        """Finds the kind and the operation of message `m` with payload `p`, and passes all four to
+        `extract`.
         """
 
         def extract_part(kind: Column) -> Column:
@@ -468,8 +475,8 @@ def message_of(
         return let_column(_kind(dialect, p), extract_part)
 
     def enveloped(m: Column) -> Column:
-        """The answer of `judged` for a message whose payload may be a row alone, if the dialect has
-        such (`bare`): first it is made an envelope.
+        """The same for a message whose payload may be a bare row, if the dialect has such: the row
+        is put into an envelope first.
         """
         if dialect.bare is None:
             return let_column(either(m), lambda p: judged(m, p))
@@ -491,10 +498,10 @@ def _record_text() -> Column:
 def _enveloped(
     m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType
 ) -> Column:
-    """The payload; a payload that is itself a row becomes an envelope: of a delete with the old
-    row, else with the new one.
+    """The payload. A payload that is a bare row is put into an envelope: a deleted row as the
+    before image, any other as the after image.
 
-    Such a row is parsed again, since its columns are not known before.
+    A bare row is parsed a second time, because its columns are not known the first time.
     """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
     inner = F.when(
@@ -522,7 +529,9 @@ def _enveloped(
 
 
 def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
-    """The fields of a row's schema, without envelope."""
+    """The fields that the message's schema declares, for a message that is a bare row; NULL for any
+    other.
+    """
     if dialect.bare is None:
         return F.lit(None)
     field_schemas = F.transform(
@@ -533,7 +542,9 @@ def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
 
 
 def _kind(dialect: ConnectDialect, p: Column) -> Column:
-    """A payload of null is a record without value, unless the message is an envelope itself."""
+    """The kind of a message with the payload `p`. A record whose payload is null is a TOMBSTONE,
+    unless the message is an envelope itself.
+    """
     nothing = F.col("value").isNull()
     if dialect.bare:
         nothing = nothing | (_record_text() == "null")
