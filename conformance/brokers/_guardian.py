@@ -40,8 +40,8 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _dies_with(guardian: int) -> Callable[[], None] | None:
-    """The function that a Linux child calls before exec, so that the kernel kills it with the
-    guardian; None on other systems.
+    """The function that a child process calls before exec, so that the kernel kills it when the
+    guardian ends; None on systems other than Linux.
     """
     try:
         prctl = ctypes.CDLL(None).prctl
@@ -57,8 +57,8 @@ def _dies_with(guardian: int) -> Callable[[], None] | None:
 
 
 def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
-    """The first event: `stop` (the parent asked), `orphaned` (the parent died) or `ended` (the
-    child ended).
+    """Waits for the first event: `stop` (the parent asks for it), `orphaned` (the parent died) or
+    `ended` (the child ended).
     """
     while child is None or child.poll() is None:
         # A forked sibling may keep the pipe open after the parent's death, so the parent's id is
@@ -71,8 +71,8 @@ def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
 
 
 def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
-    """Kills the processes whose temporary folder is this one or below it, in sessions of their own
-    too. Linux only; returns how many there were.
+    """Kills the processes whose temporary folder is `home` or below it, even in other sessions.
+    Linux only. Returns the number of killed processes.
     """
     variable, killed, deadline = f"TMPDIR={home}/".encode(), set[int](), time.monotonic() + _EXEC_S
     while True:
@@ -92,8 +92,8 @@ def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
 
 
 def _is_in_exec(process: Path) -> bool:
-    """Whether it has a new program, but not its arguments and environment yet: kernel threads and
-    zombies have no program.
+    """Whether a process is just executing a new program, whose arguments and environment are not
+    there yet. Kernel threads and zombies have no program.
     """
     return bool((process / "exe").readlink()) and not (process / "cmdline").read_bytes()
 

@@ -31,7 +31,7 @@ _FLAGS: Final = ("-Xmx384m", *QUICK)
 
 
 class EmbeddedRegistry(JavaServer):
-    """A registry."""
+    """A schema registry as a Java process."""
 
     title = "the schema registry"
     timeout_s = 120
@@ -39,12 +39,12 @@ class EmbeddedRegistry(JavaServer):
 
     @property
     def url(self) -> str:
-        """Where it answers as Confluent's registry does."""
+        """The URL of the registry's interface that is compatible with Confluent's."""
         return f"http://127.0.0.1:{self._ports[0]}{CONFLUENT_API}"
 
     @property
     def api(self) -> str:
-        """Where it answers as itself."""
+        """The URL of the registry's own interface."""
         return f"http://127.0.0.1:{self._ports[0]}/apis/registry/v2"
 
     def _fetch_jars(self) -> list[Path]:

@@ -27,13 +27,15 @@ _QUIET = ("-Xlog:cds=error", "-Xlog:cds+dynamic=error")
 
 
 def spark_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The archive path of this Java and this pyspark; None if either is missing."""
+    """The path of the class archive for Spark with this Java and this pyspark; None if either is
+    missing.
+    """
     jars = pyspark_jars()
     return None if jars is None else _archive_path("spark", jars.glob("*.jar"), environ)
 
 
 def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The archive path of the embedded broker; None if its jars are missing."""
+    """The path of the class archive for the embedded broker; None if its jars are missing."""
     with contextlib.suppress(HarnessError):
         jars = cached_jars(environ)
         return None if jars is None else _archive_path("kafka", jars, environ)
@@ -53,13 +55,14 @@ def _archive_path(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -
 
 
 def warn(line: str) -> None:
-    """Says a line in the log."""
+    """Logs a line as a warning."""
     logging.getLogger(__name__).warning(line)
 
 
 def complete_archive(archive: Path | None, note: Note = warn) -> Path | None:
-    """The archive's complete file, or None. Its name ends with its size, its digest stands beside
-    it; one of another content is removed, and `note` hears of it.
+    """The file of an archive that is complete, else None. The file's name ends with its size, and
+    its digest is in a file beside it; an archive with another content is removed, which `note` is
+    told.
     """
     if archive is not None:
         for file in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
@@ -76,32 +79,29 @@ _READS: Final = "-XX:SharedArchiveFile="
 
 
 def archive_options(archive: Path | None, note: Note = warn) -> tuple[str, ...]:
-    """The JVM's options to start from an archive; empty if there is none."""
+    """The JVM options that use a class archive; none if there is no complete archive."""
     file = complete_archive(archive, note)
     return () if file is None else (f"{_READS}{file}", *_QUIET)
 
 
 def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """The archive that a JVM with these arguments starts from, if any, and the arguments without
-    it.
-    """
+    """Splits a JVM's arguments: the class archive that they name, if any, and the other arguments."""
     files = [Path(option.removeprefix(_READS)) for option in arguments if option.startswith(_READS)]
     without = tuple(option for option in arguments if not option.startswith(_READS))
     return next(iter(files), None), without
 
 
 def discard_archive(file: Path, what: str, note: Note) -> None:
-    """Removes an archive from which a JVM did not start, `what`, and says so."""
+    """Removes an archive with which a JVM (`what`) did not start, and tells `note`."""
     remove_sealed(file)
     note(f"{what} with {file}, which was removed; it is started once more without. {_AGAIN}")
 
 
 @contextlib.contextmanager
 def archive_writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
-    """The JVM's options to write an archive at its end, which must come within the context.
-
-    None if another process has written it meanwhile. Raises HarnessError if the JVM has not written
-    it, or the directory cannot be written.
+    """A context that yields the JVM options to write an archive. The JVM writes it when it exits,
+    which must happen inside the context. Yields None if another process has written the archive
+    meanwhile. Raises HarnessError if the JVM has not written it, or the directory is not writable.
     """
     unfinished = archive.with_name(f".{archive.stem}-{os.getpid()}.jsa")
     try:

@@ -29,7 +29,7 @@ PULL_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running broker: `kind` is embedded, container or running, `detail` a description."""
+    """A running broker. `kind` is embedded, container or running; `detail` describes it."""
 
     kind: str
     cluster: Cluster
@@ -42,9 +42,8 @@ class Broker:
 
 
 def parse_bootstrap(spec: str) -> str | None:
-    """`spec` if it is HOST:PORT (or several, separated by commas; IPv6 in brackets), else None.
-
-    Raises UsageError for a port outside 1 to 65535.
+    """Returns `spec` if it is HOST:PORT, or several of them, separated by commas; None for any
+    other text. An IPv6 address is in brackets. Raises UsageError for a port outside 1 to 65535.
     """
     addresses = spec.split(",")
     for address in addresses:
@@ -59,8 +58,8 @@ def parse_bootstrap(spec: str) -> str | None:
 
 
 def check_spec(spec: str) -> str:
-    """`spec` if it is legal for `broker`, else raises UsageError with the legal values and the
-    nearest match.
+    """Returns `spec` if `broker` accepts it. Raises UsageError with the legal values and the
+    nearest match otherwise.
     """
     if spec in KINDS or parse_bootstrap(spec) is not None:
         return spec
@@ -107,8 +106,8 @@ def broker(
 
 
 def ahead(spec: str, note: Callable[[str], None]) -> None:
-    """Begins to fetch the jars of a broker that `broker` will start, beside what Spark needs; what
-    fails is told at its start.
+    """Starts to download the jars of the broker that `broker` will start, while Spark's own are
+    prepared. An error is only reported when the broker starts.
     """
 
     def fetch() -> None:
@@ -131,7 +130,7 @@ def _contained(
     note: Callable[[str], None],
     reached: Callable[[str], Cluster],
 ) -> Broker | None:
-    """A broker in a container, or None if `spec` is auto and a container is not possible."""
+    """Starts a broker in a container. Returns None if `spec` is auto and no container is possible."""
     auto = spec == "auto"
     try:
         client = engine()

@@ -115,8 +115,8 @@ def has_image(client: Any, image: str) -> bool:
 
 
 def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
-    """Pulls the image if the engine does not have it, for at most `limit_s` seconds. Raises
-    ImageMissing.
+    """Pulls the image unless the engine has it. Raises ImageMissing if that fails or takes more
+    than `limit_s` seconds.
     """
     import docker
 
@@ -154,7 +154,7 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
 
 
 def _host(client: Any) -> str:
-    """The host at which published ports are reachable from here."""
+    """The host name at which this process reaches the ports that containers publish."""
     from testcontainers.core.config import testcontainers_config
     from testcontainers.core.docker_client import DockerClient
 
@@ -232,7 +232,7 @@ def _remove(client: Any, name: str) -> None:
 
 
 def container_prefix(pid: int) -> str:
-    """The name prefix of a process's containers."""
+    """The beginning of the names of the containers that a process starts."""
     return f"cdc-conformance-kafka-{pid}-"
 
 

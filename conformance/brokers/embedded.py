@@ -1,5 +1,5 @@
-"""Servers as Java child processes on loopback; a Kafka broker: one KRaft node from Maven jars
-(Kafka 4.3.1).
+"""Runs servers as Java child processes on loopback; one of them is a Kafka broker, a single KRaft
+node from Maven jars (Kafka 4.3.1).
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ _CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.
 
 
 def has_crashed(code: int) -> bool:
-    """Whether a guarded process died of a signal of its own, by the exit code of its guardian,
-    which is a byte: 250 for SIGABRT, whose number is 6.
+    """Whether a guarded process was killed by a signal of its own, such as SIGABRT. `code` is the
+    exit code of its guardian, a byte: 250 stands for signal 6.
     """
     return code & 0xFF in {0x100 - crash for crash in _CRASHES}
 
@@ -126,25 +126,25 @@ class JavaServer(Closing):
 
     @abstractmethod
     def _fetch_jars(self) -> list[Path]:
-        """Its jars."""
+        """The server's jars."""
 
     @abstractmethod
     def _prepare(self) -> Sequence[str]:
-        """Makes what it needs in its directory; the arguments of Java that start it."""
+        """Prepares the server's directory, and returns the Java arguments that start it."""
 
     @abstractmethod
     def _is_answering(self) -> bool:
-        """Whether it answers."""
+        """Whether the server answers requests."""
 
     @property
     def directory(self) -> Path:
-        """The folder of its data and log."""
+        """The folder with the server's data and log."""
         assert self._dir is not None
         return self._dir
 
     @property
     def pid(self) -> int | None:
-        """The Java process, while it runs."""
+        """The id of the Java process while it runs; else None."""
         return (
             self._process.pid
             if self._process is not None and self._process.exit_code() is None
@@ -218,8 +218,8 @@ class JavaServer(Closing):
                 )
 
     def _discard_archive(self, code: int) -> bool:
-        """Whether the process crashed while it had an archive of classes, which is removed
-        then: the next start is without.
+        """Removes the class archive if the process crashed while it used one, so that the next
+        start does without. Returns whether it did.
         """
         archive, arguments = split_archive(self._arguments)
         if archive is None or not has_crashed(code):
@@ -229,7 +229,7 @@ class JavaServer(Closing):
         return True
 
     def _note_line(self, line: str) -> None:
-        """Says a line that stays, if `note` can keep it."""
+        """Tells `note` a line that stays on the screen, if `note` can do that."""
         getattr(self._note, "line", self._note)(line)
 
     def stop(self) -> None:
@@ -245,7 +245,7 @@ class JavaServer(Closing):
             self._dir = None
 
     def log_tail(self) -> str:
-        """The last lines of its log, or a remark that it is empty."""
+        """The last lines of the server's log, or a remark that the log is empty."""
         try:
             log = (self.directory / "server.log").read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -257,8 +257,8 @@ class JavaServer(Closing):
 
 
 class EmbeddedKafka(JavaServer):
-    """A broker. `classes` replaces the JVM options for the archive of classes. With a `protocol`
-    (SASL_SSL, ...) it also listens at `secured`, beside the plain address; `properties` are added
+    """A Kafka broker. `classes` replaces the JVM options for the class archive. With a `protocol`
+    (SASL_SSL ...) it has a second listener, `secured`, beside the plain one. `properties` are added
     to the broker's.
     """
 
@@ -325,8 +325,8 @@ class EmbeddedKafka(JavaServer):
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
-        """Formats the storage. The features of a new cluster come from Kafka's tool, a JVM of its
-        own, once for these jars.
+        """Formats the broker's storage. Kafka's tool, which is a JVM of its own, says once for
+        these jars which features a new cluster has.
         """
         archive, features = kafka_classes(), data / "bootstrap.checkpoint"
         cached_features = archive.with_suffix(features.suffix) if archive else None
@@ -375,9 +375,7 @@ class EmbeddedKafka(JavaServer):
                 write_seal(cached_features)
 
     def _run_to_end(self) -> int | None:
-        """Runs Java with the arguments until it ends; its exit code, or None if the time is
-        over.
-        """
+        """Runs Java until it exits. Returns its exit code, or None when the time is over."""
         program = self._run(self._arguments)
         try:
             return program.wait(self.timeout_s)
@@ -407,7 +405,7 @@ class EmbeddedKafka(JavaServer):
         return False
 
     def end(self, timeout_s: float) -> int | None:
-        """Ends the process with SIGTERM; its exit code, or None after `timeout_s` seconds."""
+        """Ends the process with SIGTERM. Returns its exit code, or None after `timeout_s` seconds."""
         assert self._process is not None
         if (pid := self.pid) is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -415,7 +413,7 @@ class EmbeddedKafka(JavaServer):
         return self._process.wait(timeout_s)
 
     def kill(self) -> None:
-        """Kills the process like a crash."""
+        """Kills the process, as in a crash."""
         pid = self.pid
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):

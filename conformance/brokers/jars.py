@@ -169,7 +169,9 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
 
 
 def java_words(environ: Mapping[str, str] = os.environ) -> str:
-    """The version that Java prints of itself; "" if there is none, which whoever needs it says."""
+    """The version text that Java prints; "" if there is no Java, which is reported where Java is
+    needed.
+    """
     try:
         return find_java(environ).text
     except HarnessError:
@@ -178,7 +180,7 @@ def java_words(environ: Mapping[str, str] = os.environ) -> str:
 
 @functools.cache
 def _ask_java(path: str, _changed: int) -> Java:
-    """What `java -version` prints; a launcher that does not change is asked once."""
+    """The output of `java -version`, cached as long as the launcher's file does not change."""
     try:
         finished = subprocess.run(
             [path, "-version"],
@@ -225,9 +227,8 @@ def pyspark_jars() -> Path | None:
 
 
 def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
-    """The broker's jars if they need no download, else None.
-
-    Raises UsageError if CDC_CONFORMANCE_KAFKA_JARS names a directory without a broker.
+    """The broker's jars if they are there without a download, else None. Raises UsageError if
+    CDC_CONFORMANCE_KAFKA_JARS names a directory without a broker.
     """
     user_folder = environ.get("CDC_CONFORMANCE_KAFKA_JARS")
     if user_folder:
@@ -247,9 +248,7 @@ def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
 
 
 def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path] | None:
-    """The jars of a bundle if they need no download: all are there, and are what was downloaded;
-    else None.
-    """
+    """The jars of a bundle if all are in the cache as they were downloaded, else None."""
     folder = _folder(bundle, environ)
     jars = _listed_jars(folder)
     if jars is None or (altered := altered_jars(bundle, environ)) is None:
@@ -263,8 +262,8 @@ def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> li
 
 
 def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[str] | None:
-    """The names of the kept jars that have another digest than this release pins, or than they had
-    when they were downloaded; None if no list says which they had.
+    """The names of cached jars whose digest differs from the one that this release pins, or that
+    they had when they were downloaded. None if there is no list of the latter.
     """
     folder, pins = _folder(bundle, environ), read_pins(bundle)
     try:
@@ -283,7 +282,7 @@ def _warn_once(warning: str) -> None:
 
 
 def _listed_jars(folder: Path) -> list[Path] | None:
-    """The jars of the folder's list, or None if one is missing or truncated."""
+    """The jars in a folder's list; None if one of them is missing or truncated."""
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
         jars = []
@@ -513,8 +512,8 @@ def _dependency_parts(bundle: Bundle) -> list[list[str]]:
 
 
 def progress_text(log: str, total: int = 0) -> str:
-    """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known,
-    then it fetches their jars.
+    """The progress of a download in words, from Ivy's log: Ivy first finds the modules, unless
+    their number `total` is known, and then fetches their jars.
     """
     count = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
     is_counted = total or "downloading " in log
@@ -526,8 +525,8 @@ def progress_text(log: str, total: int = 0) -> str:
 
 
 def read_pins(bundle: Bundle) -> dict[str, Pin]:
-    """A bundle's jars by name, from the file beside this module, in the form of `sha256sum` with
-    the modules behind; {} without a file.
+    """The pins of a bundle by the jar's name, from a file beside this module in the form of
+    `sha256sum`, with the module at the end of the line. {} without such a file.
     """
     file = Path(__file__).with_name(f"{bundle.name}.sha256")
     lines = file.read_text("ascii").splitlines() if file.is_file() else []
@@ -539,8 +538,8 @@ def read_pins(bundle: Bundle) -> dict[str, Pin]:
 
 
 def unpinned_jars(bundle: Bundle, jars: Sequence[Path]) -> str:
-    """Which jars are missing, unknown or differ from the pinned ones, in words; "" if there are
-    none.
+    """Says in words which jars are missing, unknown, or different from the pinned ones; "" if none
+    are.
     """
     pinned = read_pins(bundle)
     if not pinned:

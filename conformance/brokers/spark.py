@@ -283,8 +283,8 @@ def missing_artefacts(
 
 
 def revisions(release: str) -> tuple[str, ...]:
-    """The revisions to ask for, in order: Spark's release, the newest of its minor release, the
-    newest of its major one.
+    """The revisions of a Spark module to try, in order: that of Spark's release, the newest of its
+    minor release, the newest of its major release.
     """
     major, minor = _numbers(release)
     return release, f"{major}.{minor}.+", f"{major}.+"

@@ -1,4 +1,4 @@
-"""Jobs of an engine, one after the other in a thread of their own."""
+"""Runs an engine's jobs in a thread of their own, one after the other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 class Jobs:
-    """The thread, whose whole life is within the context `around`; it ends behind the job that runs
-    while it is closed.
+    """A thread that runs jobs in order, inside the context `around`. When it is closed, the running
+    job is finished and waiting ones are cancelled.
     """
 
     def __init__(self, name: str, around: AbstractContextManager[object]) -> None:
@@ -29,7 +29,7 @@ class Jobs:
         self.thread.start()
 
     def put(self, job: Callable[[], T]) -> Future[T]:
-        """The result of a job."""
+        """Queues a job and returns a future of its result."""
         future: Future[T] = Future()
         with self._closing:
             if self.closed:
@@ -39,7 +39,7 @@ class Jobs:
         return future
 
     def close(self) -> bool:
-        """Cancels what waits; false if that was done before."""
+        """Cancels the waiting jobs. Returns False if the thread was closed before."""
         with self._closing:
             was_closed, self.closed = self.closed, True
             self._waiting.put(None)

@@ -1,4 +1,4 @@
-"""What an engine asks of Spark's side: requests as JSON values, and what the replies mean."""
+"""The requests of an engine to Spark's side, as JSON values, and the meaning of the replies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ _ERRORS: Final[Mapping[str, type[Exception]]] = {
 
 
 class RequestingEngine(Closing):
-    """The decoding part of an Engine, over `put`, which answers a request."""
+    """The part of an Engine that decodes. A subclass implements `put`, which sends a request and
+    returns its reply.
+    """
 
     directory: Path
     _numbers: itertools.count[int]
 
     @abstractmethod
     def put(self, request: dict[str, Any]) -> Future[Any]:
-        """The reply to a request."""
+        """Sends a request; the future has the reply."""
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """See Engine."""
@@ -87,7 +89,7 @@ class RequestingEngine(Closing):
 
 
 def take_output(path: Path, level: int, decoder: str) -> pa.Table:
-    """A decoder's output in a file, which is removed. Raises UsageError for columns that violate
+    """Reads and removes the file with a decoder's output. Raises UsageError if its columns violate
     the contract.
     """
     with pa.memory_map(str(path)) as file:
@@ -98,7 +100,7 @@ def take_output(path: Path, level: int, decoder: str) -> pa.Table:
 
 
 def error_of_reply(kind: str, message: str) -> Exception:
-    """The exception for a reply with an error of this kind."""
+    """The exception to raise for a reply with an error; `kind` is the error's kind in the reply."""
     return _ERRORS[kind](message) if kind in _ERRORS else HarnessError(f"Spark: {message}")
 
 
@@ -107,8 +109,9 @@ def convert_result(
     convert: Any,
     explain: Callable[[BaseException], BaseException] = lambda error: error,
 ) -> Future[Any]:
-    """A future of the converted result, or of the error as `explain` tells it. To cancel it cancels
-    the request, unless that runs already.
+    """A future of the result of `future`, passed through `convert`; an error of it, or of
+    `convert`, is passed through `explain`. Cancelling it cancels the request, unless that is
+    running.
     """
     converted: Future[Any] = Future()
     converted.add_done_callback(

@@ -98,8 +98,9 @@ execution. A run judges decoders without it, as their users run them.
 
 
 def required_packages(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
-    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. A
-    format whose messages name schemas has a registry from then on. Raises UnknownName.
+    """The Maven packages that a session needs beside pyspark: `kafka` to read from a broker, `avro`
+    for formats in Avro. Also makes sure that there is a schema registry, if a format's messages
+    name schemas. Raises UnknownName for an unknown format.
     """
     registry.ensure_registry(formats := tuple(formats))
     return (
@@ -202,19 +203,19 @@ class ChildEngine(RequestingEngine):
         self.started: Future[Any] = self.put(self._start_request)
 
     def make_twin(self) -> ChildEngine:
-        """Another child with the same settings."""
+        """Another engine, with the same settings and a child of its own."""
         return self._make_twin()
 
     def sources(self, *, forget: bool) -> Future[list[str]]:
-        """The files below the working directory that the loaded decoders are made of; with `forget`
-        they are read again by the next call.
+        """The files, below the working directory, from which the loaded decoders were imported.
+        With `forget` the next call imports them again.
         """
         return convert_result(
             self.put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"])
         )
 
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
-        """The liars of a format: name, level, convicts, why."""
+        """The liars of a format: (name, level, id of the rule that must convict it, why)."""
         return convert_result(
             self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"])
         )
@@ -233,13 +234,13 @@ class ChildEngine(RequestingEngine):
         )
 
     def end(self, limit_s: float) -> Future[Any]:
-        """Stops the session's JVM in an orderly way; the child takes no requests afterwards."""
+        """Lets the session's JVM exit normally. The child takes no requests afterwards."""
         return self.put({"op": "end", "limit_s": limit_s})
 
     @property
     def pid(self) -> int | None:
-        """The child's process group while it runs, for tests that kill it. The next request starts
-        another child.
+        """The id of the child's process group while it runs, for tests that kill it. The next
+        request starts another child.
         """
         child = self._child
         return child.pid if child is not None and child.poll() is None else None
@@ -286,7 +287,9 @@ class ChildEngine(RequestingEngine):
             os.close(self._wake_end)
 
     def _take_next(self) -> _PendingRequest | None:
-        """The next request if it may start now, alone or beside running requests."""
+        """Removes and returns the next request if it may start now: alone, or beside those that
+        run. Else None.
+        """
         if self._closed or not self._waiting:
             return None
         pending, running = self._waiting[0], self._running.values()
@@ -321,7 +324,7 @@ class ChildEngine(RequestingEngine):
             self._fail_request(pending, error)
 
     def _ensure_child(self) -> bool:
-        """Starts a child if none runs; true if it started."""
+        """Starts a child if none runs. Returns whether it started one."""
         if self._child is not None and self._child.poll() is None:
             return False
         self._kill()
@@ -381,8 +384,8 @@ class ChildEngine(RequestingEngine):
             child.stdin.flush()
 
     def _listen(self) -> None:
-        """Waits for a reply, the child's end, an expired time limit or a new request, and acts on
-        it.
+        """Waits for the next event (a reply, the child's end, an expired time limit, or a new
+        request) and handles it.
         """
         left_s = (
             min((pending.deadline for pending in self._running.values()), default=math.inf)
@@ -413,14 +416,16 @@ class ChildEngine(RequestingEngine):
             self._drop_child(f"did not end within {overdue[0].limit_s:g} s", timed_out=True)
 
     def _finish_renewal(self, pending: _PendingRequest) -> None:
-        """Ends a child that does not go on as a new process on its JVM: the next request starts
-        another.
+        """Ends a child that did not continue as a new process on its JVM; the next request starts
+        another child.
         """
         self._kill()
         pending.future.set_result(None)
 
     def _replay_before(self, *next_requests: _PendingRequest) -> None:
-        """Starts the session and opens what was open before any other request."""
+        """Queues, in front of all other requests, those that start the session and open the records
+        again, and then `next_requests`.
+        """
         replayed, self._replay = self._replay, []
         self._waiting.extendleft(
             (*next_requests, *(_PendingRequest(r) for r in reversed(replayed)))
@@ -448,15 +453,17 @@ class ChildEngine(RequestingEngine):
                 self._fail_request(pending, error_of_reply(kind, self._message(reply)))
 
     def _message(self, reply: Mapping[str, Any]) -> str:
-        """The words of an error, without the secrets of the session's settings."""
+        """The error text of a reply, with secrets of the session's settings removed."""
         return hide_in_text(reply["message"], self._settings)
 
     def _tail(self, *, before_traceback: bool = False) -> str:
-        """The end of the child's log, without secrets."""
+        """The end of the child's log, with secrets removed."""
         return hide_in_text(self._log.tail(before_traceback=before_traceback), self._settings)
 
     def _drop_child(self, event: str, timed_out: bool = False) -> None:
-        """Drops the child. A request that ran alone fails; of several, each is retried."""
+        """Gives up the child after `event`. A request that ran alone fails; if several ran, each is
+        tried again.
+        """
         self._kill()
         lost, self._running = list(self._running.values()), {}
         for pending in reversed(lost):
@@ -488,8 +495,8 @@ class ChildEngine(RequestingEngine):
         pending.future.set_exception(error)
 
     def _error_of_end(self, request: Mapping[str, Any], event: str) -> Exception:
-        """The error of a request whose child ended or does not answer; a verdict only for decode
-        calls.
+        """The error of a request whose child ended or did not answer in time. It is ChildDied, a
+        verdict on the decoder, for decode calls and services only.
         """
         tail = self._tail(before_traceback=request["op"] == "start")
         match request["op"]:
@@ -532,7 +539,7 @@ class ChildEngine(RequestingEngine):
 
 @dataclass(slots=True, eq=False)
 class _PendingRequest:
-    """A request and its state: `shared` once another ran at the same time, `alone` if none may."""
+    """A request and its state. `shared`: another request ran at the same time. `alone`: none may."""
 
     request: dict[str, Any]
     future: Future[Any] = field(default_factory=Future)
@@ -544,8 +551,8 @@ class _PendingRequest:
 
 
 def _may_overlap(first_pending: _PendingRequest, second_pending: _PendingRequest) -> bool:
-    """Whether two requests may run at once: calls of our own decoders, which keep no state, under
-    equal session settings; and reading other records beside them.
+    """Whether two requests may run at the same time: calls of the project's own decoders, which
+    keep no state, with equal session settings; and reading other records beside such calls.
     """
     first, second = first_pending.request, second_pending.request
     if (

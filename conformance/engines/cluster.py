@@ -1,5 +1,5 @@
-"""What a session needs before it starts: its jars, a master or server that answers, an address to
-connect back to.
+"""Checks what a session on a cluster needs before it starts: its jars, a master or server that
+answers, and an address to which the cluster connects back.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ PORTS: Final = {"sc": 15002, "http": 80, "https": 443}
 
 
 def host_ports(url: str) -> list[tuple[str, int]]:
-    """Hosts and ports of a master or server; none for YARN, whose own files name it."""
+    """Hosts and ports in the URL of a master or server; none for YARN, whose configuration files
+    name them.
+    """
     match = re.match(r"(?:k8s://)?(?:(\w+)://)?([^/;]*)", url)
     scheme, hosts = (match[1] or "https", match[2]) if match and "://" in url else ("", "")
     matches = (re.fullmatch(r"(.*?)(?::(\d+))?", host) for host in hosts.split(",") if host)
@@ -45,8 +47,8 @@ def host_ports(url: str) -> list[tuple[str, int]]:
 
 
 def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
-    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.prepare_jars`), of
-    the user, of packages. A server has its own, so none.
+    """The jars that a session needs: those of Spark's `modules`, the user's, and those of packages.
+    None for a Spark Connect server, which has its own.
     """
     if conf.get(REMOTE):
         return []
@@ -58,12 +60,10 @@ def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) 
 
 
 def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
-    """What a session on other machines needs beside its own settings: the driver's address, as the
-    master reaches it.
-
-    {} for a session on this machine, and for clusters whose driver's address Spark itself chooses.
-    Raises HarnessError if nobody answers within `PATIENCE_S`, or this machine lacks what leads
-    there.
+    """The settings for the address by which a cluster reaches this machine, where Spark's driver
+    runs. {} for a session on this machine, and for clusters for which Spark itself chooses the
+    address. Raises HarnessError if nobody answers within `PATIENCE_S`, or the address cannot be
+    found out.
     """
     url = cluster_url(conf)
     if not url:
@@ -98,7 +98,9 @@ def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def uses_other_machines(conf: Mapping[str, str]) -> bool:
-    """Whether a session may run on machines to which the loopback of this one is another."""
+    """Whether a session may run on other machines, which cannot reach a loopback address of this
+    one.
+    """
     url = cluster_url(conf)
     return bool(url) and not (
         host_ports(url) and all(map(_is_loopback, (host for host, _ in host_ports(url))))
@@ -115,7 +117,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def unreachable_broker(conf: Mapping[str, str], kind: str, bootstrap: str) -> str:
-    """Why a broker cannot be read from other machines; "" if it can, or there are none."""
+    """Why other machines of the session cannot read the broker; "" if they can, or there are none."""
     if not uses_other_machines(conf) or kind not in ("embedded", "container"):
         return ""
     target = conf.get(REMOTE) or conf.get(MASTER)

@@ -219,7 +219,7 @@ class CommandEngine(Closing):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running decoder, also of its session."""
+        """The process id of the running decoder, which is also the id of its session of processes."""
         return None if self._process is None else self._process.pid
 
     def close(self) -> None:
@@ -257,7 +257,9 @@ class CommandEngine(Closing):
     def _ensure_started(
         self, decoder: str, variables: Mapping[str, str], deadline: float
     ) -> Started:
-        """The decoder's handshake, with the running or a new process."""
+        """Returns the answer to the start line of a process that runs this decoder with these
+        environment variables; starts one if none does.
+        """
         process = self._process
         if process is not None and self._started:
             # This call gets the error, although no case of it is the cause: a new process can
@@ -401,7 +403,7 @@ class CommandEngine(Closing):
 
 
 class _OpenTable:
-    """Records in memory, by topic, partition and offset."""
+    """The records of an opened source, in memory, by topic, partition and offset."""
 
     def __init__(self, records: Sequence[LineRecord]) -> None:
         self.count = len(records)
@@ -414,7 +416,7 @@ class _OpenTable:
             partition_records.append(record)
 
     def in_ranges(self, ranges: Ranges) -> list[LineRecord]:
-        """The records of some ranges, by partition and offset."""
+        """The records in the given ranges, sorted by partition and offset."""
         found_records: list[LineRecord] = []
         for topic, partition, low, high in ranges:
             offsets, partition_records = self._by_partition.get((topic, partition), ([], []))
@@ -425,8 +427,8 @@ class _OpenTable:
 
 
 def _split_batches(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
-    """The records in one batch, or dealt out to several, the last batch first, to separate
-    neighbours.
+    """Splits the records of a call: one batch, or `parts` batches, dealt out in turn so that
+    neighbours are apart, and in reverse order.
     """
     if parts < 2:
         return [records]
@@ -434,7 +436,7 @@ def _split_batches(records: Sequence[LineRecord], parts: int) -> list[Sequence[L
 
 
 def _environment(conf: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables for a call's settings."""
+    """The environment variables for the settings of a call."""
     variables = {name: value for name, value in conf.items() if not name.startswith("spark.")}
     if zone := conf.get("spark.sql.session.timeZone"):
         variables["TZ"] = zone
@@ -442,7 +444,7 @@ def _environment(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines joined to chunks of about GROUP bytes."""
+    """Joins lines to chunks of about GROUP bytes."""
     chunk: list[bytes] = []
     size = 0
     for line in lines:

@@ -1,5 +1,5 @@
-"""The engine's interface: records in, an Arrow table of changes out; and the layout of messages at
-offsets.
+"""The interface of an engine: it reads records and returns a decoder's output as an Arrow table.
+Also assigns offsets to messages.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class DecodeRaised(Exception):
 
 
 class PlanFailed(DecodeRaised):
-    """Spark refused the decoder's plan before it read a message."""
+    """Spark refused the decoder's plan before any message was read."""
 
 
 class ProcessLost(Exception):
-    """The decoder's process is lost. `lost_s` is the time of the call, without starts of the
-    process, if the engine knows it.
+    """The process that ran the decoder is lost. `lost_s` is how long the call had run, not counting
+    starts of the process, if the engine knows it.
     """
 
     lost_s: float | None = None
@@ -57,8 +57,8 @@ class AnswerTimeout(ChildDied):
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's
-    Kafka source.
+    """Where records come from: ranges of a Kafka topic, or a Parquet file with the columns of
+    Spark's Kafka source.
     """
 
     ranges: Ranges
@@ -69,9 +69,10 @@ class RecordSource:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One decode call on opened records. `conf` are session settings for this call only; `table`
-    None means level one, `tables` are those of the records' rows for decoders that ask for them at
-    level one; `limit_s` replaces the engine's time limit, if not 0.
+    """One decode call on opened records. `conf` are session settings for this call only. `table` is
+    the requested table of level two, None for level one. `tables` are the tables of the records'
+    rows, for decoders of level one that ask for them. `limit_s` replaces the engine's time limit,
+    unless it is 0.
     """
 
     handle: str
@@ -89,17 +90,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A loaded decoder: its levels and claims."""
+    """A loaded decoder: which levels it has, and the capabilities that it declares."""
 
     levels: tuple[int, ...]
     capabilities: Capabilities
 
 
 class Engine(Protocol):
-    """Records in, Arrow table of changes out.
-
-    `directory` holds its files. `environments` are those that environment independence varies:
-    `Request.conf` by description.
+    """Reads records and runs decoders on them. `directory` holds its files. `environments` are the
+    session settings (`Request.conf`) in which a decoder must give the same rows, by their
+    description.
     """
 
     directory: Path
@@ -110,7 +110,7 @@ class Engine(Protocol):
         ...
 
     def open_records(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records once, keeps them under a name; returns their number."""
+        """Reads records once and keeps them under the name `handle`. The future has their number."""
         ...
 
     def release(self, handle: str) -> None:
@@ -122,8 +122,8 @@ class Engine(Protocol):
         ...
 
     def renew(self) -> Future[Any]:
-        """A new process for the decoder once all earlier requests are answered. Spark's child keeps
-        its JVM if it can, with a session of its own.
+        """Runs the decoder in a new process once all earlier requests are answered. Spark's child
+        keeps its JVM, with a new session, if it can.
         """
         ...
 
@@ -133,9 +133,9 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has
-    their schemas then. A call's messages lie together, and Spark reads the groups alone that may
-    hold some of them.
+    """Writes messages to a Parquet file with the columns of Spark's Kafka source, and registers
+    their schemas. The messages of a call are neighbours in the file, so that Spark reads only the
+    row groups with some of them.
     """
     import pyarrow.parquet as pq
 
@@ -148,7 +148,9 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
 
 
 def assign_places(messages: Sequence[Message]) -> list[Place]:
-    """The address of each message, if its partition holds only these messages, in order."""
+    """The (topic, partition, offset) that each message gets in partitions that hold only these
+    messages, in order.
+    """
     ends: Counter[tuple[str, int]] = Counter()
     places: list[Place] = []
     for message in messages:
@@ -161,7 +163,9 @@ def assign_places(messages: Sequence[Message]) -> list[Place]:
 def write_table(
     directory: Path, handle: str, messages: Sequence[Message]
 ) -> tuple[list[Place], RecordSource]:
-    """Writes messages as an engine's table; returns their places and the source."""
+    """Writes messages as a table that the engine can open. Returns the place of each message, and
+    the source.
+    """
     places = assign_places(messages)
     path = directory / f"{handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
@@ -169,12 +173,14 @@ def write_table(
 
 
 def tables_of_cases(cases: Iterable[Case]) -> tuple[Table, ...]:
-    """The tables of some cases, in order of appearance, with repetitions."""
+    """The tables of the cases, in order of appearance; a table may come several times."""
     return tuple(itertools.chain.from_iterable(case.tables for case in cases))
 
 
 def ranges_of(places: Iterable[Place]) -> Ranges:
-    """The fewest inclusive (topic, partition, low, high) ranges of exactly these places."""
+    """The smallest number of ranges that hold exactly these places: (topic, partition, first
+    offset, last offset).
+    """
     ranges: list[tuple[str, int, int, int]] = []
     for topic, partition, offset in sorted(set(places)):
         if ranges and ranges[-1][:2] == (topic, partition) and ranges[-1][3] + 1 == offset:

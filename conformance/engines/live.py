@@ -37,7 +37,7 @@ _LIVE_MODULE: Final = "spark_checks.services.live"
 
 
 def decoder_name(decoder: object) -> str:
-    """The name of a decoder in requests and reports: its specification, of a function or class its
+    """The name of a decoder in requests and reports: its specification; for a function or class its
     module and qualified name.
     """
     if isinstance(decoder, str):
@@ -47,8 +47,8 @@ def decoder_name(decoder: object) -> str:
 
 
 def pickle_decoder(decoder: object) -> Mapping[str, str]:
-    """The pickled decoder for another process, by its name; {} for a specification, which that
-    process loads itself. Raises UsageError if the decoder cannot be pickled.
+    """A decoder of this process, pickled for another process, by its name. {} for a specification,
+    which the other process can load itself. Raises UsageError if the decoder cannot be pickled.
     """
     if decoder is None or isinstance(decoder, str):
         return {}
@@ -108,7 +108,7 @@ class LiveEngine(RequestingEngine):
 
     @property
     def is_away(self) -> bool:
-        """Whether what the session executes may run on other machines."""
+        """Whether the session may execute on other machines."""
         return bool(self._session.is_away)
 
     def ask_service(
@@ -120,7 +120,7 @@ class LiveEngine(RequestingEngine):
         )
 
     def close(self) -> None:
-        """Interrupts what runs, and leaves the session as it was."""
+        """Interrupts running requests, and restores the session as it was."""
         self._jobs.close()
         self._jobs.thread.join(AT_ONCE_S)
         if self._jobs.thread.is_alive():

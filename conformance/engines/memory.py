@@ -1,5 +1,5 @@
-"""The bound of a decoder's memory: each of its processes may have so much of its own (RLIMIT_DATA
-of Linux, which what a process only reserves does not fill).
+"""Limits the memory of a decoder: the private memory of each of its processes (RLIMIT_DATA of
+Linux; memory that is only reserved does not count).
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ _MEMORY_WORDS: Final = re.compile(
 
 
 def bound_mb(conf: Mapping[str, str]) -> int:
-    """The bound of `--memory` in a session's settings, or the default; 0: none."""
+    """The memory limit of a session in MB: that of `--memory` in its settings, or the default. 0 is
+    no limit.
+    """
     return int(conf.get(BOUND, DEFAULT_MB))
 
 
 def session_bound_mb(conf: Mapping[str, str]) -> int:
-    """The bound of Spark's processes on this machine: the decoder's, and the heap of the JVM."""
+    """The memory limit in MB of Spark's processes on this machine: the decoder's limit plus the
+    JVM's heap.
+    """
     bound = bound_mb(conf)
     if not bound:
         return 0
@@ -42,8 +46,8 @@ def session_bound_mb(conf: Mapping[str, str]) -> int:
 
 
 def bound_memory(process: int, mb: int) -> None:
-    """Bounds a process that has just begun, and all that it will start; nothing on other systems,
-    and for 0.
+    """Limits the memory of a process that has just started, and of all that it starts later. Does
+    nothing for 0, or on other systems than Linux.
     """
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import resource
@@ -53,7 +57,9 @@ def bound_memory(process: int, mb: int) -> None:
 
 
 def memory_remark(output: str, mb: int) -> str:
-    """A line that names the bound, if a process's output speaks of memory; else ""."""
+    """A line that names the memory limit, if the output of a process that failed speaks of memory;
+    else "".
+    """
     return (
         f"\nEach process of the decoder may have {mb:,} MB (--memory)."
         if mb and _MEMORY_WORDS.search(output)

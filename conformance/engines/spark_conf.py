@@ -72,23 +72,25 @@ _SHORT: Final = 4
 
 
 def is_secret(name: str) -> bool:
-    """Whether the value of a setting of this name may be a secret."""
+    """Whether a setting with this name may have a secret value."""
     return bool(_SECRET.search(name))
 
 
 def hide_in_setting(setting: str) -> str:
-    """KEY=VALUE without a value that may be secret, and without what a URL holds of secrets."""
+    """KEY=VALUE for an error text: without the value if it may be secret, and without secrets in
+    URLs.
+    """
     name, equals, _ = setting.partition("=")
     return f"{name}={HIDDEN}" if equals and is_secret(name) else hide_in_urls(setting)
 
 
 def hide_in_urls(sentence: str) -> str:
-    """The text without users, passwords and tokens of URLs."""
+    """The text with users, passwords and tokens removed from its URLs."""
     return _IN_URL.sub(HIDDEN, sentence)
 
 
 def hide_in_text(words: str, conf: Mapping[str, str]) -> str:
-    """A text of Spark or of a decoder without the secrets of these settings."""
+    """A text of Spark or of a decoder with the secrets of these settings removed."""
     secrets = {value for name, value in conf.items() if is_secret(name)}
     secrets |= set(chain.from_iterable(map(_IN_URL.findall, conf.values())))
     for secret in sorted(secrets, key=len, reverse=True):
@@ -98,7 +100,9 @@ def hide_in_text(words: str, conf: Mapping[str, str]) -> str:
 
 
 def check_setting(name: str, value: str) -> tuple[str, str]:
-    """The setting. Raises UsageError if its name is none of Spark's, or the harness owns it."""
+    """Returns the setting. Raises UsageError if its name is no setting of Spark, or if the harness
+    sets it.
+    """
     if not name.startswith("spark."):
         raise UsageError(f"--spark-conf {name}: names of Spark's settings begin with spark.")
     for owned, why in OWNED.items():
@@ -108,9 +112,9 @@ def check_setting(name: str, value: str) -> tuple[str, str]:
 
 
 def merge_settings(conf: Mapping[str, str], user_conf: Mapping[str, str]) -> dict[str, str]:
-    """A session's settings with the user's, which win; a JVM gets both options, the user's last.
-    The harness's sizes of the driver's heap go where the user sets its memory: they may not fit in
-    it.
+    """A session's settings with the user's, which win. JVM options are joined, the user's last. If
+    the user sets the driver's memory, the harness's settings of the heap's parts are left out: they
+    may not fit into it.
     """
     if MEMORY in user_conf and OPTIONS[0] in conf:
         conf = {**conf, OPTIONS[0]: re.sub(r" ?-Xm[sn]\S+", "", conf[OPTIONS[0]])}
@@ -129,7 +133,7 @@ PACKAGE_LISTS: Final = rf"^{_PACKAGE}(,{_PACKAGE})*$"
 
 
 def master_url(url: str) -> str:
-    """A master's URL. Raises UsageError if it is none."""
+    """Returns the URL of a master. Raises UsageError if it is no such URL."""
     if not re.search(MASTERS, url):
         raise UsageError(
             f"--master {url!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or"
@@ -139,7 +143,7 @@ def master_url(url: str) -> str:
 
 
 def server_url(url: str) -> str:
-    """The URL of a server of Spark Connect. Raises UsageError if it is none."""
+    """Returns the URL of a Spark Connect server. Raises UsageError if it is no such URL."""
     if not re.search(SERVERS, url):
         raise UsageError(
             f"--remote {url!r}: expected sc://HOST:PORT, with parameters behind /; if any"
@@ -148,8 +152,8 @@ def server_url(url: str) -> str:
 
 
 def parse_packages(listed: str) -> tuple[tuple[str, str, str], ...]:
-    """Organisation, name and release of packages, separated by commas. Raises UsageError for a
-    package without one of the three.
+    """Parses Maven packages, separated by commas, into organisation, name and release. Raises
+    UsageError if one of the three is missing.
     """
     coordinates = []
     for package in listed.split(",") if listed else ():
@@ -167,8 +171,8 @@ def settings_of_options(
     remote: str = "",
     added_packages: Iterable[str] = (),
 ) -> dict[str, str]:
-    """A user's settings with those that have options of their own; `added_packages` are packages.
-    Raises UsageError for settings that exclude each other.
+    """A user's settings, with those for which there are options of their own. Raises UsageError for
+    settings that exclude each other.
     """
     package_list = ",".join(filter(None, [user_conf.get(PACKAGES, ""), *added_packages]))
     parse_packages(package_list)
@@ -193,6 +197,8 @@ def settings_of_options(
 
 
 def cluster_url(conf: Mapping[str, str]) -> str:
-    """The URL of the cluster or server that a session runs on; "" for one on this machine alone."""
+    """The URL of the cluster or server on which a session runs; "" for a session on this machine
+    alone.
+    """
     master = conf.get(MASTER, "local")
     return conf.get(REMOTE, "") or ("" if master.startswith("local") else master)

@@ -36,7 +36,7 @@ spark_checks.services with a `handle`.
 
 
 def decoder_spec(fmt: str, decoder: str | None) -> str:
-    """The specification with which a format's decoder is loaded; None is the reference decoder."""
+    """The specification of a format's decoder; for None that of the reference decoder."""
     return decoder or f"{DECODERS}.{module_name(fmt)}"
 
 
@@ -46,11 +46,9 @@ def is_command(decoder: object) -> bool:
 
 
 def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
-    """Raises UsageError if the decoder's file does not exist and, with `parse_file`, if it is no
-    Python or has no such function.
-
-    The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any
-    name.
+    """Raises UsageError if the file of a decoder does not exist, or, with `parse_file`, if it is no
+    Python or has no function of that name. The file is parsed, not run: names that come from
+    `import *`, or are made while it runs, are accepted.
     """
     source, name = decoder.rsplit(":", 1) if ".py:" in decoder else (decoder, "")
     if is_command(decoder) or not source.endswith(".py"):
@@ -78,8 +76,8 @@ def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
 
 
 def _functions(tree: ast.Module) -> set[str]:
-    """The functions and classes of a module that may be meant: those outside of others without a
-    leading underscore.
+    """The functions and classes of a module that are not inside other ones, and whose names do not
+    begin with an underscore.
     """
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     nested_ids = {
@@ -97,7 +95,9 @@ def _functions(tree: ast.Module) -> set[str]:
 
 
 def _defined_names(tree: ast.Module) -> Iterator[str]:
-    """The names that the statements of a module define, and `globals` if it is called."""
+    """The names that the statements of a module define at any depth, and `globals` if the module
+    uses that.
+    """
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():

@@ -1,5 +1,5 @@
-"""What decoders start with: a registry of schemas, an engine, and the broker through which messages
-reach it.
+"""Starts what decoders need: a schema registry, an engine, and the broker that carries messages to
+it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of
-`_producers`.
+"""Runs a load from Spark's source `cdc`, which makes the messages itself, in place of a topic and
+its producer. It has the same commands and events as `_producers`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What publishes the messages of a load, as the load sees it: commands go in, events come out."""
+"""The producers of a load, as the load controls them: it gives commands and takes events."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ LAST_S: Final = 15.0
 
 
 class Publisher(Closing):
-    """The sums of all commands up to now: acknowledged messages, those that owe a row, their hash;
-    the offset behind the last by lane; and of sampled messages, by lane and offset, the unit and
-    the ordinal there.
+    """Adds up all commands until now. `acked` counts acknowledged messages, `owed` those for which
+    a decoder must return a row, `places` is the sum of their hashes. `ends` has the offset after
+    the last one by lane. `samples` has, for a sampled message by (lane, offset), its unit and its
+    number within the unit.
     """
 
     def __init__(self) -> None:
@@ -55,7 +56,9 @@ class Publisher(Closing):
         self._ticked = self._lagged = 0
 
     def _accounted(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        """A command with what its accounts need."""
+        """The command, with what the producers need to count (`Tally`): when it began, the width of
+        an interval, and which messages are sampled.
+        """
         self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
         self._ticked = self._lagged = 0
         thin = max(1, math.ceil(command["count"] / LAGS))
@@ -64,8 +67,8 @@ class Publisher(Closing):
     def _progress_events(
         self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float
     ) -> list[dict[str, Any]]:
-        """Acknowledgements and times of sending that were not told yet, up to that time; one that
-        is counted late is told with the last interval.
+        """The events of acknowledgements and of due times that were not reported before, up to the
+        time `ended`. What is counted late is reported with the last interval.
         """
         ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
         total = 0
@@ -85,7 +88,9 @@ class Publisher(Closing):
         return [*ticks, {"sent": new_lags}]
 
     def _final_events(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The last events of a command, from the figures of its producers. Raises HarnessError."""
+        """The last events of a command, from the figures of its producers. Raises HarnessError if
+        one stopped early.
+        """
         if stopped := [producer["stopped"] for producer in figures if producer["stopped"]]:
             raise HarnessError(stopped[0])
         counts: dict[int, int] = {}
@@ -115,7 +120,7 @@ class Publisher(Closing):
 
 
 class Producer(Publisher):
-    """Threads of this process: one publishes, and where topics are `used` another aborts
+    """Producers in threads of this process: one publishes; for `used` topics a second one aborts
     transactions.
     """
 
@@ -133,7 +138,7 @@ class Producer(Publisher):
         )
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Begins a command."""
+        """Starts to publish what a command says."""
         assert self._source is not None
         accounted = self._accounted(command)
         self._tally = tally = Tally(
@@ -181,7 +186,7 @@ class Producer(Publisher):
 
 
 def _start_job(job: Callable[[], Any]) -> Future[Any]:
-    """The result of a job in a thread of its own."""
+    """Runs a job in a new thread; the future has its result."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -195,8 +200,8 @@ def _start_job(job: Callable[[], Any]) -> Future[Any]:
 
 
 def _abort_transactions(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
-    """Publishes unreadable messages to every partition in transactions that are aborted, until the
-    end. A broker that is gone ends it; the publishing tells of it.
+    """Until `stopping`, publishes unreadable messages to every partition, in transactions that are
+    aborted. Ends silently if the broker is gone, because the other thread reports that.
     """
     writer = Transactions(cluster)
     while not stopping.wait(COMMITTED_S):
@@ -205,9 +210,11 @@ def _abort_transactions(cluster: Cluster, routes: Routes, stopping: threading.Ev
 
 
 class Executors(Publisher):
-    """Producers that are tasks of Spark, in the session of an engine. Raises UsageError if the
-    session has no room for them beside the decoder. Events come when a command is done: before
-    that, only Spark knows what its tasks have published.
+    """Producers that are tasks of Spark, in an engine's session. Raises UsageError if the session
+    has no cores for them beside the decoder.
+
+    Events come only when a command is done: until then nobody but Spark knows what its tasks have
+    published.
     """
 
     def __init__(self, engine: ChildEngine, task: Task) -> None:
@@ -244,7 +251,7 @@ class Executors(Publisher):
 
 
 def stop_service(engine: ChildEngine, service: str) -> None:
-    """Ends what a service of the child has begun."""
+    """Ends what a service of the child has started."""
     # A dead child has nothing; a request would start another child.
     if engine.pid is not None:
         stopping = engine.ask_service(service, {"do": "stop"}, ANSWER_S)

@@ -1,5 +1,5 @@
-"""The topics of a load: created for it or existing; several if a pattern names them, used ones on
-request.
+"""The topics of a load. They are created for it, or exist; a pattern may make several; on request
+they look used.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The `names` of topics by route (see `find_routes`), and the offsets at which a reader starts,
-    by topic and partition.
+    """The topics of a load: `names` by route (see `find_routes`), and the offsets at which a reader
+    starts, by topic and partition.
     """
 
     bootstrap: Target
@@ -58,7 +58,9 @@ def create_topics(
     used: bool,
     append_time: bool,
 ) -> Iterator[Topics]:
-    """The topics of a load, whose names end in `ends`; deletes the created ones afterwards."""
+    """A context that yields the topics of a load; the ends of their names are `ends`. Topics that
+    it created are deleted afterwards.
+    """
     with contextlib.ExitStack() as stack:
         if as_cluster(bootstrap).topic:
             names: Mapping[str, str] = {
@@ -95,8 +97,8 @@ def find_routes(
     user_tables: TableLoad | None = None,
     pattern: str = "",
 ) -> tuple[str, ...]:
-    """The routes of the tables: what the pattern makes of each table's messages; "" without a
-    pattern.
+    """The routes of the tables. A route is the topic that the pattern gives the messages of a
+    table, "" without a pattern.
     """
     topics: dict[str, None] = {}
     for unit in range(len(user_tables.users) if user_tables else 1):

@@ -113,8 +113,9 @@ def bench(
 
 
 def baseline(name: str, sample: Message) -> str:
-    """The specification of a format's baseline, which stands beside its decoder; `bare` reads
-    messages without Connect's schema, which are JSON without a `payload`, like `sample`.
+    """The specification of a format's baseline. `sample` is one of the messages: if they are JSON
+    without a `payload`, Kafka Connect wrote them without a schema, and the baseline is the one that
+    `bare` makes.
     """
     spec = f"{DECODERS}.{module_name(name)}:BASELINE"
     return (
@@ -125,15 +126,17 @@ def baseline(name: str, sample: Message) -> str:
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The last profile of a format with the fewest options, without compression, whose cost is not
-    the decoder's.
+    """The last of a format's profiles with the fewest options, and without compression, whose cost
+    is not the decoder's.
     """
     plain: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
     return min(reversed(plain), key=lambda profile: profile.name.count("+"))
 
 
 def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Message], float]:
-    """`count` units of load, and the messages/s that one process makes without storing them."""
+    """Makes `count` units of load. Returns them with the messages per second that one process
+    makes, without storing them.
+    """
     messages = list(bulk.messages(fmt, profile, SEED, count=count))
     seconds = []
     for _ in range(GENERATIONS):
@@ -144,7 +147,7 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
 
 
 def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """An entry of the report for each decoder of a contest; all begin with `head`."""
+    """An entry of the report for each decoder of a contest; all have the fields of `head` first."""
     baseline = contest["baseline"]
     entries: list[dict[str, Any]] = []
     for name, figures in contest["decoders"].items():
@@ -170,7 +173,7 @@ Cells: TypeAlias = Mapping[str, str | Text]
 
 
 def result_table(cells: Sequence[Cells], caption: str | None = None) -> Table:
-    """Rows as a table; numbers stand at the right."""
+    """The rows as a table, with numbers aligned to the right."""
     return grid(
         list(cells[0]) if cells else (),
         [list(row_cells.values()) for row_cells in cells],
@@ -344,7 +347,7 @@ def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float
 
 
 def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
-    """The comparison as a table, then the results without a counterpart."""
+    """The comparison as a table, followed by the results that have no counterpart."""
     return Group(
         result_table(_comparison_cells(comparison, fail_below)),
         *(Text(line, style="yellow") for line in describe_differences(comparison)),
@@ -352,7 +355,7 @@ def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float
 
 
 def describe_differences(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Results without a counterpart, and results that were measured under other conditions."""
+    """Says which results have no counterpart, and which were measured under other conditions."""
     reasons = {
         "bench-added": "not in the saved file",
         "bench-gone": "in the saved file, not measured now",

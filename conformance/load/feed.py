@@ -90,14 +90,14 @@ class Options:
 
 
 def _lines_of_changes(changes: Iterable[Change]) -> list[str]:
-    """Each change as a line of JSON."""
+    """The expected changes, each as a line of JSON."""
     return [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
 
 
 @dataclass(frozen=True)
 class Feed:
-    """The messages of units, on whatever machine. `pickled_tables` is a kept TableLoad, if the
-    tables are a user's.
+    """Makes the messages of a range of units, on any machine. `pickled_tables` is a pickled
+    TableLoad if the tables are a user's.
     """
 
     format: str
@@ -187,7 +187,7 @@ class Feed:
 
     @property
     def _unreadable(self) -> tuple[Fault, ...]:
-        """The faults after which a decoder must refuse a message."""
+        """The faults that make a message unreadable, so that a decoder must refuse it."""
         fmt = get(self.format)
         fit = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
         return tuple(fault for fault in fit if fault.obligation == MUST and not fault.accept)
@@ -203,7 +203,7 @@ class Feed:
 
     @property
     def step(self) -> int:
-        """A range of units begins and ends at a multiple of it."""
+        """Ranges of units must begin and end at multiples of this number."""
         return STEP if self.disturbances else 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -225,19 +225,17 @@ class Feed:
 
     @property
     def plain(self) -> bool:
-        """Whether its messages are those of load and nothing else, so that they need not be written
-        one by one.
-        """
+        """Whether its messages are exactly those of load, so that templates can make them."""
         return not (self.pickled_tables or self.disturbances or self.expected)
 
     @property
     def owing(self) -> Feed:
-        """The same with what a decoder owes."""
+        """The same feed, with the expected changes beside each message."""
         return replace(self, expected=True)
 
     @property
     def width(self) -> int:
-        """The offsets of a unit."""
+        """The number of offsets that each unit takes up."""
         if self.pickled_tables or self.disturbances:
             return WIDTH
         return bulk.shape(
@@ -245,8 +243,8 @@ class Feed:
         )[0]
 
     def messages(self, start: int, end: int) -> Iterator[tuple[int, Message, tuple[Change, ...]]]:
-        """The messages of a range of units with their offsets; unless it is plain, also the changes
-        that are owed for each.
+        """The messages of a range of units with their offsets, and, unless the feed is plain, with
+        the expected changes of each.
         """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)

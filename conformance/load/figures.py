@@ -58,8 +58,8 @@ class Batch:
 
 @dataclass(slots=True)
 class SentSample:
-    """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it
-    stands for) by partition.
+    """When sampled messages were due: by partition (offset, seconds since the epoch, number of
+    messages that it stands for).
     """
 
     times: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class SentSample:
         insort(self.times.setdefault(partition, []), (offset, at, weight))
 
     def times_within(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
-        """(intended time, weight) of the messages in the ranges."""
+        """(due time, weight) of the sampled messages in the given ranges of offsets."""
         weighted: list[tuple[float, float]] = []
         for partition, (low, high) in offsets.items():
             sampled = self.times.get(partition, [])
@@ -103,7 +103,9 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged)."""
+    """The measurements at one rate. `ticks` are (seconds since the epoch, messages acknowledged
+    until then).
+    """
 
     rate: float
     trigger_ms: int
@@ -159,7 +161,7 @@ class Step:
 
     @property
     def speed(self) -> float | None:
-        """Messages decoded in a second while a batch runs."""
+        """The messages that the decoder decodes per second while a batch runs."""
         busy = sum(batch.seconds for batch in self.batches)
         return sum(batch.messages_read for batch in self.batches) / busy if busy else None
 
@@ -177,8 +179,8 @@ class Step:
         )
 
     def judgement(self) -> tuple[bool, str]:
-        """Whether it keeps up, and the reason if not (the criterion is in the module's
-        docstring).
+        """Whether the decoder keeps up, and why not if it does not. The module's docstring has the
+        criterion.
         """
         rate = min(self.rate, self.send_rate) or self.rate
         during = [size for at, size in self.backlog() if at <= self.last_acknowledged]

@@ -1,4 +1,6 @@
-"""What the producers of a load publish, wherever they are, and the accounts of each."""
+"""What the producers of a load publish, in this process or in Spark's tasks, and what each of them
+counts.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,14 @@ PROBED: Final = 256
 
 
 def place_hash(partition: int, offset: int) -> int:
-    """A number for a (partition, offset), as the decoding side computes it."""
+    """A hash of a (partition, offset). The decoding side computes the same in SQL."""
     return (offset * 2654435761 + partition * 40503) % 4294967291
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The topics of messages: `names` by what `pattern` makes of a message; "" without a
-    pattern.
+    """Chooses the topic of each message. `names` has a topic's name by the route that `pattern`
+    gives the message, "" without a pattern.
     """
 
     names: Mapping[str, str]
@@ -47,7 +49,7 @@ class Routes:
     _topics_by_table: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def with_topic(self, message: Message, table: Table) -> Message:
-        """The message with its topic."""
+        """The message with the topic that it is published to."""
         origin = message.topic, table.name
         if origin not in self._topics_by_table:
             self._topics_by_table[origin] = self.names[
@@ -135,7 +137,7 @@ class ProducerSource:
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Continues at a unit if messages are made while publishing; a pool continues where it
+        """Continues at unit `unit`. A pool of messages that were made beforehand continues where it
         is.
         """
         if self.plain:
@@ -150,7 +152,7 @@ class ProducerSource:
         return message
 
     def describe_message(self, number: int) -> tuple[Unit, bool]:
-        """The unit of message `number`, and whether the decoder owes a row for it."""
+        """The unit of message `number`, and whether a decoder must return a row for it."""
         if self.plain:
             return (self._start + number, 0), True
         _, unit, has_row = self._pool[number % len(self._pool)]
@@ -305,9 +307,9 @@ def publish(
     ready: Callable[[], None] | None = None,
     tally: Tally,
 ) -> dict[str, Any]:
-    """Publishes what a producer (its number, of how many) does of a command: `{"count": N}`
-    publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S
-    seconds at most. Returns the figures.
+    """Publishes one producer's share of a command; `part` is (number of the producer, number of
+    producers). The command `{"count": N}` publishes N messages as fast as possible, `{"rate": R,
+    "count": N, "duration_s": S}` on a schedule, for S seconds at most. Returns the figures.
     """
     (number, parts), rate = part, command.get("rate")
     low, high = (command["count"] * place // parts for place in (number, number + 1))

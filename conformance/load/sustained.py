@@ -95,7 +95,7 @@ _OF_SOURCE: Final = re.compile(
 
 
 def is_of_source(error: str) -> bool:
-    """Whether an error of a query is of the topic that it reads, not of the decoder."""
+    """Whether a query's error comes from the topic that it reads, not from the decoder."""
     return _OF_SOURCE.search(error) is not None
 
 
@@ -130,7 +130,7 @@ class LoadSettings:
 
     @property
     def bursts(self) -> tuple[int, ...]:
-        """Messages of each warm-up burst."""
+        """The number of messages of each burst before the measurement."""
         return tuple(min(most, math.ceil(2 * self.rate)) for most in self.warm_up)
 
 
@@ -216,8 +216,8 @@ class LoadResult:
 
 
 class Lane:
-    """A topic, its producer, and the query that reads it; a context manager that starts and stops
-    all three.
+    """One decoder under load: a topic, its producer, and the query that reads it. A context manager
+    that starts and stops all three.
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class Lane:
     def _make_producer(
         self, stack: contextlib.ExitStack, bootstrap: Target
     ) -> Producer | Executors:
-        """What publishes to topics that are created."""
+        """Creates the topics, and returns the producer that publishes to them."""
         topics = stack.enter_context(self._created(bootstrap))
         self._source = topics.source
         pickled_tables = self.settings.tables.pickled if self.settings.tables else b""
@@ -280,7 +280,7 @@ class Lane:
         return producer
 
     def _make_feed_source(self, stack: contextlib.ExitStack) -> Fed:
-        """The source that makes messages in Spark's tasks."""
+        """Returns the source whose messages Spark's tasks make themselves."""
         settings = self.settings
         pickled_tables = settings.tables.pickled if settings.tables else b""
         layout = Layout(partitions=settings.partitions)
@@ -368,8 +368,8 @@ class Lane:
 
     @property
     def caught_up(self) -> bool:
-        """Whether all acknowledged messages are decoded. Where offsets have gaps, their number does
-        not tell.
+        """Whether all acknowledged messages are decoded, by number, or, where offsets have gaps, by
+        offset.
         """
         if self.settings.used:
             return all(
@@ -539,7 +539,7 @@ class Lane:
 
 
 def _table(settings: LoadSettings, profile: Profile) -> Table:
-    """The table that a decoder of level two is asked for."""
+    """The table that is requested of a decoder of level two."""
     return settings.tables.table if settings.tables else orders.load_table(profile.source)
 
 
@@ -551,8 +551,8 @@ def judge_sample(
     sampled: Mapping[tuple[int, int], tuple[int, int]],
     outputs: Mapping[tuple[int, int], Sequence[Any]],
 ) -> Sampled:
-    """The verdicts on sampled messages: `sampled` has the (unit, ordinal within it) by (partition,
-    offset), `outputs` the rows.
+    """Judges the rows of sampled messages. `sampled` has (unit, number within the unit) by
+    (partition, offset); `outputs` are the decoder's rows.
     """
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}

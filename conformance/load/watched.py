@@ -1,5 +1,5 @@
-"""How soon `run --watch` says that a save has broken a decoder: from the save to the first broken
-rule.
+"""Measures `run --watch`: the time from saving a broken decoder to the first broken rule on the
+screen.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ right decoder.
 
 @dataclass(slots=True)
 class _Editor:
-    """Saves the decoder's next state whenever the watch waits, and measures the time until a rule
-    is broken.
+    """Plays the user: saves the decoder, right or wrong in turn, whenever the watch waits, and
+    measures the time until a rule is reported as broken.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class _Editor:
     seconds: dict[str, list[float]] = field(default_factory=dict)
 
     def save(self, what: str) -> None:
-        """Saves the decoder: with its mistake, or, for "", without it."""
+        """Saves the decoder: with its mistake `what`, or without one for ""."""
         self.now, self.number, self.saved = what, self.number + 1, time.monotonic()
         source = _DECODER.format(
             number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else ""

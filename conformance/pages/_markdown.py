@@ -1,4 +1,4 @@
-"""Tables of Markdown."""
+"""Writes tables in Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 
 def table(head: tuple[str, ...], cell_rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """Its lines; a bar or a line break in a cell does not end it."""
+    """The lines of a table. A bar or a line break in a cell is escaped."""
     yield f"|{'|'.join(head)}|"
     yield "|" + "---|" * len(head)
     for cells in cell_rows:

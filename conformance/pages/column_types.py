@@ -1,5 +1,5 @@
-"""docs/column-types.md: what a decoder of typed rows learns of a column's type, and the types of
-both databases.
+"""Generates docs/column-types.md: what a decoder of typed rows is told of a column's type, and the
+types of both databases.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ Examples of each type, as the harness's own tables declare it. A field that is n
 
 
 def column_types_page(note: str) -> str:
-    """The page; `note` says what wrote it."""
+    """The text of the page. `note` is its line on what generated it. Raises LookupError if the page
+    does not describe each field of SourceType.
+    """
     missing = {field.name for field in fields(SourceType)}.symmetric_difference(FIELDS)
     if missing:
         raise LookupError(f"the fields of SourceType differ from what the page says: {missing}")
@@ -77,13 +79,13 @@ def _field_rows() -> Iterator[tuple[str, str]]:
 
 
 def _values(type_: SourceType) -> str:
-    """The fields of a type that say something, as Python would print them."""
+    """The fields of a type that differ from their defaults, as Python prints them."""
     values = ((name, getattr(type_, name)) for name in SHOWN)
     return ", ".join(f"{name} {value!r}" for name, value in values if value not in (None, 0, ()))
 
 
 def _mysql_types() -> list[SourceType]:
-    """A type of each key, in the order of the catalogue."""
+    """One type for each key, in the order of the catalogue."""
     return list({type_.key: type_ for type_ in mysql.TYPES.values()}.values())
 
 

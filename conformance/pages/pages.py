@@ -71,7 +71,7 @@ alone. The format's page names the rule that convicts it. These are in three for
 
 
 class Trap(NamedTuple):
-    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that
+    """A mistake that a wrong decoder of the self test makes. `convicts` is the id of the rule that
     it breaks.
     """
 
@@ -82,8 +82,8 @@ class Trap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """On which page rules, by their rows, and mistakes, by name and reason, stand: a format's, or
-    docs/formats.md.
+    """The page on which each rule and each mistake is described: the name of a format, or _COMMON
+    for docs/formats.md. Rules are given by their table rows, mistakes by name and reason.
     """
 
     rules: Mapping[tuple[str, ...], str]
@@ -91,8 +91,8 @@ class Homes:
 
 
 def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
-    """The page of each rule and of each mistake: its format's, or that of all formats if several
-    formats have it.
+    """Assigns each rule and each mistake to a page: to its format's page, or to docs/formats.md if
+    at least _SHARED formats have it.
     """
     return Homes(
         _homes({name: _rule_rows(name, "") for name in FORMATS}),
@@ -119,7 +119,7 @@ def rules(name: str) -> tuple[Rule, ...]:
 
 
 def _rule_rows(name: str, docs_prefix: str) -> Iterator[tuple[str, ...]]:
-    """Cells of a format's rules, one row each, as _RULE heads them; `docs_prefix` leads links from
+    """The table rows of a format's rules, with the columns of _RULE. `docs_prefix` is the path from
     the page to docs/.
     """
     for rule in rules(name):
@@ -157,6 +157,7 @@ def formats_page(where: Homes) -> str:
 
 
 def _overview(fmt: Format[Any]) -> tuple[object, ...]:
+    """The row of a format in the table of all formats, with the numbers of its profiles and rules."""
     listed = format_rules(fmt.name)
     by = Counter(rule.obligation for rule in listed)
     counts = (
@@ -170,6 +171,9 @@ def _overview(fmt: Format[Any]) -> tuple[object, ...]:
 
 
 def _is_open(rule: Rule) -> bool:
+    """Whether no source decides what the rule says: it is UNSPECIFIED or MAY, or we assume it. Laws
+    are never open.
+    """
     weak = rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
     return not rule.law and (weak or rule.provenance is Provenance.ASSUMED)
 
@@ -317,7 +321,7 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _losses(fmt: Format[Any]) -> Iterator[str]:
-    """What a format's messages lack for every decoder, with the profiles that lack it."""
+    """What the messages of a format lose for any decoder, with the profiles that lose it."""
     losing: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
         for loss in fmt.losses(profile):
@@ -381,7 +385,7 @@ def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[st
 def _elsewhere(
     fmt: Format[Any], what: str, items_with_home: Iterable[tuple[str, str]]
 ) -> Iterator[str]:
-    """What stands on other pages, a line a page."""
+    """The lines that say which rules or mistakes are described on other pages."""
     items_by_home: dict[str, list[str]] = {}
     for words, home in items_with_home:
         if home != fmt.name:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 
 def recipe_mistakes(faults: Path) -> dict[str, tuple[str, ...]]:
-    """The titles of the mistakes by format, as the tables of a folder of the scoreboard name them.
-    Raises FileNotFoundError without such a folder: a page must not say that there are none.
+    """The titles of the mistakes that recipes make in each format, from the tables in the
+    scoreboard's folder. Raises FileNotFoundError without the folder, because a page must not claim
+    that there are none.
     """
     if not faults.is_dir():
         raise FileNotFoundError(f"{faults}: no folder of the scoreboard's faults")

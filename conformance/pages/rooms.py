@@ -72,7 +72,9 @@ def _room_of_target(target: str, names: set[str]) -> str:
 
 
 def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
-    """How far each room is above those that import nothing: the longest way down."""
+    """The level of each room: the length of the longest chain of imports from it to a room without
+    imports.
+    """
     heights: dict[str, int] = {}
 
     def level(name: str) -> int:
@@ -86,7 +88,7 @@ def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
 
 
 def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
-    """The arrows that no longer way implies."""
+    """The imports between rooms that no longer chain of imports implies."""
 
     def below(name: str) -> set[str]:
         return set(by_name[name].imports).union(*map(below, by_name[name].imports))
@@ -101,8 +103,8 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
 
 
 def picture(by_name: Mapping[str, Room]) -> str:
-    """The rooms in rows by level, each above all that it imports; arrows that others imply are left
-    out.
+    """An SVG of the rooms in rows by level, each above all rooms that it imports. Implied arrows
+    are left out.
     """
     height = levels(by_name)
     room_rows = [

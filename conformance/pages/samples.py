@@ -40,8 +40,8 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message: `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out,
-    Avro's as its schema reads it; `changes` are what a perfect decoder gives for it.
+    """A message for readers. `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value,
+    laid out; Avro as its schema reads it. `changes` are what a perfect decoder returns.
     """
 
     kind: str
@@ -58,8 +58,8 @@ def plain(fmt: Format[Any]) -> Any:
 
 
 def samples(fmt: Format[Any]) -> Iterator[Sample]:
-    """The messages in the order of publication; of a message that goes to several partitions, the
-    first.
+    """The sample messages in the order of publication. Of a message for several partitions only the
+    first is there.
     """
     profile = plain(fmt)
     shown_before = set()
@@ -136,7 +136,7 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
 
 
 def _registry_datum_text(value: bytes | None) -> str:
-    """A datum in Confluent's framing as its schema reads it, "" for none."""
+    """A value in Confluent's framing, as its schema reads it; "" for none."""
     if not value:
         return ""
     schema = json.loads(confluent.SCHEMAS[int.from_bytes(value[1 : confluent.HEAD])][1])
@@ -144,8 +144,8 @@ def _registry_datum_text(value: bytes | None) -> str:
 
 
 def pretty(json_text: str, width: int = WIDTH) -> str:
-    """A JSON text with line breaks; every name, number and string as it is spelt. Raises ValueError
-    when it is no JSON.
+    """A JSON text laid out in lines of `width`; names, numbers and strings stay as they are
+    spelled. Raises ValueError if it is no JSON.
     """
     json.loads(json_text)
     return _layout(_tree(iter(_TOKEN.findall(json_text))), width)
@@ -167,7 +167,7 @@ def _tree(tokens: Iterator[str], first: str = "") -> Any:
 
 
 def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
-    """The node in one line if it fits after `before` characters, else an item a line."""
+    """The node on one line if it fits after `before` characters; else one line for each item."""
     if isinstance(node, str):
         return node
     bracket, items = node

@@ -243,7 +243,9 @@ def test_every_kind_is_of_two_formats_at_least():
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_no_rule_repeats_what_its_kind_says(fmt):
     kinds = book.kinds_of(data(fmt).get("family", ""))
-    given = book._entries(book.TableFile(*book.ours("conformance.rules", fmt), book.PARTS), "rules")
+    given = book._entries(
+        book.TableFile(*book.read_package_toml("conformance.rules", fmt), book.PARTS), "rules"
+    )
     repeated = [
         (name, field)
         for _, name, own in given

@@ -112,7 +112,7 @@ def test_a_wrong_file_is_told_with_its_place(
 
 def wrong(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
     """What is said of a table behind its name."""
-    monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
+    monkeypatch.setattr(table, "read_package_toml", lambda _package, name: (f"{name}.toml", text))
     with pytest.raises(UsageError) as caught:
         lines.__wrapped__()
     return re.sub(r"^[\w-]+\.toml:", "", str(caught.value))

@@ -170,7 +170,7 @@ def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(
     text = (
         f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
     )
-    monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
+    monkeypatch.setattr(table, "read_package_toml", lambda _package, name: (f"{name}.toml", text))
     with pytest.raises(UsageError) as caught:
         lies.__wrapped__("alibaba-canal-json")
     assert str(caught.value).startswith(f"alibaba-canal-json.toml:5: wrong: {words}")
