@@ -444,7 +444,7 @@ def _environment(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Joins lines to chunks of about GROUP bytes."""
+    """Joins lines to chunks of about CHUNK_BYTES bytes."""
     chunk: list[bytes] = []
     size = 0
     for line in lines:

@@ -51,7 +51,9 @@ class Batch:
 
     @property
     def messages_read(self) -> int:
-        """The number of messages read."""
+        """The number of messages read: the offsets that were covered, or, where offsets have gaps,
+        the messages that were counted.
+        """
         span = sum(end - start for start, end in self.offsets.values())
         return span if self.read < 0 else min(span, self.read)
 

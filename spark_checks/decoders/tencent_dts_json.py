@@ -158,7 +158,9 @@ def _padded(values: Column, names: Column) -> Column:
 
 
 def _timestamp_text(c: ColumnOf, image: str) -> str:
-    """MySQL has no TIMESTAMP at the epoch: as milliseconds that is its zero date."""
+    """SQL of a cell's text; for a TIMESTAMP, NULL in place of 0 milliseconds. MySQL has no
+    TIMESTAMP at the epoch: 0 is its zero date.
+    """
     cell = _framing.cell(c, image)
     return f"nullif({cell}, '0')" if c.type.logical is Logical.TIMESTAMP else cell
 

@@ -375,7 +375,9 @@ class SparkEngine:
         return {"code": process.wait(limit_s)}
 
     def _configure(self, conf: Mapping[str, str]) -> None:
-        """Sets exactly these settings beside the session's own."""
+        """Sets exactly these settings in the session; those of the call before are set back to what
+        they were.
+        """
         with self._configuring:
             if conf == self._conf:
                 return

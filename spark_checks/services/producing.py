@@ -135,7 +135,7 @@ class _Producers:
         return {"done": True, "figures": self._figures}
 
     def _again(self) -> bool:
-        """Whether a stage of the tasks was begun again."""
+        """Whether Spark has started a stage of the tasks a second time."""
         tracker = self._spark.sparkContext.statusTracker()
         jobs = (tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(self._group))
         stages = (tracker.getStageInfo(number) for job in jobs if job for number in job.stageIds)

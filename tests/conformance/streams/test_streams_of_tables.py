@@ -27,7 +27,7 @@ def read(tmp_path):
 
     def done(sql, dialect=None):
         (tmp_path / "own.sql").write_text(sql, "utf-8")
-        return read_tables([str(tmp_path / "own.sql")], dialect, None, None, 1)
+        return read_tables([str(tmp_path / "own.sql")], dialect, None, None, 1, ())
 
     return done
 

@@ -144,11 +144,11 @@ def typed(cell_text: str, form_sql: str, type: SourceType, deployment: Deploymen
 
 
 def misfit(cell_text: str, value: str, type: SourceType, deployment: Deployment) -> str | None:
-    """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell
-    fits.
+    """SQL of whether a cell does not fit its type; None if every cell fits. `cell_text` is the SQL
+    of the cell's text, `value` the SQL of the value that `typed` made of it.
 
-    JSON's NULL fits, and so do zero dates, and the placeholder of an unavailable value where it
-    cannot be a value.
+    NULL fits, and so do zero dates, and the placeholder of a value that was not sent, where the
+    placeholder cannot be a value itself.
     """
     if type.logical is Logical.TEXT:
         return None
