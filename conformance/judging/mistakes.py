@@ -10,7 +10,7 @@ to the next. Nothing here moves a verdict.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
@@ -297,7 +297,7 @@ def _explain(
             deviations.population_of(deviation),
             bad,
             left,
-            lambda trait: may_explain(deviation, trait),
+            choose_candidates(deviation, left),
             favoured,
         )
         if not traits:
@@ -426,6 +426,17 @@ def _explain_by_content(
         return None
     share, trait = max(shares)
     return _Part((trait,), list(left), share)
+
+
+def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
+    """Which traits may explain why these units deviate so: a season only if all of them have it."""
+    shared = frozenset.intersection(*(failing.traits for failing in failings))
+
+    def is_candidate(trait: Trait) -> bool:
+        is_season = trait[0] == "held" and trait[-1] in SEASONS
+        return may_explain(deviation, trait) and (not is_season or trait in shared)
+
+    return is_candidate
 
 
 def may_explain(deviation: Deviation, trait: Trait) -> bool:

@@ -11,9 +11,12 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging import perfect
+from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.index import Failing
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.mistakes import mistakes
+from conformance.judging.mistakes import choose_candidates, mistakes
 from conformance.judging.output import OutputRow
+from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.judging.sentences import describe_traits, merge_alternatives
 from conformance.rules.rules import Aspect, Obligation, rules
@@ -479,3 +482,14 @@ def test_traits_that_differ_in_the_last_word_of_one_are_one():
         describe_traits(both, "DDL message")
         == "DDL message with the trait ddl:create, ddl:drop and of release 1.1.4"
     )
+
+
+def test_a_season_explains_a_shift_only_of_units_that_all_have_it():
+    summer = ("held", "datetime", "from April to October")
+    shifted = Deviation(DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.SHIFT, 1))
+    in_june, in_may, in_march = (
+        Failing((month,), frozenset(traits), None, None)
+        for month, traits in (("june", [summer]), ("may", [summer]), ("march", []))
+    )
+    assert choose_candidates(shifted, [in_june, in_may])(summer)
+    assert not choose_candidates(shifted, [in_june, in_may, in_march])(summer)
