@@ -491,6 +491,7 @@ class Change:
     schema_version: str | None = None
     sql: str | None = None
     key_sets: tuple[frozenset[str], ...] = ()
+    other_keys: tuple[tuple[str, ...], ...] = ()
     accept: tuple[tuple[Kind, Op | None], ...] = ()
     databases: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()

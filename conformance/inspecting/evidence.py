@@ -97,7 +97,8 @@ class EvidenceBook:
     """The evidence of a format.
 
     `inner` has the members that objects inside a message may have, by the object's name; columns
-    are none. `filled` are members that are never null. `root` gives the message's object. `marks`
+    are none. `filled` are members that are never null, `a.b` one that the object at `a` has, if
+    there is one. `root` gives the message's object. `marks`
     says whether the format may have written a message; `members` gives the names that shapes
     describe, in order; `describe` gives a message's table, None if it has none; `watch` makes a new
     watch; `version` is the release that the message itself names, "" if none.
@@ -138,11 +139,20 @@ class EvidenceBook:
         the objects in it.
         """
         root = self.root(opened)
-        yield from (f"{name} is null" for name in self.filled if root.get(name, name) is None)
+        yield from (f"{path} is null" for path in self.filled if _is_null(root, path))
         for name, known in self.inner.items():
             value = root.get(name)
             if isinstance(value, dict) and (strange := [n for n in value if n not in known]):
                 yield f"{name} has the unknown {', '.join(strange[:5])}"
+
+
+def _is_null(root: Mapping[str, Any], path: str) -> bool:
+    """Whether a member is null: one that is not there is not, but in an object it is."""
+    outer, _, name = path.rpartition(".")
+    if not outer:
+        return root.get(name, name) is None
+    holder = root.get(outer)
+    return isinstance(holder, dict) and holder.get(name) is None
 
 
 def rows(images: Any) -> list[Mapping[str, Any]]:

@@ -395,6 +395,13 @@ class Judge:
         return Verdict.INFORMATIONAL if nulled else Verdict.PASS
 
 
+def _are_keys(change: Change, keys: tuple[str, ...]) -> bool:
+    """Whether these are the change's keys, or others that are as good."""
+    in_order = (change.keys or (), *change.other_keys)
+    in_any_order = ((len(names), names) for names in change.key_sets)
+    return keys in in_order or (len(keys), frozenset(keys)) in in_any_order
+
+
 def _is_refusal(rows: Sequence[OutputRow]) -> bool:
     return len(rows) == 1 and rows[0].kind == Kind.CORRUPT
 
@@ -662,10 +669,7 @@ class _Reader:
             if name in ("database", "schema", "table", "sql"):
                 fine = (want or "") == (got or "") or self._is_other_name(row, name)
             elif name == "keys":
-                fine = list(want or ()) == list(got or ()) or (
-                    len(got or ()),
-                    frozenset(got or ()),
-                ) in [(len(keys), keys) for keys in change.key_sets]
+                fine = _are_keys(change, tuple(got or ()))
             elif name == "types":
                 fine = dict(want or {}) == dict(got or {})
             else:

@@ -58,6 +58,12 @@ class _Record(NamedTuple):
     change: Change
 
 
+SEND_LAG_MS: Final = 1729
+"""Milliseconds from a commit to the record's timestamp: the producer sets it when it sends
+(maxwell#record-time), so that no commit time is read from it.
+"""
+
+
 def _no_fields(_event: RowChange) -> Mapping[str, Any]:
     return {}
 
@@ -120,7 +126,7 @@ class Flat:
                     0,
                     None if record.key is None else record.key.encode(),
                     record.value.encode(),
-                    timestamp_ms=event.at.ms,
+                    timestamp_ms=event.at.ms + SEND_LAG_MS,
                     event=number,
                 )
                 # Each row has a message of its own, in which it is the first.

@@ -221,7 +221,15 @@ def _control_text(
         "table-name": table.name,
     }
     details = {"control": {"table-def": _definition(table)}} if profile.control_details else {}
-    control = Change(0, Kind.CONTROL, None, table.database, None, table.name)
+    control = Change(
+        0,
+        Kind.CONTROL,
+        None,
+        table.database,
+        None,
+        table.name,
+        other_keys=(table.primary_key,) if profile.control_details else (),
+    )
     return json_text({**details, "metadata": metadata}), control
 
 

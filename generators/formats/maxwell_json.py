@@ -313,6 +313,7 @@ def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str
                 None,
                 changed or None,
                 position=place.get("position"),
+                other_keys=(event.after.primary_key,) if event.after else (),
             )
             yield message_json, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
 

@@ -530,8 +530,20 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
     value_json = _message(
         profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1])
     )
-    change = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
+    key_columns = [name for each in changed for name in (each["table"] or {}).get(_KEY_COLUMNS, ())]
+    change = sink.committed(
+        Kind.DDL,
+        event.at,
+        event.database,
+        event.table,
+        sql=sql,
+        other_keys=(tuple(key_columns),),
+    )
     return _message(profile, {"databaseName": event.database}, key), value_json, change
+
+
+_KEY_COLUMNS: Final = "primaryKeyColumnNames"
+"""The member of a table's description in `tableChanges` that names the key's columns."""
 
 
 def _shape(table: Table | None) -> dict[str, Any]:
@@ -543,7 +555,7 @@ def _shape(table: Table | None) -> dict[str, Any]:
     keys = list(table.primary_key) if table else []
     return {
         "defaultCharsetName": "utf8mb4",
-        "primaryKeyColumnNames": keys,
+        _KEY_COLUMNS: keys,
         "columns": columns,
         "comment": None,
     }

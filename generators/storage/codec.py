@@ -215,6 +215,7 @@ _CHANGE: Final = Record(
         "types": mapping_form(TEXT),
         **dict.fromkeys(("schema_version", "sql"), TEXT),
         "key_sets": array_form(NAMES),
+        "other_keys": array_form(TEXTS),
         "accept": array_form(Form(_dump_accept, _load_accept)),
         **dict.fromkeys(("databases", "tables"), TEXTS),
         "anything": BOOLEAN,

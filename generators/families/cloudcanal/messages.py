@@ -227,7 +227,7 @@ def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Dr
                 sql=event.sql,
                 columns=table.columns if table is not None else (),
                 described=table,
-                changes=(Change(0, Kind.DDL),),
+                changes=(Change(0, Kind.DDL, other_keys=(table.primary_key,) if table else ()),),
             )
         case TransactionMark(mark="COMMIT") if shape.transaction_end:
             change = Change(0, Kind.TRANSACTION, accept=((Kind.CONTROL, None),))

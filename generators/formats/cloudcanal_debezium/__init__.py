@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.families.cloudcanal.messages import ddl_topic, text_faults
+from generators.families.cloudcanal.messages import SEND_LAG_MS, ddl_topic, text_faults
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
@@ -107,7 +107,7 @@ def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Wr
                 else layout.topic
             )
             message = Message(
-                topic, 0, None, value.encode(), timestamp_ms=event.at.ms, event=number
+                topic, 0, None, value.encode(), timestamp_ms=event.at.ms + SEND_LAG_MS, event=number
             )
             written.append(Written(message, (replace(change, position=_position(event.at)),)))
     return written
@@ -224,7 +224,13 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
     }
     time = event.at.ms * 1000
     change = Change(
-        0, Kind.DDL, database=event.database, table=event.table, commit_time_us=time, sql=event.sql
+        0,
+        Kind.DDL,
+        database=event.database,
+        table=event.table,
+        commit_time_us=time,
+        sql=event.sql,
+        other_keys=(table.primary_key,) if table else (),
     )
     schema = shape.ddl_schema(profile.ddl_op) if profile.typed else shape.own_ddl_schema()
     return _payload_json(schema, payload, profile), change

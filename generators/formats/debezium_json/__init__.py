@@ -662,6 +662,7 @@ class _Writer:
             position=self.position(self.last_row),
             commit_time_us=self.source_ms(event.at) * 1000,
             sql=event.sql,
+            other_keys=envelope.described_keys(() if profile.short_schema_changes else changes),
         )
         name = self.key_text(key, {"databaseName": event.database})
         headers = (*self.context, *self.added({"__db": event.database}))

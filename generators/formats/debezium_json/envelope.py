@@ -7,6 +7,7 @@ Source: the page debezium of the sources. Schemas are those of `connect`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -320,6 +321,12 @@ def table_changes(
             "table": None if type_ == "DROP" else _described(table, charset, profile),
         }
     ]
+
+
+def described_keys(changes: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:
+    """The columns of the key of each table that `tableChanges` describe."""
+    described = (change["table"] for change in changes)
+    return tuple(tuple(table["primaryKeyColumnNames"]) for table in described if table)
 
 
 def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Table:

@@ -330,11 +330,14 @@ def _row_records(
 
 
 def _with_table_name(change: Change, table: Table) -> Change:
+    key = table.primary_key
+    in_table_order = tuple(c.name for c in table.columns if c.name in key)
     return replace(
         change,
         database=table.database,
         table=table.name,
-        keys=table.primary_key or None,
+        keys=key or None,
+        other_keys=(in_table_order,) if in_table_order != key else (),
         types=types_of(table),
     )
 

@@ -244,6 +244,19 @@ def test_other_keys_are_as_good_in_any_order():
         assert (verdict is Verdict.PASS) is expected
 
 
+def test_keys_that_another_part_of_the_record_names_are_as_good_in_their_order():
+    told_twice = replace(INSERT, keys=("n", "id"), other_keys=(("id", "n"),))
+    for got, expected in (
+        (["n", "id"], True),
+        (["id", "n"], True),
+        (["id"], False),
+        (["id", "n", "id"], False),
+        ([], False),
+    ):
+        verdict = judge([told_twice], [replace(GOOD, fields={"keys": got})]).verdict
+        assert (verdict is Verdict.PASS) is expected
+
+
 @pytest.mark.parametrize(
     ("fields", "is_right"),
     [

@@ -3,7 +3,9 @@ that loses or scatters values breaks one.
 """
 
 import base64
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -25,6 +27,7 @@ from generators.model import (
     Logical,
     Message,
     Op,
+    SourceType,
     State,
     Table,
     Written,
@@ -95,6 +98,7 @@ OPEN = {
     "binary": (*CLOUDCANAL, *HUAWEI, "ogg-json"),
 }
 """The formats whose sources leave the form open."""
+HOUR = 3_600_000_000
 OPEN_ZONES = (*CLOUDCANAL, "tencent-dts-json", "ogg-json", "huawei-cdl-debezium")
 FORM_DECODERS = [
     (fmt, logical, name)
@@ -189,6 +193,56 @@ def test_a_decoder_that_reads_every_commit_time_in_one_zone_is_not_accused(tried
     assert changed or zone == "UTC"
 
 
+EIGHT = (*CLOUDCANAL, *HUAWEI, "tencent-dts-json", "aliyun-dts-avro", "ogg-json")
+"""The formats of which some form, zone or image is open."""
+LOST: dict[str, tuple[Logical, Callable[[SourceType, Any], Any]]] = {
+    "every-enum-is-1": (Logical.ENUM, lambda _type, _held: 1),
+    "every-set-is-1": (Logical.SET, lambda _type, _held: Typed("int", 1)),
+    "every-bit-is-1": (Logical.BIT, lambda _type, _held: Typed("int", 1)),
+    "every-binary-is-x": (Logical.BINARY, lambda _type, _held: b"x"),
+    "each-timestamp-in-another-zone": (
+        Logical.TIMESTAMP,
+        lambda _type, held: held + held // HOUR % 23 * HOUR,
+    ),
+    "a-text-is-cut": (Logical.TEXT, lambda _type, held: held[:-1]),
+}
+"""What a wrong decoder makes of the values of a type."""
+LACKS = {
+    *((name, logical) for name in HUAWEI for logical in (Logical.ENUM, Logical.SET)),
+    *(("ogg-json", logical) for logical in (Logical.ENUM, Logical.SET, Logical.BIT)),
+}
+"""Types of which a format has no value: PostgreSQL has none, or no page shows one."""
+
+
+@pytest.mark.parametrize("fault", LOST)
+@pytest.mark.parametrize("name", EIGHT)
+def test_a_decoder_that_loses_or_scatters_values_is_convicted_where_a_form_is_open(
+    tried, name, fault
+):
+    logical, change = LOST[fault]
+    operator = with_nothing_else_changed(
+        Operator(fault, (), on_cells(change, (logical,)), (logical,))
+    )
+    broken, changed = broken_by(tried(name), operator)
+    assert bool(broken) is bool(changed)
+    assert bool(changed) is ((name, logical) not in LACKS)
+
+
+@pytest.mark.parametrize("name", EIGHT)
+def test_a_before_image_of_another_row_is_convicted(tried, name):
+    before: dict[int, Any] = {}
+
+    def change(row: OutputRow) -> OutputRow:
+        if row.op != "UPDATE":
+            return row
+        of_another = before.setdefault(len(row.after or {}), row.after)
+        given = {column: (of_another or {}).get(column) for column in row.after or {}}
+        return OutputRow(row.row, row.kind, row.op, row.fields, given, row.after, row.error)
+
+    broken, changed = broken_by(tried(name), Operator("another-row", (), on_rows(change)))
+    assert changed and broken
+
+
 SHANGHAI = Deployment(time_zone="Asia/Shanghai")
 NAME = "cloudcanal-debezium"
 FORM, ZONE, ROW = (f"{NAME}/law/{law}" for law in LAWS)
@@ -261,7 +315,6 @@ def test_a_fixed_binary_is_filled_with_zeros_or_not():
 
 SUMMER, WINTER = mysql.wall("1987-07-01 12:00:00"), mysql.wall("1987-12-01 12:00:00")
 NEXT = mysql.wall("2024-07-01 12:00:00")
-HOUR = 3_600_000_000
 
 
 @pytest.mark.parametrize(

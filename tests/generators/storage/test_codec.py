@@ -115,6 +115,7 @@ changes = st.builds(
     schema_version=maybe,
     sql=maybe,
     key_sets=st.lists(st.frozensets(names, max_size=2), max_size=2).map(tuple),
+    other_keys=st.lists(keys, max_size=2).map(tuple),
     accept=st.lists(st.tuples(st.sampled_from(Kind), ops), max_size=2).map(tuple),
     anything=st.booleans(),
 )

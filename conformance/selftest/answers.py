@@ -1,0 +1,144 @@
+"""What becomes of the operators, as tables of docs/design.md: how many are convicted in each
+format, and why some are only with `--strict`.
+
+`cdc-conformance selftest --new-faults --format json | python -m conformance.selftest.answers docs`
+writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from conformance.selftest.measuring import Answer, find_reason
+from conformance.sheets import marked
+
+PAGE: Final = "design.md"
+_BEGIN: Final = "<!-- Of the self test, by `python -m conformance.selftest.answers docs`: -->"
+_END: Final = "<!-- to here -->"
+_RATE: Final = re.compile(
+    r"(?P<pairs>\d+) pairs of operator and level, \d+ convicted \([\d.]+%\): (?P<named>\d+) by a"
+    r" rule that names the fault, (?P<misled>\d+) by one that misleads, (?P<strict>\d+) only with"
+    r" --strict, (?P<drawn>\d+) by drawn cases alone; (?P<undecided>\d+) without a reason for that;"
+    r" (?P<missed>\d+) not at all\. Beside them (?P<open>\d+) on which no source decides,"
+    r" (?P<right>\d+) that are right here, (?P<impossible>\d+) that the format makes impossible,"
+    r" (?P<untried>\d+) that no case has"
+)
+"""What `measuring.rate_text` says."""
+_OPERATOR: Final = re.compile(
+    r"(?P<operator>\S+) at level (?P<level>[12]): (?P<answer>.+?) in \d+ cases;"
+)
+"""How the text of a measured operator begins."""
+COLUMNS: Final[Mapping[str, str]] = {
+    "pairs": "pairs of operator and level",
+    "named": "convicted by a rule that names the fault",
+    "misled": "by one that misleads",
+    "strict": "only with `--strict`",
+    "drawn": "by drawn cases alone",
+    "missed": "not at all",
+    "open": "left open",
+    "right": "right",
+    "impossible": "impossible",
+    "untried": "no case",
+}
+"""The heads of the table of rates, by the group of `_RATE`."""
+
+
+class Pair(NamedTuple):
+    """An operator at a level that no MUST rule convicts in a format."""
+
+    fmt: str
+    operator: str
+    level: int
+
+    @property
+    def reason(self) -> str:
+        """Why, as reasons.toml says it."""
+        return find_reason("loose", f"{self.fmt}/{self.operator}/{self.level}")
+
+
+class Answers(NamedTuple):
+    """The rates of each format by column, and the pairs that only `--strict` convicts."""
+
+    rates: Mapping[str, Mapping[str, str]]
+    pairs: tuple[Pair, ...]
+
+
+def read_answers(lines: Iterable[str]) -> Answers:
+    """The answers in the self test's JSON lines, those of other checks left out."""
+    rates: dict[str, Mapping[str, str]] = {}
+    pairs = []
+    for check in map(json.loads, filter(str.strip, lines)):
+        if check["kind"] == "rate" and (rate := _RATE.match(check["detail"])):
+            rates[check["format"]] = rate.groupdict()
+        elif check["kind"] == "operator":
+            text_match = _OPERATOR.match(check["detail"])
+            if text_match and text_match["answer"] == Answer.LOOSE:
+                pairs.append(
+                    Pair(check["format"], text_match["operator"], int(text_match["level"]))
+                )
+    return Answers(rates, tuple(sorted(pairs)))
+
+
+def rate_table(answers: Answers) -> Iterator[str]:
+    """A line for each format, and one for all."""
+    lines = []
+    totals = Counter[str]()
+    for name, rate in sorted(answers.rates.items()):
+        lines.append((name, *(rate[column] for column in COLUMNS)))
+        totals.update({column: int(rate[column]) for column in COLUMNS})
+    lines.append(("all", *(str(totals[column]) for column in COLUMNS)))
+    yield from marked(("format", *COLUMNS.values()), lines)
+
+
+def reason_table(answers: Answers) -> Iterator[str]:
+    """A line for each reason and format, with every pair that it explains."""
+    names_by_reason = defaultdict[tuple[str, str], list[str]](list)
+    for pair in answers.pairs:
+        names_by_reason[pair.reason, pair.fmt].append(f"{pair.operator}/{pair.level}")
+    lines = [
+        (reason, fmt, str(len(names)), ", ".join(names))
+        for (reason, fmt), names in sorted(names_by_reason.items())
+    ]
+    yield from marked(("why no MUST rule convicts it", "format", "pairs", "operator/level"), lines)
+
+
+def write_tables(page: str, answers: Answers) -> str:
+    """The page with both tables between its marks."""
+    head, page_rest = page.split(_BEGIN)
+    _, tail = page_rest.split(_END)
+    tables = (
+        *rate_table(answers),
+        "",
+        f"The {len(answers.pairs)} pairs that only `--strict` convicts, each with its reason:",
+        "",
+        *reason_table(answers),
+    )
+    return "\n".join([f"{head}{_BEGIN}", "", *tables, "", f"{_END}{tail}"])
+
+
+def pairs_of_page(page: str) -> list[tuple[str, Pair]]:
+    """The pairs that the page lists, each with the reason that stands beside it."""
+    listed_pairs = []
+    for line in page.partition(_BEGIN)[2].partition(_END)[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and "/" in cells[3] and "operator/level" not in cells[3]:
+            for name in cells[3].split(", "):
+                operator, _, level = name.rpartition("/")
+                listed_pairs.append((cells[0], Pair(cells[1], operator, int(level))))
+    return listed_pairs
+
+
+def main() -> None:
+    """The command line: the folder of the documents; standard input has the self test's lines."""
+    path = Path(sys.argv[1]) / PAGE
+    path.write_text(write_tables(path.read_text("utf-8"), read_answers(sys.stdin)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
