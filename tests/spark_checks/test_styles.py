@@ -2,8 +2,10 @@
 as many at once as agree.
 """
 
+import re
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -219,6 +221,60 @@ def test_a_right_decoder_is_not_accused(engine, tmp_path, chosen):
     assert [(f.rule.id, f.finding) for f in result.failures if f.rule.id not in chosen.broken] == []
     assert {f.rule.id for f in result.failures} == chosen.broken and result.exit_code == 0
     assert sum(rule.compared for rule in result.formats[0].rules) > 400
+
+
+READERS = (
+    *("from_json_struct.py:decode", "get_json_object.py:decode", "json_tuple.py:decode"),
+    *("sql_text.py:decode", "variant.py:decode"),
+    *("python_rows.py:decode_in_arrow", "python_rows.py:decode_in_pandas"),
+    *("python_rows.py:decode_by_function", "python_rows.py:decode_by_rdd"),
+)
+"""Right decoders of Maxwell's rows, one for each way to write such a program: none shares code with
+the reference decoder. They claim rows alone.
+"""
+MAXWELL = "maxwell-json"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_right_decoder_of_rows_is_not_accused_however_it_is_written(engine, reader):
+    names = [profile.name for profile in get(MAXWELL).profiles]
+    settings = Settings(
+        (MAXWELL,),
+        Budget("tiny", 0, 12),
+        7,
+        str(Path(__file__).parent / "readers" / reader),
+        select=tuple(f"{MAXWELL}/{name}/{group}/*" for name in names for group in ("shape", "old")),
+        strict=True,
+    )
+    result = run_formats(settings, engine)
+    assert [(failure.rule.id, failure.finding) for failure in result.failures] == []
+    assert result.exit_code == 0
+    assert sum(rule.compared for rule in result.formats[0].rules) > 400
+
+
+def test_a_decimal_that_goes_through_a_double_is_convicted(engine):
+    """get_json_object and from_json to texts parse a number as a double, whose digits end."""
+    settings = Settings(
+        (MAXWELL,),
+        Budget("tiny", 0, 12),
+        7,
+        str(Path(__file__).parent / "readers" / "get_json_object.py"),
+        select=(f"{MAXWELL}/1.45.0/decimal-38-10/*",),
+        reduce=False,
+    )
+    result = run_formats(settings, engine)
+    assert {failure.rule.id for failure in result.failures} == {f"{MAXWELL}/value/decimal-long"}
+    assert result.exit_code == 1
+
+
+def test_every_reader_is_tried():
+    folder = Path(__file__).parent / "readers"
+    functions = {
+        f"{path.name}:{name}"
+        for path in folder.glob("*.py")
+        for name in re.findall(r"^def (decode\w*)\(", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert functions == set(READERS)
 
 
 @pytest.mark.spark
