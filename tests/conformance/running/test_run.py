@@ -12,7 +12,7 @@ from conformance.engines.engine import ranges_of
 from conformance.engines.specs import DECODERS
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, Expectations
-from conformance.judging.known_files import under
+from conformance.judging.known_files import mark_by_record
 from conformance.rules.rules import Aspect
 from conformance.running import replay
 from conformance.running.prepared import Settings, seeded_sample
@@ -114,7 +114,7 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
     assert (law.compared, law.broken) == (len(fmt.cases), 1)
     assert set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode")) == {FAILED_THEN_FIXED}
     on_record = Entry(f"{NAME}/law/returns", Verdict.ERRORED, cases=(f"{PROFILE}/shape/delete",))
-    assert under(result, Expectations((on_record,))).exit_code == 0
+    assert mark_by_record(result, Expectations((on_record,))).exit_code == 0
 
 
 def test_records_that_cannot_be_read_are_no_verdict(fake):
