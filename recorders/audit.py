@@ -352,7 +352,9 @@ _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("ta
 
 
 def scenario_number_in(table_text: str) -> int | None:
-    """The number of a scenario in a text with the name of one of its tables; of several, the last."""
+    """The number of a scenario in a text with the name of one of its tables; of several, the
+    last.
+    """
     numbers = re.findall(r"_s(\d+)\b", table_text)
     return int(numbers[-1]) if numbers else None
 

@@ -127,7 +127,9 @@ def run_program(
 
 
 def parse_reading(line: str) -> ColumnReading:
-    """Parses a line of the Java program's output: what a connector makes of one column definition."""
+    """Parses a line of the Java program's output: what a connector makes of one column
+    definition.
+    """
     fields: dict[str, Any] = json.loads(line)
     fields |= {name: compact_json(fields[name]) for name in _JSON_FIELDS if name in fields}
     return ColumnReading(**fields)

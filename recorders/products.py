@@ -492,7 +492,9 @@ TICDC: Final = (
 
 
 def product(name: str) -> Product:
-    """The product of that name. Raises UnknownName for an unknown one, and UsageError for `ticdc`."""
+    """The product of that name. Raises UnknownName for an unknown one, and UsageError for
+    `ticdc`.
+    """
     if name == "ticdc":
         raise UsageError(TICDC)
     if name not in PRODUCTS:

@@ -452,7 +452,9 @@ class Keeper:
         return self._spark.read.schema(state_type()).parquet(f"{self.directory}/{older[-1]}")
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Writes the state after a batch of changes; replaces a state that the batch has already."""
+        """Writes the state after a batch of changes; replaces a state that the batch has
+        already.
+        """
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 
     def put(self, state: DataFrame, batch: int) -> None:

@@ -20,7 +20,9 @@ from spark_checks.liars.liar import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:
-    """The mistakes of the self test's wrong decoders and wrong keepers of tables, for one format."""
+    """The mistakes of the self test's wrong decoders and wrong keepers of tables, for one
+    format.
+    """
     spark_traps = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
     traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
     yield from {(trap.name, trap.convicts): trap for trap in (*spark_traps, *traps)}.values()

@@ -85,7 +85,9 @@ def archive_options(archive: Path | None, note: Note = warn) -> tuple[str, ...]:
 
 
 def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Splits a JVM's arguments: the class archive that they name, if any, and the other arguments."""
+    """Splits a JVM's arguments: the class archive that they name, if any, and the other
+    arguments.
+    """
     files = [Path(option.removeprefix(_READS)) for option in arguments if option.startswith(_READS)]
     without = tuple(option for option in arguments if not option.startswith(_READS))
     return next(iter(files), None), without

@@ -130,7 +130,9 @@ def _contained(
     note: Callable[[str], None],
     reached: Callable[[str], Cluster],
 ) -> Broker | None:
-    """Starts a broker in a container. Returns None if `spec` is auto and no container is possible."""
+    """Starts a broker in a container. Returns None if `spec` is auto and no container is
+    possible.
+    """
     auto = spec == "auto"
     try:
         client = engine()

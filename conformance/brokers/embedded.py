@@ -405,7 +405,9 @@ class EmbeddedKafka(JavaServer):
         return False
 
     def end(self, timeout_s: float) -> int | None:
-        """Ends the process with SIGTERM. Returns its exit code, or None after `timeout_s` seconds."""
+        """Ends the process with SIGTERM. Returns its exit code, or None after `timeout_s`
+        seconds.
+        """
         assert self._process is not None
         if (pid := self.pid) is not None:
             with contextlib.suppress(ProcessLookupError):

@@ -539,7 +539,9 @@ class ChildEngine(RequestingEngine):
 
 @dataclass(slots=True, eq=False)
 class _PendingRequest:
-    """A request and its state. `shared`: another request ran at the same time. `alone`: none may."""
+    """A request and its state. `shared`: another request ran at the same time. `alone`: none
+    may.
+    """
 
     request: dict[str, Any]
     future: Future[Any] = field(default_factory=Future)

@@ -117,7 +117,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def unreachable_broker(conf: Mapping[str, str], kind: str, bootstrap: str) -> str:
-    """Why other machines of the session cannot read the broker; "" if they can, or there are none."""
+    """Why other machines of the session cannot read the broker; "" if they can, or there are
+    none.
+    """
     if not uses_other_machines(conf) or kind not in ("embedded", "container"):
         return ""
     target = conf.get(REMOTE) or conf.get(MASTER)

@@ -219,7 +219,9 @@ class CommandEngine(Closing):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running decoder, which is also the id of its session of processes."""
+        """The process id of the running decoder, which is also the id of its session of
+        processes.
+        """
         return None if self._process is None else self._process.pid
 
     def close(self) -> None:

@@ -110,7 +110,9 @@ class Engine(Protocol):
         ...
 
     def open_records(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records once and keeps them under the name `handle`. The future has their number."""
+        """Reads records once and keeps them under the name `handle`. The future has their
+        number.
+        """
         ...
 
     def release(self, handle: str) -> None:

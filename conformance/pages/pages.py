@@ -157,7 +157,9 @@ def formats_page(where: Homes) -> str:
 
 
 def _overview(fmt: Format[Any]) -> tuple[object, ...]:
-    """The row of a format in the table of all formats, with the numbers of its profiles and rules."""
+    """The row of a format in the table of all formats, with the numbers of its profiles and
+    rules.
+    """
     listed = format_rules(fmt.name)
     by = Counter(rule.obligation for rule in listed)
     counts = (

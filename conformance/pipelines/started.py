@@ -1,4 +1,6 @@
-"""A run of a pipeline from start to end, whoever asks for it: its session, its broker, its results."""
+"""A run of a pipeline from start to end, whoever asks for it: its session, its broker, its
+results.
+"""
 
 from __future__ import annotations
 

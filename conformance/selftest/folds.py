@@ -316,11 +316,15 @@ class OldKeyLeft(Fold):
 
 
 class MergeRefusedError(Exception):
-    """Several changes of a batch match one row, which the MERGE of Delta Lake and Iceberg refuses."""
+    """Several changes of a batch match one row, which the MERGE of Delta Lake and Iceberg
+    refuses.
+    """
 
 
 class AsItIs(Fold):
-    """Merges a batch without choosing one change for each key: two changes of a key end the query."""
+    """Merges a batch without choosing one change for each key: two changes of a key end the
+    query.
+    """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         changed: set[RowKey] = set()

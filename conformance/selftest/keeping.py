@@ -82,7 +82,9 @@ def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message as a keeper reads it: the stream, the lane, the offset, and the record's timestamp."""
+    """A message as a keeper reads it: the stream, the lane, the offset, and the record's
+    timestamp.
+    """
 
     lane: int
     offset: int

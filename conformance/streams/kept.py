@@ -317,7 +317,9 @@ def _judge_stream(
 
 
 def _schemas_late(stream: ReadStream) -> bool:
-    """Whether the stream's first batch with a row has no message with a schema before it or in it."""
+    """Whether the stream's first batch with a row has no message with a schema before it or
+    in it.
+    """
     for stage in stream.stages:
         if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for w in stage for c in w.changes):
             return False
@@ -431,7 +433,9 @@ def _check_cells(
     outcome: StreamResult,
     rule: str,
 ) -> None:
-    """Compares the cells of one kept row with the expected `image`; differences belong to `rule`."""
+    """Compares the cells of one kept row with the expected `image`; differences belong to
+    `rule`.
+    """
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1

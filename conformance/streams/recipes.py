@@ -101,7 +101,9 @@ ONE_TOPIC: Final = (("", PARTITIONS),)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The table whose changes a stream carries: a user's table, or, without one, the harness's own."""
+    """The table whose changes a stream carries: a user's table, or, without one, the
+    harness's own.
+    """
 
     values: Values | None = None
     user: UserTable | None = None

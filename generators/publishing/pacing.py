@@ -296,7 +296,9 @@ class Paced:
         return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
-        """Gives the client all messages at once, each with its intended time. Returns their number."""
+        """Gives the client all messages at once, each with its intended time. Returns their
+        number.
+        """
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._plain(messages)
         first = self.number
@@ -380,7 +382,9 @@ class Paced:
         return self.commit_s is not None and self.clock() - self._begun_s >= self.commit_s
 
     def commit(self) -> None:
-        """Waits for messages in flight and commits the open transaction; does nothing without one."""
+        """Waits for messages in flight and commits the open transaction; does nothing without
+        one.
+        """
         self.drain()
         if self.commit_s is not None:
             self.transact(lambda: self.producer.commit_transaction(self.timeout_s))

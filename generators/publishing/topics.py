@@ -92,7 +92,9 @@ def denied(
 
 
 def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
-    """Asks the broker for its metadata. Raises HarnessError if no answer comes within `timeout_s`."""
+    """Asks the broker for its metadata. Raises HarnessError if no answer comes within
+    `timeout_s`.
+    """
     visible(bootstrap, timeout_s)
 
 

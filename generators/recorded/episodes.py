@@ -236,7 +236,9 @@ class Comparison:
 def _compared_parts(
     message: Message, blank_volatile: Callable[[bytes], bytes]
 ) -> tuple[bytes | None, ...]:
-    """The key, the value and the headers of a message, with what differs from run to run blanked."""
+    """The key, the value and the headers of a message, with what differs from run to run
+    blanked.
+    """
     headers = b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in message.headers)
     parts = (message.key, message.value, headers)
     return tuple(None if part is None else blank_volatile(part) for part in parts)

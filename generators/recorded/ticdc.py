@@ -354,7 +354,9 @@ def _truth_steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
 def _view_table(
     sql: str, tables: Mapping[tuple[str, str], Table], table_key: tuple[str, str]
 ) -> Table | None:
-    """The table of a view that selects some columns of one table; None for a view of another kind."""
+    """The table of a view that selects some columns of one table; None for a view of another
+    kind.
+    """
     match = re.search(r"select ([\w, ]+) from (\w+)$", sql)
     origin = tables.get((table_key[0], match[2])) if match else None
     if match is None or origin is None:

@@ -52,7 +52,9 @@ COMPARED: Final = 1_000
 
 @cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
-    """The largest number of messages of a statement, and whether every statement has that number."""
+    """The largest number of messages of a statement, and whether every statement has that
+    number.
+    """
     sizes = [
         len(list(traffic.messages(fmt, profile, 0, unit, 1, options=options)))
         for unit in range(PROBED)

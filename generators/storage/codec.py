@@ -224,7 +224,9 @@ _CHANGE: Final = Record(
 
 
 def _known_types(table: Table | None) -> Mapping[str, Any]:
-    """The types of cells that the table tells whoever reads its changes; the JSON leaves them out."""
+    """The types of cells that the table tells whoever reads its changes; the JSON leaves them
+    out.
+    """
     if table is None:
         return NOTHING
     types = {column.name: {"type": column.type} for column in table.columns}

@@ -276,7 +276,9 @@ def _line(data: Plain) -> bytes:
 
 
 def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
-    """The table that the change's cells are typed by, so that the JSON may leave their types out."""
+    """The table that the change's cells are typed by, so that the JSON may leave their types
+    out.
+    """
     for table in tables:
         if (table.database, table.name) == (change.database, change.table):
             return table

@@ -140,7 +140,9 @@ def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: for each line, one for every rule of the format that the line names."""
+    """The liars of a format: for each line, one for every rule of the format that the line
+    names.
+    """
     rule_ids = tuple(dict.fromkeys(_rules_by_name(fmt).values()))
     liars_of_format: list[Liar] = []
     for line in lines():

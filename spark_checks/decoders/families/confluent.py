@@ -218,7 +218,9 @@ class Shape:
         )
 
     def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
-        """The function that reads data of a schema, and the schema's description in Connect's JSON."""
+        """The function that reads data of a schema, and the schema's description in Connect's
+        JSON.
+        """
         if isinstance(schema, list):
             branches = [self._compiled(branch, space) for branch in schema]
             return _union([read for read, _ in branches]), next(
@@ -364,7 +366,9 @@ def _string(raw: bytes, at: int) -> tuple[str, int]:
 
 
 def _float(raw: bytes, at: int) -> tuple[float | str, int]:
-    """Reads a binary32 number at an offset, as the number with the fewest digits that rounds to it."""
+    """Reads a binary32 number at an offset, as the number with the fewest digits that rounds
+    to it.
+    """
     four = raw[at : at + 4]
     number = struct.unpack("<f", four)[0]
     texts = (float(format(number, f".{digits}g")) for digits in range(1, 10))

@@ -283,7 +283,9 @@ def row_struct(
 
 
 def corrupt(why: str) -> str:
-    """SQL of an array with the one CORRUPT row of an unreadable message; `why` is the row's error."""
+    """SQL of an array with the one CORRUPT row of an unreadable message; `why` is the row's
+    error.
+    """
     # A place that no array has gives a NULL of the images' type.
     return (
         f"array({row_struct('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
@@ -383,7 +385,9 @@ def read_each(json_texts: Column, envelope: StructType) -> Column:
 
 
 def is_one_object_each(parsed: Column, count: Column) -> Column:
-    """Whether `read_each` found exactly one JSON object in each of its `count` texts; never NULL."""
+    """Whether `read_each` found exactly one JSON object in each of its `count` texts; never
+    NULL.
+    """
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
     elements_present = F.forall(
