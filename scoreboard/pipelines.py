@@ -71,10 +71,8 @@ class Recipe:
 def recipes() -> tuple[list[Recipe], list[Recipe]]:
     """Those that run, and those that do not."""
     data = tomllib.loads((HOME / "recipes" / "recipes.toml").read_text("utf-8"))
-    run, unjudged = (
-        [Recipe(name, **given) for name, given in data[table].items()]
-        for table in ("recipes", "unjudged")
-    )
+    run = [Recipe(name, **fields) for name, fields in data["recipes"].items()]
+    unjudged = [Recipe(name, **fields) for name, fields in data["unjudged"].items()]
     return run, unjudged
 
 
@@ -229,7 +227,8 @@ def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[st
 def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
     """The disturbances under which all of them were judged."""
     judged = [results[name] for name in judged_names(results, sink)]
-    return [nemesis for nemesis in NEMESES if all(nemesis in facts for facts in judged)]
+    shared = set(NEMESES).intersection(*judged)
+    return [nemesis for nemesis in NEMESES if nemesis in shared]
 
 
 def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from conformance.brokers import registry
@@ -156,7 +157,7 @@ def _owners_of_messages(cases: Iterable[Case], copies: Sequence[Message]) -> dic
 def _selects_law(fmt: Format[Any], patterns: Sequence[str]) -> bool:
     """Whether a pattern selects one of the format's laws."""
     law_ids = [rule.id for rule in rules(fmt.name) if rule.law]
-    return any(any(matches_pattern(law, pattern) for law in law_ids) for pattern in patterns)
+    return any(matches_pattern(law, pattern) for law, pattern in product(law_ids, patterns))
 
 
 def _submit_groups(
