@@ -110,14 +110,14 @@ class Own(BaseHTTPRequestHandler):
 
     def setup(self):
         """Counts connections."""
-        self.server.asked["CONNECT", str(self.client_address)] = None
+        self.server.asked["CONNECT", str(self.client_address)] = None  # type: ignore[attr-defined]
         super().setup()
 
     def answer(self):
         """Keeps what is asked; 401 without the password, 422 for an id outside of mode IMPORT."""
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
-        asked, status = self.server.asked, 200
+        asked, status = self.server.asked, 200  # type: ignore[attr-defined]
         if (
             self.headers.get("Authorization")
             != f"Basic {base64.b64encode(b'alice:s3cret!').decode()}"
@@ -156,9 +156,9 @@ def own(certificates, monkeypatch):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "server-all.pem")
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.asked = {}
+    server.asked = {}  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"https://127.0.0.1:{server.server_address[1]}", server.asked
+    yield f"https://127.0.0.1:{server.server_address[1]}", server.asked  # type: ignore[attr-defined]
     server.shutdown()
     server.server_close()
 

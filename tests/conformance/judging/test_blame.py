@@ -93,7 +93,8 @@ BIT_OR_YEAR = refusing(lambda _case, change: holds(change, "bit", "1") or holds(
 
 def outcome(spoil, entries=(), some=None):
     """A run of a decoder under a record of known failures, without reduction."""
-    return outcome_of(*judged(spoil, some), entries)
+    judge, results = judged(spoil, some)
+    return outcome_of(judge, results, entries)
 
 
 def outcome_of(judge, results, entries=()):

@@ -191,6 +191,6 @@ def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(mo
     passing = "C"
     assert list(trial.try_in_turns(failures, str.upper).values()) == [True, True, False]
     assert asked[2:] == ["B", "C", "A", "B", "A", "B"]
-    trial.engine.reset_mock()
+    trial.engine.reset_mock()  # type: ignore[attr-defined]
     assert trial.try_in_turns(failures[:1], str.upper) == {id(failures[0]): True}
-    trial.engine.renew.assert_not_called()
+    trial.engine.renew.assert_not_called()  # type: ignore[attr-defined]

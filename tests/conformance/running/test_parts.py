@@ -28,7 +28,7 @@ def test_the_header_has_the_notes_of_the_reading_and_what_a_format_cannot_write(
         "CREATE TABLE `t` (`id` int, `b` int AS (`id` / 2));\nCREATE TABLE `z` (`t` datetime(6), `b` bit(3));\n"
         "CREATE VIEW v AS SELECT 1;"
     )
-    values = read_tables([str(tmp_path / "a.sql")], "mysql", "shop", None, 1)
+    values = read_tables([str(tmp_path / "a.sql")], "mysql", "shop", None, 1, ())
     settings = Settings(
         ("ticdc-canal-json", "huawei-cdl-json"), Budget("tiny", 0, 1), 1, tables=values
     )

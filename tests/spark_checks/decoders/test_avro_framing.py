@@ -44,10 +44,10 @@ def messages(spark: SparkSession) -> Callable[..., list[Any]]:
         frame: DataFrame = spark.createDataFrame(
             rows, "value binary, topic string, partition int, offset bigint"
         )
-        rows = {r.offset: r for r in _avro.messages(frame, SCHEMA, **options).collect()}
-        assert len(rows) == len(values)
-        assert all(r.whole is not None for r in rows.values())
-        return [rows[i].m if rows[i].whole else None for i in range(len(values))]
+        by_offset = {r.offset: r for r in _avro.messages(frame, SCHEMA, **options).collect()}
+        assert len(by_offset) == len(values)
+        assert all(r.whole is not None for r in by_offset.values())
+        return [by_offset[i].m if by_offset[i].whole else None for i in range(len(values))]
 
     return read
 

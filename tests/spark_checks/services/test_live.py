@@ -74,7 +74,7 @@ def test_a_closure_is_judged_on_both_levels_and_the_session_stays_as_it_was(unto
     assert (result.exit_code, result.failures) == (0, ())
     assert {case.case.level for case in result.formats[0].cases} == {1, 2}
     assert {"UTC", "America/St_Johns"} == set(zones)
-    assert "conforms" in result._repr_html_()
+    assert "conforms" in result._repr_html_()  # type: ignore[attr-defined]
 
 
 def test_a_mistake_is_shown_with_an_example_and_a_link_to_its_page(untouched, tmp_path):
@@ -88,7 +88,7 @@ def test_a_mistake_is_shown_with_an_example_and_a_link_to_its_page(untouched, tm
     result = conformance.run(decode, spark=untouched, level="changes", report=folder, **SOME)
     assert result.exit_code == 1
     assert result.header.decoder.endswith("<locals>.decode")
-    shown = result._repr_html_()
+    shown = result._repr_html_()  # type: ignore[attr-defined]
     assert "every row of DELETE comes out without its before image" in shown
     assert "&#34;type&#34;:&#34;DELETE&#34;" in shown
     assert f'href="{folder}/report.html"' in shown
