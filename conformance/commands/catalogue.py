@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,7 +31,14 @@ from conformance.commands.shell import (
 )
 from conformance.commands.spark_options import MASTER
 from generators import wire_format
-from generators.errors import NothingSelected, UnknownName, UsageError
+from generators.errors import (
+    NothingSelected,
+    UnknownName,
+    UsageError,
+    did_you_mean,
+    nearest_path,
+)
+from generators.model import Case
 from generators.wire_format import FORMATS, get
 
 
@@ -179,12 +186,20 @@ def list_cases(
         {**table_options, "formats": formats, "writer_profile": writer_profile}, 1
     )
 
-    def every(fmt: Any) -> Iterable[Any]:
-        profiles = select_profiles(fmt, writer_profile)
-        if user_values is not None:
-            usable_profiles = tables.profiles_of_source(fmt, profiles, user_values.schema)
-            return tables.named_cases(fmt, usable_profiles, user_values)
-        return (*named_cases(fmt, profiles, select), *recorded_cases(fmt, writer_profile, None))
+    names = formats_of_tables(
+        formats, formats, writer_profile, user_values, table_options["verbose"]
+    )
+
+    def list_all(patterns: tuple[str, ...]) -> Iterator[Case]:
+        """The cases of all listed formats; those that no pattern can match may be left out."""
+        for fmt in wire_format.formats(names):
+            profiles = select_profiles(fmt, writer_profile)
+            if user_values is not None:
+                readers = tables.profiles_of_source(fmt, profiles, user_values.schema)
+                yield from tables.named_cases(fmt, readers, user_values)
+            else:
+                yield from named_cases(fmt, profiles, patterns)
+                yield from recorded_cases(fmt, writer_profile, None)
 
     rows = [
         {
@@ -193,16 +208,12 @@ def list_cases(
             "messages": len(case.written),
             "tags": sorted(case.tags),
         }
-        for fmt in wire_format.formats(
-            formats_of_tables(
-                formats, formats, writer_profile, user_values, table_options["verbose"]
-            )
-        )
-        for case in every(fmt)
+        for case in list_all(select)
         if not select or any(matches_pattern(case.id, pattern) for pattern in select)
     ]
     if not rows:
-        raise NothingSelected(f"no case matches {' '.join(select)}")
+        near = did_you_mean(nearest_path(select[0], (case.id for case in list_all(()))))
+        raise NothingSelected(f"no case matches --select {' '.join(select)}.{near}")
     print_rows(rows, ("id", "level", "messages", "tags"), style)
 
 

@@ -215,3 +215,10 @@ def test_whether_both_streams_go_to_one_place(monkeypatch, tmp_path):
 )
 def test_the_arguments_in_a_report_hold_no_secret(given, shown):
     assert shell.without_secrets(["run", *given], ["mysql://me@db/shop"]) == ("run", *shown)
+
+
+def test_a_table_that_goes_into_a_pipe_is_text_unless_json_is_asked_for():
+    command = [Path(sys.executable).with_name("cdc-conformance"), "formats", "ogg-json"]
+    for words, first in ([], "┏"), (["--format", "json"], '[\n {\n  "name":"ogg-json"'):
+        done = subprocess.run([*command, *words], capture_output=True, check=True, timeout=60)
+        assert done.stdout.decode().replace(": ", ":").startswith(first)
