@@ -469,8 +469,8 @@ class Change:
     None, replace them at level two: images rebuilt from the whole message (a partial `old` overlaid
     on `data`). `accept` lists other (kind, op) pairs that are as good, `databases` and `tables`
     other names of database and table (with both, the n-th of one goes with the n-th of the other),
-    `key_sets` other keys, each in any order; `anything` says that any rows will do as long as there
-    is one (UNSPECIFIED faults). None in `position`,
+    `other_keys` other keys, each in its order, `key_sets` other keys, each in any order; `anything`
+    says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
     `commit_time_us`, `types`, `schema_version` means that the format has none there.
     """
 
