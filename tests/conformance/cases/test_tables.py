@@ -209,7 +209,7 @@ def test_commands_take_the_dialect_of_their_profiles(tmp_path):
     path = tmp_path / "q.sql"
     path.write_text(NEUTRAL, "utf-8")
     words = ("debezium-json", "--tables", path, "--writer-profile", "3.5.0.Final+postgresql")
-    listed = performed("cases", *words)
+    listed = performed("cases", *words, "--format", "json")
     assert (listed.exit_code, "tables/q/" in listed.output) == (0, True), listed.output
     written = performed("corpus", "write", *words, "--out", tmp_path / "corpus", "--count", 1)
     assert written.exit_code == 0, written.output

@@ -113,4 +113,4 @@ def test_what_is_owed() -> None:
     assert delete.before is not None and delete.after is None
     assert [
         (sent.message.event, sent.message.timestamp_ms) for sent in FLAT.write(HISTORY, Layout())
-    ] == [(n, 1_700_000_000_987) for n in (1, 2, 4)]
+    ] == [(n, 1_700_000_002_716) for n in (1, 2, 4)]
