@@ -267,7 +267,9 @@ def _read_messages(
         if error is not None:
             if error.code() != client.KafkaError._PARTITION_EOF:
                 raise client.KafkaException(error)
-            ends_ahead.pop(number, None)
+            # A broker under load may tell an end that it has moved on from since.
+            if message.offset() >= ends_ahead.get(number, 0):
+                ends_ahead.pop(number, None)
         elif number in ends_ahead:
             place = f"{message.topic()}-{number}@{message.offset()}"
             yield ReadRecord(
