@@ -182,32 +182,17 @@ def wired(
             meaning.corrupt,
         )
     cell_text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
-    if meaning.lost:
-        cell = Cell(
-            State.ANY,
-            type,
-            meaning.canonical,
-            cell_text,
-            cls,
-            is_json,
-            meaning.options,
-            meaning.reason,
-        )
-    elif meaning.options:
-        cell = Cell(
-            State.ONE_OF,
-            type,
-            meaning.canonical,
-            cell_text,
-            cls,
-            is_json,
-            meaning.options,
-            meaning.reason,
-        )
-    else:
-        cell = Cell(
-            State.VALUE, type, meaning.canonical, cell_text, cls, is_json, reason=meaning.reason
-        )
+    state = State.ONE_OF if meaning.options else State.VALUE
+    cell = Cell(
+        State.ANY if meaning.lost else state,
+        type,
+        meaning.canonical,
+        cell_text,
+        cls,
+        is_json,
+        meaning.options,
+        meaning.reason,
+    )
     return DebeziumCell(schema, value, json, cell, meaning.corrupt)
 
 
