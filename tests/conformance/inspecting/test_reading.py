@@ -9,13 +9,16 @@ import lzma
 import random
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
+import confluent_kafka
 import cramjam
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from confluent_kafka import KafkaError
 
-from conformance.inspecting import opening, table
+from conformance.inspecting import opening, reading, table
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.evidence import Watched
 from conformance.inspecting.opening import ReadRecord, open_record
@@ -387,3 +390,45 @@ def test_a_sign_of_each_release_and_one_that_a_watch_tells():
 
 def test_what_a_watch_tells_is_a_sign_of_its_book():
     assert {sign.watched for _, sign in SIGNS} == {None, *Watched}
+
+
+class PolledMessage(NamedTuple):
+    """A record, or the end of a partition, as Kafka's client gives it."""
+
+    number: int
+    offset_of_it: int
+    is_end: bool = False
+
+    def partition(self) -> int:
+        return self.number
+
+    def offset(self) -> int:
+        return self.offset_of_it
+
+    def error(self) -> KafkaError | None:
+        return KafkaError(KafkaError._PARTITION_EOF) if self.is_end else None
+
+    def topic(self) -> str:
+        return "t"
+
+    def value(self) -> bytes:
+        return b"{}"
+
+    def key(self) -> None:
+        return None
+
+
+def test_an_end_before_the_one_that_was_told_at_first_is_waited_past():
+    ends_ahead = {0: 3, 1: 1}
+    polled = [PolledMessage(0, 1), PolledMessage(0, 2, is_end=True), PolledMessage(1, 0)]
+    read = list(reading._read_messages(polled, ends_ahead, confluent_kafka))
+    assert ([record.place for record in read], ends_ahead) == (["t-0@1", "t-1@0"], {0: 3})
+    read = list(reading._read_messages([PolledMessage(0, 2)], ends_ahead, confluent_kafka))
+    assert ([record.place for record in read], ends_ahead) == (["t-0@2"], {})
+
+
+def test_a_partition_whose_last_place_has_no_record_ends_there():
+    ends_ahead = {0: 3}
+    polled = [PolledMessage(0, 1), PolledMessage(0, 3, is_end=True)]
+    assert len(list(reading._read_messages(polled, ends_ahead, confluent_kafka))) == 1
+    assert ends_ahead == {}
