@@ -206,6 +206,15 @@ class Cleared:
     rows_that_came: Counter[Suspect]
 
 
+class GuiltyTraits(NamedTuple):
+    """Traits that failing units have and nearly no other unit has, () if there are none; `is_sure`
+    if no other unit has them at all.
+    """
+
+    traits: Traits
+    is_sure: bool
+
+
 @dataclass(frozen=True)
 class RunIndex:
     """What became of every expected row of a run's cases that were decoded, counted by what the
@@ -283,11 +292,11 @@ class RunIndex:
         failing_units: Sequence[Failing],
         may_explain: Callable[[Trait], bool] = lambda _trait: True,
         favoured: Container[Trait] = (),
-    ) -> tuple[Traits, bool]:
-        """The few traits of the most of these failing units that nearly no other unit has, () if
-        there are none, and whether no other has them at all. `bad` are the traits of all units that
-        fail so, or show nothing of a trait's innocence. Only traits that `may_explain` the
-        deviation are tried; of those that explain as much, the `favoured` are taken first.
+    ) -> GuiltyTraits:
+        """The few traits of the most of these failing units that nearly no other unit has. `bad`
+        are the traits of all units that fail so, or show nothing of a trait's innocence. Only
+        traits that `may_explain` the deviation are tried; of those that explain as much, the
+        `favoured` are taken first.
         """
         every = self._count(name)
         failing = count_traits(filter(may_explain, unit.traits) for unit in failing_units)
@@ -336,7 +345,7 @@ class RunIndex:
                 break
             of_size = find_best(filter(number_failing, combinations(common, size)))
             best = max((best, of_size), key=number_failing)
-        return best, failing_share(best) == 1
+        return GuiltyTraits(best, failing_share(best) == 1)
 
     def share_that_fails(
         self,

@@ -315,10 +315,8 @@ def _judge_cases(
     """
     results = [judge.judge(case, _rows_of_case(prepared, case, outputs)) for case in cases]
     for message in call.foreign:
-        case, message_rows = (
-            foreign_case(prepared, call, message),
-            outputs.get(prepared.place(message), ()),
-        )
+        case = foreign_case(prepared, call, message)
+        message_rows = outputs.get(prepared.place(message), ())
         owner = prepared.owners[id(message)]
         owed_changes = next(w.changes for w in owner.written if w.message == message)
         if case.id not in failed and not (

@@ -203,11 +203,8 @@ def _draw_cases(
     settings: Settings, fmt: Format[Any], loading: Future[Loaded], note: Note
 ) -> list[Case]:
     """The named, drawn and recorded cases of the format, or those of the user's tables."""
-    selected, count, seed = (
-        select_profiles(fmt, settings.writer_profile),
-        settings.budget.drawn,
-        settings.seed,
-    )
+    selected = select_profiles(fmt, settings.writer_profile)
+    count, seed = settings.budget.drawn, settings.seed
     if settings.tables is not None:
         selected = tables.profiles_of_source(fmt, selected, settings.tables.schema)
         cases = list(tables.named_cases(fmt, selected, settings.tables))
@@ -222,10 +219,9 @@ def _draw_cases(
     count = count if catalogue.may_match(patterns, f"{fmt.name}/*/drawn") else 0
     cases = list(catalogue.named_cases(fmt, selected, patterns))
     covers = settings.budget.covering and not patterns
-    share, cases = (
-        f"of {len(cases)} " if covers else "",
-        select_covering(cases, seed) if covers else cases,
-    )
+    share = f"of {len(cases)} " if covers else ""
+    if covers:
+        cases = select_covering(cases, seed)
     note(
         f"{fmt.name}: {len(cases)} {share}named cases of {len(selected)} profiles; drawing {count}"
     )
@@ -274,8 +270,8 @@ def publish(
     identity.
     """
     if settings.bootstrap is None:
-        laid, source = write_table(engine.directory, handle, messages)
-        return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
+        listed_places, source = write_table(engine.directory, handle, messages)
+        return dict(zip(map(id, messages), listed_places, strict=True)), source
     from generators.publishing import kafka
     from generators.publishing.cluster import as_cluster
 

@@ -530,14 +530,14 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
     value_json = _message(
         profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1])
     )
-    key_columns = [name for each in changed for name in (each["table"] or {}).get(_KEY_COLUMNS, ())]
+    described = [change["table"] for change in changed if change["table"]]
     change = sink.committed(
         Kind.DDL,
         event.at,
         event.database,
         event.table,
         sql=sql,
-        other_keys=(tuple(key_columns),),
+        other_keys=tuple(tuple(table[_KEY_COLUMNS]) for table in described),
     )
     return _message(profile, {"databaseName": event.database}, key), value_json, change
 

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 
 from generators.errors import UsageError, did_you_mean, nearest
 from generators.model import Logical, SourceType
+from generators.sources.type_numbers import check_column, parse_logical
 
 FILE: Final = "generators/sources/postgresql_types.toml"
 
@@ -43,6 +44,12 @@ class PostgresqlType:
     debezium_semantic: str | None = None
     debezium_unknown: bool = False
     debezium_array: Literal["written", "never", "bytea-arrays", "unknown"] = "written"
+
+    @property
+    def integer_schema(self) -> str:
+        """Kafka Connect's type of an integer in Debezium; every integer's row has one."""
+        assert self.debezium_connect is not None
+        return self.debezium_connect
 
 
 _KINDS: Final[Mapping[str, type]] = {
@@ -104,21 +111,12 @@ class PostgresqlTypes(Mapping[str, PostgresqlType]):
 
     def _parse_row(self, name: str, entry: Mapping[str, Any]) -> PostgresqlType:
         place = f"{FILE}:{self._line(name)}: the type {name!r}"
-        logicals = [logical.value for logical in Logical]
-        if entry.get("logical") not in logicals:
-            raise UsageError(
-                f"{place} has no known logical type: {entry.get('logical')!r}. Add"
-                f" `logical = ...`, one of {', '.join(logicals)}."
-            )
+        logical = parse_logical(place, entry)
         cells: dict[str, Any] = {}
         for column, value in entry.items():
             if column == "logical":
                 continue
-            if column not in _KINDS:
-                raise UsageError(
-                    f"{place} has an unknown column {column!r}."
-                    f"{did_you_mean(nearest(column, _KINDS))} Known: logical, {', '.join(_KINDS)}."
-                )
+            check_column(place, column, ("logical", *_KINDS))
             if type(value) is not _KINDS[column]:
                 raise UsageError(
                     f"{place} says {value!r} for {column!r}: write a"
@@ -130,7 +128,12 @@ class PostgresqlTypes(Mapping[str, PostgresqlType]):
                 f"{place} says {cells['debezium_array']!r} for 'debezium_array': write one of"
                 f" {', '.join(_ARRAYS)}, or leave it out."
             )
-        return PostgresqlType(name, Logical(entry["logical"]), **cells)
+        if logical is Logical.INT and "debezium_connect" not in cells:
+            raise UsageError(
+                f"{place} is an integer and has no 'debezium_connect'. Add the type of Kafka"
+                ' Connect, as in `debezium_connect = "int64"`.'
+            )
+        return PostgresqlType(name, logical, **cells)
 
     def _line(self, name: str) -> int:
         pattern = re.compile(rf"{re.escape(_quoted(name))}\s*=")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal, TypeAlias
@@ -40,6 +40,28 @@ class MissingNumber(UsageError, KeyError):
     """A product has no number for a type. It is a KeyError for `Mapping.get` and `in` alone."""
 
     __str__ = Exception.__str__
+
+
+def parse_logical(place: str, type_entry: Mapping[str, Any]) -> Logical:
+    """The logical type of a row in a table of types; `place` says for errors which row it is.
+    Raises UsageError.
+    """
+    logicals = [logical.value for logical in Logical]
+    if type_entry.get("logical") not in logicals:
+        raise UsageError(
+            f"{place} has no known logical type: {type_entry.get('logical')!r}. Add `logical = ...`,"
+            f" one of {', '.join(logicals)}."
+        )
+    return Logical(type_entry["logical"])
+
+
+def check_column(place: str, column: str, legal: Collection[str]) -> None:
+    """Raises UsageError for a column that a table of types does not have."""
+    if column not in legal:
+        raise UsageError(
+            f"{place} has an unknown column {column!r}."
+            f"{did_you_mean(nearest(column, legal))} Known: {', '.join(legal)}."
+        )
 
 
 class TypeTable:
@@ -81,19 +103,10 @@ class TypeTable:
 
     def _check_row(self, name: str, type_entry: Mapping[str, Any]) -> None:
         place = f"{FILE}:{self._line(name)}: the type {name!r}"
-        logicals = [logical.value for logical in Logical]
-        if type_entry.get("logical") not in logicals:
-            raise UsageError(
-                f"{place} has no known logical type: {type_entry.get('logical')!r}. Add `logical = ...`,"
-                f" one of {', '.join(logicals)}."
-            )
+        parse_logical(place, type_entry)
         legal = ("logical", *self._numbers)
         for column, number in type_entry.items():
-            if column not in legal:
-                raise UsageError(
-                    f"{place} has an unknown column {column!r}."
-                    f"{did_you_mean(nearest(column, legal))} Known: {', '.join(legal)}."
-                )
+            check_column(place, column, legal)
             if column != "logical" and type(number) is not int and number != NO_NUMBER:
                 raise UsageError(
                     f"{place} says {number!r} for {column!r}: write a number, or {NO_NUMBER!r}."

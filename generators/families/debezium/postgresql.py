@@ -55,7 +55,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """
     match type.logical:
         case Logical.INT:
-            return Schema(postgresql_types()[type.name].debezium_connect or "int64", nullable)
+            return Schema(postgresql_types()[type.name].integer_schema, nullable)
         case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(
                 None, modes.money_digits, modes, nullable, mode=_money(modes)

@@ -10,7 +10,7 @@ from generators.tables.realistic import boundaries
 
 TABLE = """\
 [types]
-integer = { logical = "int", bytes = 4 }
+integer = { logical = "int", bytes = 4, debezium_connect = "int32" }
 '"char"' = { logical = "text" }
 """
 
@@ -68,6 +68,14 @@ def test_every_type_of_the_code_has_its_row():
             (
                 "generators/sources/postgresql_types.toml:2: the type 'integer' says 'seldom' for"
                 " 'debezium_array': write one of never, bytea-arrays, unknown, or leave it out."
+            ),
+        ),
+        (
+            ', debezium_connect = "int32"',
+            "",
+            (
+                "generators/sources/postgresql_types.toml:2: the type 'integer' is an integer and has"
+                " no 'debezium_connect'. Add the type of Kafka Connect, as in `debezium_connect ="
             ),
         ),
         (
