@@ -19,6 +19,7 @@ from conformance.rules.sources import fact
 from conformance.text import printable_lines
 from scoreboard import pipelines, reproducing
 from scoreboard.board import Cause, Failure, Judged, Proof, board, causes, cited, proofs
+from scoreboard.forms import forms
 from scoreboard.judging import ROOT
 from scoreboard.record import (
     FAULTS,
@@ -31,6 +32,7 @@ from scoreboard.record import (
     newest_release,
     tracker,
 )
+from scoreboard.standings import read_standings
 
 if TYPE_CHECKING:
     import jinja2
@@ -92,6 +94,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         written[f"scoreboard/failures-{name}.md"] = render(
             "failures.md.j2", tuple(r for r in every if r.reader.name == name), ()
         )
+    written["scoreboard/standings.md"] = render("standings.md.j2", readers, ())
     send: list[Proof] = []
     for place in TO_SEND:
         send += [proof for proof in proved if (proof.reader.record, proof.fault.id) == place]
@@ -291,7 +294,12 @@ def _templates() -> jinja2.Environment:
     templates.filters |= {function.__name__: function for function in filters} | {
         "in_cell": sheets.cell
     }
-    templates.globals |= {"cell": cell, "by_rank": _by_rank}
+    templates.globals |= {
+        "cell": cell,
+        "by_rank": _by_rank,
+        "forms": forms(),
+        "standings_then": read_standings(),
+    }
     templates.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return templates
 

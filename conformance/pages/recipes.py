@@ -35,7 +35,7 @@ def recipe_section(mistakes: Iterable[str]) -> Iterator[str]:
         )
         return
     yield (
-        "What a few lines of `from_json` or `get_json_object` get wrong in these messages;"
+        "What a few lines of PySpark, or packages for Spark, get wrong in these messages;"
         " [why, and what is right](../scoreboard/spark.md):"
     )
     yield ""
