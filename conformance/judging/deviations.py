@@ -36,6 +36,7 @@ class DeviationKind(enum.StrEnum):
     ROW_LOST = "row-lost"
     ROW_REFUSED = "row-refused"
     ROW_SURPLUS = "row-surplus"
+    ROW_NUMBER = "row-number"
     OTHER_OP = "other-op"
     OTHER_KIND = "other-kind"
     OP_IN_OTHER_LETTERS = "op-in-other-letters"
@@ -52,12 +53,13 @@ class DeviationKind(enum.StrEnum):
     COLUMNS_SWAPPED = "columns-swapped"
     MESSAGE_VANISHES = "message-vanishes"
     MESSAGE_ACCEPTED = "message-accepted"
+    ROWS_BESIDE_REFUSAL = "rows-beside-refusal"
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A kind of deviation; `name` is the image's side, the envelope's column or the kind that came,
-    `relation` that of a wrong value or envelope column.
+    """A kind of deviation; `name` is the image's side, the envelope's column, the kind that came or
+    the words for the row number that came, `relation` that of a wrong value or envelope column.
     """
 
     kind: DeviationKind
@@ -132,7 +134,13 @@ _OF_CELLS: Final = frozenset(
 _OF_VALUES: Final = frozenset(
     {DeviationKind.VALUE_WRONG, DeviationKind.VALUE_NULL, DeviationKind.VALUE_FOR_NULL}
 )
-_OF_FAULTS: Final = frozenset({DeviationKind.MESSAGE_VANISHES, DeviationKind.MESSAGE_ACCEPTED})
+_OF_FAULTS: Final = frozenset(
+    {
+        DeviationKind.MESSAGE_VANISHES,
+        DeviationKind.MESSAGE_ACCEPTED,
+        DeviationKind.ROWS_BESIDE_REFUSAL,
+    }
+)
 _OF_IMAGES: Final = frozenset(
     {
         DeviationKind.IMAGE_MISSING,
@@ -204,6 +212,8 @@ def _deviation_of_fault(finding: Finding) -> Deviation:
         return Deviation(DeviationKind.MESSAGE_VANISHES)
     if kinds and len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
         return _OF_ROWS[Aspect.EXTRA]
+    if kinds and len(kinds) > 1 and Kind.CORRUPT in kinds:
+        return Deviation(DeviationKind.ROWS_BESIDE_REFUSAL)
     return Deviation(DeviationKind.MESSAGE_ACCEPTED)
 
 
@@ -212,8 +222,13 @@ def _deviation_of_op(finding: Finding) -> Deviation:
     if isinstance(came, str) and any(op.casefold() == came.casefold() for op in finding.owed or ()):
         return Deviation(DeviationKind.OP_IN_OTHER_LETTERS)
     if finding.aspect is Aspect.KIND:
-        return Deviation(DeviationKind.OTHER_KIND, str(came))
+        return Deviation(DeviationKind.OTHER_KIND, spell_op(came))
     return OTHER_OP
+
+
+def spell_op(came: object) -> str:
+    """The op or kind that came, as a sentence tells it."""
+    return "NULL" if came is None else str(came)
 
 
 def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> Deviation:
@@ -333,7 +348,39 @@ def population_of(deviation: Deviation) -> PopulationName:
         return "absent"
     if deviation.is_of_faults:
         return "faults"
+    if deviation.kind is DeviationKind.IMAGE_MISSING:
+        return "rows-with-before" if deviation.name == "before" else "rows-with-after"
     return "there" if deviation.is_of_cells else "rows"
+
+
+def unify_row_numbers(
+    failings: Sequence[tuple[Deviation, Failing]],
+) -> Iterator[tuple[Deviation, Failing]]:
+    """The deviations, where a message whose rows are lost, and that has as many others with numbers
+    that none of its rows has, has rows with wrong numbers.
+    """
+    lost: dict[Unit, list[Failing]] = defaultdict(list)
+    numbers: dict[Unit, tuple[int | None, ...]] = {}
+    for deviation, failing in failings:
+        message = failing.unit[:2]
+        if deviation.kind is DeviationKind.ROW_LOST:
+            lost[message].append(failing)
+        elif deviation.kind is DeviationKind.ROW_SURPLUS and failing.finding.came:
+            numbers[message] = failing.finding.came
+    for deviation, failing in failings:
+        message = failing.unit[:2]
+        numbers_that_came = numbers.get(message, ())
+        is_renumbered = lost[message] and len(numbers_that_came) == len(lost[message])
+        if is_renumbered and deviation in (_OF_ROWS[Aspect.MISSING], _OF_ROWS[Aspect.EXTRA]):
+            words = "NULL" if set(numbers_that_came) == {None} else "another number"
+            renumbered = replace(failing, traits=lost[message][0].traits)
+            is_row = deviation.kind is DeviationKind.ROW_LOST
+            yield (
+                Deviation(DeviationKind.ROW_NUMBER, words),
+                failing if is_row else renumbered,
+            )
+        else:
+            yield deviation, failing
 
 
 def unify_rows(

@@ -41,8 +41,35 @@ from generators.model import Case, Cell, Change, Kind, Origin, State
 
 Unit: TypeAlias = tuple[Hashable, ...]
 """A message and row of a case, at cells also a side and a column."""
-PopulationName: TypeAlias = Literal["rows", "faults", "there", "nulls", "values", "absent"]
-"""Names of populations: rows, unreadable messages, and cells by what is owed."""
+PopulationName: TypeAlias = Literal[
+    "rows",
+    "rows-with-before",
+    "rows-with-after",
+    "faults",
+    "there",
+    "nulls",
+    "values",
+    "absent",
+]
+"""Names of populations: rows, rows by whether they owe an image, unreadable messages, and cells by
+what is owed.
+"""
+
+
+def _owes_image(change: Change, side: str, level: int) -> bool:
+    """Whether the row must have the image: one of whose cells anything is right need not be."""
+    image = change.image(side, level)
+    if image is None:
+        return False
+    return not image or any(cell.state is not State.ANY for cell in image.values())
+
+
+_OF_ROWS: Final[Mapping[PopulationName, Callable[[Change, int], bool]]] = {
+    "rows": lambda _change, _level: True,
+    "rows-with-before": lambda change, level: _owes_image(change, "before", level),
+    "rows-with-after": lambda change, level: _owes_image(change, "after", level),
+}
+"""Whether a row is of a population of rows, by the images that it owes at the case's level."""
 
 NEARLY: Final = 0.75
 """Share of the units with some traits that must fail: some of them have nothing that a mistake can
@@ -126,7 +153,12 @@ class ExpectedRow:
         """Whether it is a row that no decoder may refuse: one that may be refused shows nothing if
         no finding names it.
         """
-        return self.change.kind is Kind.ROW and (Kind.CORRUPT, None) not in self.change.accept
+        return self.change.kind is Kind.ROW and not self.may_be_refused
+
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether a CORRUPT row is as right in its place."""
+        return (Kind.CORRUPT, None) in self.change.accept
 
 
 ExpectedRows: TypeAlias = dict[int, tuple[ExpectedRow, ...]]
@@ -380,7 +412,7 @@ class RunIndex:
         change, cell = change_of(finding, case), cell_of(finding, case)
         if change is None:
             return frozenset({("any",)})
-        if name == "rows":
+        if name in _OF_ROWS:
             return self.traits.of_row_with_cells(case, finding.message, change)
         side, column = finding.side, finding.column or ""
         row = self.traits.of_row_for_cells(case, finding.message, change)
@@ -397,13 +429,17 @@ class RunIndex:
     def _units_of(self, name: PopulationName) -> Iterator[frozenset[Trait]]:
         """The traits of each unit of a population, failing or not."""
         for outcome in self.outcomes:
+            if outcome.row.may_be_refused and not outcome.findings:
+                # It may have been refused: then it shows nothing of its cells.
+                continue
             case, number, change = outcome.row.case, outcome.row.message, outcome.row.change
             is_fault = change.kind is Kind.CORRUPT
             if name == "faults":
                 if is_fault:
                     yield self.traits.of_fault(case, number)
-            elif name == "rows":
-                if not is_fault and not outcome.breaks_other_rules(self.counting):
+            elif name in _OF_ROWS:
+                is_compared = not is_fault and not outcome.breaks_other_rules(self.counting)
+                if is_compared and _OF_ROWS[name](change, case.level):
                     yield self.traits.of_row_with_cells(case, number, change)
             else:
                 yield from self._cells_of(name, outcome)
@@ -422,6 +458,17 @@ class RunIndex:
             if _OWED[name](cell.state, case.level):
                 of_cell = self.traits.of_cell(side, column, change, cell)
                 yield row | of_cell | _family_of_null(name, cell)
+
+
+def is_of_rows(name: PopulationName) -> bool:
+    """Whether the units of the population are rows."""
+    return name in _OF_ROWS
+
+
+def may_be_in(name: PopulationName, finding: Finding, case: Case) -> bool:
+    """Whether the row of a finding is of a population of rows."""
+    change = change_of(finding, case)
+    return change is None or _OF_ROWS[name](change, case.level)
 
 
 STATEMENTS: Final = CellGroup("", is_null=False)

@@ -544,9 +544,9 @@ class _Reader:
                 changes[-1] if changes else Change(0, Kind.ROW),
             )
             actual = f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}"
-            self.check(
-                not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", actual
-            )
+            owed = f"{len(changes)} output row(s)"
+            numbers = tuple(row.row for row in surplus)
+            self.check(not surplus, "change", Aspect.EXTRA, "rows", owed, actual, came=numbers)
 
     def _what(self) -> str:
         return f"{self.change.kind} {self.change.op or ''}".strip()

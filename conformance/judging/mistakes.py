@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from conformance.judging import deviations
 from conformance.judging.causes import relation_of
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
-from conformance.judging.index import NEARLY, Failing, RunIndex, Unit
+from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_be_in
 from conformance.judging.judge import CELL, CaseResult, Finding
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
@@ -226,7 +226,8 @@ def _group_by_deviation(
     """The failing units by deviation, after those that are one fault are one deviation."""
     by_deviation: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
     decided = deviations.without_chance(failings, index)
-    for deviation, failing in deviations.unify_rows(decided):
+    renumbered = list(deviations.unify_row_numbers(decided))
+    for deviation, failing in deviations.unify_rows(renumbered):
         by_deviation[deviation].setdefault(failing.unit, failing)
     return deviations.unify_families(deviations.unify_other_images(by_deviation))
 
@@ -530,7 +531,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     if not deviation.is_of_cells:
         families = ()
     traits = group[0].traits or tuple(("family", name) for name in families)
-    ops = tuple(dict.fromkeys(str(f.finding.came) for f in _failings_of(group)))
+    ops = tuple(dict.fromkeys(deviations.spell_op(f.finding.came) for f in _failings_of(group)))
     if deviation.kind is not DeviationKind.OTHER_OP:
         ops = ()
     if not large:
@@ -576,21 +577,26 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
     bad: dict[Unit, frozenset[Trait]] = {}
     for other, units in by_deviation.items():
         other_population = deviations.population_of(other)
+        are_rows = is_of_rows(population) and is_of_rows(other_population)
         hides = (
-            population != "rows"
+            not is_of_rows(population)
             or other.kind in _HIDING
             or (other.kind in deviations.OF_OPS and deviation.is_of_images)
         )
-        alike = other_population == population or {other_population, population} <= {
-            "there",
-            "values",
-        }
+        are_cells_there = {other_population, population} <= {"there", "values"}
+        alike = other_population == population or are_cells_there or are_rows
         if other == deviation or (hides and alike):
-            bad |= {unit: failing.traits for unit, failing in units.items()}
+            bad |= {
+                unit: failing.traits
+                for unit, failing in units.items()
+                if not are_rows or may_be_in(population, failing.finding, failing.result.case)
+            }
     return tuple(bad.values())
 
 
-_HIDING: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.ROW_REFUSED})
+_HIDING: Final = frozenset(
+    {DeviationKind.ROW_LOST, DeviationKind.ROW_REFUSED, DeviationKind.ROW_NUMBER}
+)
 """Deviations of rows that did not come out: nothing else is known of them."""
 
 
@@ -750,11 +756,8 @@ def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
     """The vague ones last, before them the law on the columns of a row, which follows from a wrong
     kind; those that spoil a row's other values first.
     """
-    is_law_of_columns = (
-        mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
-    )
     spoils = _spoils_whole_rows(mistake)
-    return _is_vague(mistake), is_law_of_columns, not spoils, -len(mistake.cases)
+    return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
 
 
 def _must_stay_apart(mistake: Mistake, other: Mistake) -> bool:
@@ -784,6 +787,8 @@ def _are_one(mistake: Mistake, other: Mistake) -> bool:
         return True
     if other.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
         return True
+    if _follows_from_kinds(mistake, other):
+        return True
     # Of the same values it is one mistake, whatever the relations.
     are_values = all(
         each.statement.deviation is not None and each.statement.deviation.is_wrong_value
@@ -792,6 +797,20 @@ def _are_one(mistake: Mistake, other: Mistake) -> bool:
     if are_values and mistake.traits and other.traits and _has_same_values(mistake, other):
         return True
     return _have_same_cases(mistake.cases, other.cases)
+
+
+def _follows_from_kinds(mistake: Mistake, other: Mistake) -> bool:
+    """Whether a mistake is the law on the columns of a row, which most of its cases break since the
+    other mistake gives their rows another kind.
+    """
+    deviation = other.statement.deviation
+    has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
+    shared = len(mistake.cases & other.cases)
+    return _is_law_of_columns(mistake) and has_other_kinds and shared >= NEARLY * len(mistake.cases)
+
+
+def _is_law_of_columns(mistake: Mistake) -> bool:
+    return mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
 
 
 def _is_of_bare_rows(mistake: Mistake) -> bool:

@@ -141,13 +141,18 @@ def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
     """The words of a trait of units, with the first word in the place of the unit's name."""
     sort, *words = trait
     sentence = _SORTS_OF_ROWS[sort] if unit == "row" and sort in _SORTS_OF_ROWS else SORTS[sort]
-    of_class = _describe_classes(words[-1]) if words else ""
+    of_class = _describe_classes(words[-1], words[0]) if words else ""
     return sentence.format(*words, **{"unit": first_word, "class": of_class}).strip()
 
 
-def _describe_classes(classes: str) -> str:
-    """What classes say of a value: several, between commas, are told as alternatives."""
-    return " or ".join(_CLASSES.get(name, f"in the class {name}") for name in classes.split(", "))
+def _describe_classes(classes: str, family: str) -> str:
+    """What classes say of a value of a family of types, or of a type: several, between commas, are
+    told as alternatives.
+    """
+    return " or ".join(
+        _CLASSES.get(f"{family} {name}") or _CLASSES.get(name, f"in the class {name}")
+        for name in classes.split(", ")
+    )
 
 
 def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:

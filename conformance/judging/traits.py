@@ -158,9 +158,12 @@ _IN_JSON: Final = (
 _IN_TEXTS: Final = (
     *(
         *CHARACTER_SORTS,
-        ("a blank at an end", r"\A\s|\s\Z"),
-        ("a blank at the beginning", r"\A\s"),
-        ("a blank at the end", r"\s\Z"),
+        ("a blank at an end", r"\A | \Z"),
+        ("a blank at the beginning", r"\A "),
+        ("a blank at the end", r" \Z"),
+        ("white space at an end", r"\A\s|\s\Z"),
+        ("white space at the beginning", r"\A\s"),
+        ("white space at the end", r"\s\Z"),
         ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
         ("control characters beyond ASCII", r"[\x80-\x9f]"),
         ("a tab", r"\t"),

@@ -135,6 +135,25 @@ MISTAKES = [
     (1, ("first-row-alone",), [FIRST]),
     (2, ("first-row-alone",), [FIRST]),
     (1, ("before-of-insert",), [BEFORE]),
+    (1, ("before-lost",), ["every row of UPDATE comes out without its before image"]),
+    (1, ("row-number-null",), ["every row comes out with NULL in the column row"]),
+    (1, ("row-beside-the-refusal",), ["comes out with other rows beside its CORRUPT row"]),
+    (
+        1,
+        ("kind-null",),
+        ["comes out as NULL", "which cannot be read, is accepted"],
+    ),
+    (
+        2,
+        ("text-trimmed-left",),
+        ["every value of the text types with a blank at the beginning is wrong"],
+    ),
+    (
+        1,
+        ("datetime-time-of-day-lost",),
+        ["every value of the datetime types with a time of day is wrong"],
+    ),
+    (1, ("date-with-midnight",), ["every value of the date types is wrong"]),
     (1, ("columns-lower-case",), [CAPITAL]),
     (
         2,

@@ -59,6 +59,7 @@ STATEMENTS = {
         Deviation(DeviationKind.ROW_REFUSED), Quantity.SOME, "row", by_company=True
     ),
     DeviationKind.ROW_SURPLUS: Statement(Deviation(DeviationKind.ROW_SURPLUS), *ROWS),
+    DeviationKind.ROW_NUMBER: Statement(Deviation(DeviationKind.ROW_NUMBER, "NULL"), *ROWS),
     DeviationKind.OTHER_OP: Statement(
         Deviation(DeviationKind.OTHER_OP), *ROWS, ops_that_came=("UPDATE",)
     ),
@@ -99,6 +100,9 @@ STATEMENTS = {
     ),
     DeviationKind.MESSAGE_ACCEPTED: Statement(
         Deviation(DeviationKind.MESSAGE_ACCEPTED), Quantity.NEARLY_EVERY, "message", ((("any",),),)
+    ),
+    DeviationKind.ROWS_BESIDE_REFUSAL: Statement(
+        Deviation(DeviationKind.ROWS_BESIDE_REFUSAL), faults=("trailing-content",)
     ),
 }
 EXPECTED = dict(rows(__file__, "sentences.txt"))
