@@ -11,7 +11,7 @@ import socket
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from conformance.pipelines.running import PipelineSettings, run_pipeline
 from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.writing import pipeline_text
 from conformance.sheets import marked
+from generators.errors import UnknownName
 from scoreboard.recipes.auto_cdc import PORT
 
 REPAIRED: Final = "new-pipeline"
@@ -47,8 +48,9 @@ PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A public recipe: where it stands, its steps in a line, the table format that it is printed
-    for, and what repairs it. `why` says why it does not run.
+    """A public recipe: where it stands and under which name, its steps in a line, the table format
+    that it is printed for, what the page leaves open (`given`), and what repairs it. `why` says why
+    it does not run.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Recipe:
     read: str = ""
     published: str = ""
     sink: str = ""
+    function: str = ""
+    given: str = ""
     steps: str = ""
     repair: str = ""
     why: str = ""
@@ -238,24 +242,46 @@ def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> 
 
 
 def main(arguments: list[str]) -> None:
-    """Judges what the installed Spark can run, under all disturbances or the named ones; with
-    `--page` nothing.
+    """Judges what the installed Spark can run: all, or the named recipes and disturbances; with
+    `--page` nothing. Raises UnknownName.
     """
-    data = json.loads(RESULTS.read_text("utf-8"))
     if arguments != ["--page"]:
-        nemeses = [nemesis for nemesis in NEMESES if not arguments or nemesis in arguments]
         spark = installed_spark()[0]
-        for sink in (AUTO_CDC,) if spark.startswith("4.2") else SINKS:
-            data["sessions"][sink] = {"spark": spark, "packages": _packages(sink, spark)}
-            names = [name for name, printed_for in candidates().items() if printed_for == sink]
+        sinks = (AUTO_CDC,) if spark.startswith("4.2") else SINKS
+        runnable = {name: sink for name, sink in candidates().items() if sink in sinks}
+        names, nemeses = selected(arguments, runnable)
+        for sink in dict.fromkeys(runnable[name] for name in names):
             conf, catalogue = _session_of(sink)
+            session = {"spark": spark, "packages": _packages(sink, spark)}
+            tried = [name for name in names if runnable[name] == sink]
             with ChildEngine(conf=conf) as engine:
-                for nemesis, name in itertools.product(nemeses, names):
-                    by_nemesis = data["results"].setdefault(name, {})
-                    by_nemesis[nemesis] = judge(name, sink, nemesis, engine, catalogue)
-                    text = json.dumps(data, indent=1, ensure_ascii=False)
-                    RESULTS.write_text(f"{text}\n", "utf-8")
-    PAGE.write_text(page_text(data), "utf-8")
+                for nemesis, name in itertools.product(nemeses, tried):
+                    facts = judge(name, sink, nemesis, engine, catalogue)
+                    record(sink, session, name, nemesis, facts)
+    PAGE.write_text(page_text(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
+
+
+def selected(arguments: Sequence[str], runnable: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The candidates and the disturbances that arguments name; of what none is named, all. Raises
+    UnknownName.
+    """
+    known = [*runnable, *NEMESES]
+    for argument in arguments:
+        if argument not in known:
+            raise UnknownName("recipe or disturbance", argument, known)
+    names = [name for name in runnable if name in arguments]
+    nemeses = [nemesis for nemesis in NEMESES if nemesis in arguments]
+    return names or list(runnable), nemeses or list(NEMESES)
+
+
+def record(
+    sink: str, session: Mapping[str, str], name: str, nemesis: str, facts: Mapping[str, Any]
+) -> None:
+    """Puts a result with its session among those that are kept."""
+    data = json.loads(RESULTS.read_text("utf-8"))
+    data["sessions"][sink] = session
+    data["results"].setdefault(name, {})[nemesis] = facts
+    RESULTS.write_text(f"{json.dumps(data, indent=1, ensure_ascii=False)}\n", "utf-8")
 
 
 def _packages(sink: str, spark: str) -> str:

@@ -13,7 +13,7 @@ from conformance.pipelines.causes import Causes, Difference
 from conformance.pipelines.histories import KeptVersion, RowHistory
 from conformance.pipelines.reach import reached_rules
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, TypedRow, is_same, unaccepted
+from conformance.pipelines.rows import Claims, TypedRow, is_same, unaccepted, value_text
 from conformance.pipelines.snapshots import Snapshot
 from conformance.pipelines.timeline import (
     Reader,
@@ -254,7 +254,10 @@ class Judge:
 
     def _key_text(self, row: TypedRow) -> str:
         values = {name: row.get(name) for name in self.key_names}
-        return ", ".join(f"{name}={value.value!r}" for name, value in values.items() if value)
+        text = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())
+        if None in values.values():
+            text += ", as a tombstone, the missing image of a DELETE or an unreadable message gives"
+        return text
 
     def _unreadable(self, result: PipelineResult) -> None:
         """Unreadable messages must be told, if the pipeline says where."""

@@ -61,6 +61,8 @@ SMOKE: Final = (
 LIMIT_S: Final = 300.0
 """Limit of a batch, in seconds."""
 DATABASE: Final = "conformance"
+UNDER_WAY: Final = "start-under-way"
+"""The file in a run's folder that is there while `start` has not returned."""
 FULL_REFRESH: Final = "full-refresh"
 RESTART: Final = "restart"
 CARDINALITY: Final = ("MULTIPLE_SOURCE_ROW", "MERGE_CARDINALITY_VIOLATION")
@@ -211,6 +213,7 @@ class Run:
             "deployment": codec.dump_deployment(self.stream.profile.deployment),
             "checkpoint": str(self.home / "checkpoint"),
             "directory": str(self.home),
+            "under_way": str(self.home / UNDER_WAY),
             "out": str(files.rows),
             "history": str(files.history),
             "errors": str(files.errors),
@@ -224,10 +227,16 @@ class Run:
         try:
             answer: Mapping[str, Any] = future.result()
         except AnswerTimeout as error:
+            what = f"a batch did not end within {self.settings.limit_s:g} s"
+            if (self.home / UNDER_WAY).exists():
+                what = (
+                    f"start did not return within {self.settings.limit_s:g} s: it must return its"
+                    " query, not wait for it (awaitTermination)"
+                )
             raise HarnessError(
-                f"{self.settings.pipeline}, {self.stream.nemesis.name}: a batch did not end within"
-                f" {self.settings.limit_s:g} s, {batch_under_way(self.home)}: no verdict. A lakehouse"
-                " that starts cold takes a minute; --limit SECONDS gives more"
+                f"{self.settings.pipeline}, {self.stream.nemesis.name}: {what},"
+                f" {batch_under_way(self.home)}: no verdict. A lakehouse that starts cold takes a"
+                " minute; --limit SECONDS gives more"
             ) from error
         self.answer = answer
         return answer

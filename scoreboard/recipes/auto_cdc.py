@@ -10,80 +10,68 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from generators.model import Deployment, Table
-from spark_checks.decoders.ticdc_canal_json import decode, decode_rows
+from scoreboard.recipes.contract import Call, Start, decode_changes, start_by
+from spark_checks.decoders import ticdc_canal_json
 
-PLACE = ["partition", "offset", "row"]
 PORT = "spark.connect.grpc.binding.port"
 """The setting of the session that names the port of its server."""
-Start = Callable[[SparkSession, DataFrame, str, Table, str, Deployment], None]
+LIMIT_S = 240.0
+"""Limit of an update, in seconds."""
 
 
 class UpdateFailedError(Exception):
     """An update of the pipeline ended with an error."""
 
 
-def start_by(sequence: str) -> Start:
+def start_in_order(sequence: str) -> Start:
     """What `pipeline` calls once a stage; `sequence` is the SQL of `sequence_by`, over `es` (the
     commit in milliseconds), `commit_ts`, `rank` (a DELETE is before an INSERT of one commit),
     `partition` and `offset`.
     """
 
-    def start(
-        spark: SparkSession,
-        records: DataFrame,
-        target: str,
-        table: Table,
-        checkpoint: str,
-        deployment: Deployment,
-    ) -> None:
-        landed = Path(checkpoint, "landed")
+    def update(call: Call) -> None:
+        landed = Path(call.checkpoint, "landed")
 
         def land(batch: DataFrame, _number: int) -> None:
-            changes = changes_of(batch, table, deployment).withColumn("sequence", F.expr(sequence))
+            changes = changes_of(batch, call).withColumn("sequence", F.expr(sequence))
             changes.write.mode("append").parquet(str(landed))
 
-        landing = records.writeStream.foreachBatch(land)
-        query = landing.option("checkpointLocation", f"{checkpoint}/landing").start()
+        landing = call.records.writeStream.foreachBatch(land)
+        query = landing.option("checkpointLocation", f"{call.checkpoint}/landing").start()
         query.processAllAvailable()
         query.stop()
-        catalogue, database, name = target.split(".")
+        catalogue, database, name = call.target.split(".")
         facts = {
-            "server": f"sc://localhost:{spark.sparkContext.getConf().get(PORT)}",
+            "server": f"sc://localhost:{call.spark.sparkContext.getConf().get(PORT)}",
             "catalogue": catalogue,
             "database": database,
             "name": name,
-            "keys": list(table.primary_key),
+            "keys": list(call.table.primary_key),
             "landed": str(landed),
-            "schema": spark.read.parquet(str(landed)).schema.json(),
-            "storage": f"file://{checkpoint}/storage",
+            "schema": call.spark.read.parquet(str(landed)).schema.json(),
+            "storage": f"file://{call.checkpoint}/storage",
         }
         run_update(facts)
 
-    return start
+    return start_by(update)
 
 
-def changes_of(batch: DataFrame, table: Table, deployment: Deployment) -> DataFrame:
-    """A row a change: the columns of the row, of a DELETE those before it, `op` and what may order
-    changes.
+def changes_of(batch: DataFrame, call: Call) -> DataFrame:
+    """A line a change: what may order changes, `op`, and the columns of the row, of a DELETE those
+    before it.
     """
-    order = decode(batch, deployment=deployment).where("kind = 'ROW'")
-    order = order.selectExpr(
-        *PLACE, "unix_millis(commit_time) AS es", "CAST(position AS bigint) AS commit_ts"
+    orders = ["unix_millis(commit_time) AS es", "CAST(position AS bigint) AS commit_ts"]
+    changes = decode_changes(batch, call, ticdc_canal_json, orders).selectExpr(
+        *("op", "es", "commit_ts", "IF(op = 'DELETE', 0, 1) AS rank", "partition", "offset"),
+        "IF(op = 'DELETE', before, after) AS image",
     )
-    typed = decode_rows(batch, table, deployment=deployment).where("kind = 'ROW'")
-    image = "IF(op = 'DELETE', before, after) AS image"
-    rank = "IF(op = 'DELETE', 0, 1) AS rank"
-    both = typed.join(order, PLACE).selectExpr(
-        "op", "es", "commit_ts", rank, "partition", "offset", image
-    )
-    return both.select("op", "es", "commit_ts", "rank", "partition", "offset", "image.*")
+    return changes.select("op", "es", "commit_ts", "rank", "partition", "offset", "image.*")
 
 
 def run_update(facts: Mapping[str, object]) -> None:
@@ -93,7 +81,7 @@ def run_update(facts: Mapping[str, object]) -> None:
         input=json.dumps(facts),
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=LIMIT_S,
         check=False,
     )
     if client.returncode:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scoreboard.recipes.auto_cdc import start_by
+from scoreboard.recipes.auto_cdc import start_in_order
 
-start = start_by("struct(commit_ts, rank, offset)")
+start = start_in_order("struct(commit_ts, rank, offset)")

@@ -1,5 +1,5 @@
 """The changes of the newest time of each key, all of them if several have it; what is not matched
-is inserted, a deletion as well.
+is inserted, a deletion as well, with the row as it was: so AWS DMS writes one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
     """The changes whose time is the newest of their key."""
-    newest = changes.withColumn("newest", F.max("time").over(Window.partitionBy("id")))
+    newest = changes.withColumn("newest", F.max("time").over(Window.partitionBy("key")))
+    rows = newest.where("time = newest").selectExpr(
+        "key", "deleted", "IF(deleted, before, after) AS image"
+    )
     clauses = (
         f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
         f" WHEN NOT MATCHED THEN {insert_all(names)}"
     )
-    merge_into(target, newest.where("time = newest"), clauses)
+    merge_into(target, rows.select("key", "deleted", "image.*"), clauses)
 
 
 start = start_with(merge, table_format="iceberg")

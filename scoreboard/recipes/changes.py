@@ -1,22 +1,17 @@
-"""What a recipe starts with: a row a change, and a table. The harness's decoder reads the messages,
-so that a recipe is judged by its MERGE alone.
-"""
+"""What the recipes of a MERGE share: the changes of a batch, the target table, and clauses in SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from generators.model import Deployment, Table
-from spark_checks.decoders.debezium_json import decode, decode_rows
+from scoreboard.recipes.contract import Call, Start, decode_changes, start_by
+from spark_checks.decoders import debezium_json
 
-PLACE = ["partition", "offset", "row"]
 Merge = Callable[[DataFrame, str, list[str]], None]
-Start = Callable[[SparkSession, DataFrame, str, Table, str, Deployment], StreamingQuery]
 
 
 def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta") -> Start:
@@ -24,44 +19,36 @@ def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta"
     each batch's changes.
     """
 
-    def start(
-        spark: SparkSession,
-        records: DataFrame,
-        target: str,
-        table: Table,
-        checkpoint: str,
-        deployment: Deployment,
-    ) -> StreamingQuery:
-        names = [column.name for column in table.columns]
-        columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in table.columns)
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING {table_format}")
+    def keep_table(call: Call) -> StreamingQuery:
+        names = [column.name for column in call.table.columns]
+        columns = ", ".join(f"`{c.name}` {c.type.spark}" for c in call.table.columns)
+        call.spark.sql(f"CREATE TABLE IF NOT EXISTS {call.target} ({columns}) USING {table_format}")
 
         def upsert(batch: DataFrame, _number: int) -> None:
-            merge(changes_of(batch, table, deployment), target, names)
+            merge(changes_of(batch, call), call.target, names)
 
-        sink = records.writeStream.foreachBatch(upsert)
-        return sink.option("checkpointLocation", checkpoint).start()
+        sink = call.records.writeStream.foreachBatch(upsert)
+        return sink.option("checkpointLocation", call.checkpoint).start()
 
-    return start
+    return start_by(keep_table)
 
 
-def changes_of(batch: DataFrame, table: Table, deployment: Deployment) -> DataFrame:
-    """A row a change: op, time (the source's milliseconds), deleted, and the row's columns; of a
-    DELETE those of the row before.
+def changes_of(batch: DataFrame, call: Call) -> DataFrame:
+    """A line a change: op, deleted, time (the source's milliseconds, `source.ts_ms`), offset, key,
+    and the row `before` and `after`, one of which is NULL for an INSERT and a DELETE.
     """
-    row_changes = decode(batch, deployment=deployment).where("kind = 'ROW' AND op <> 'TRUNCATE'")
-    times = row_changes.select(*PLACE, F.expr("unix_millis(commit_time) AS time"))
-    typed = decode_rows(batch, table, deployment=deployment).where("kind = 'ROW'")
-    image = "IF(op = 'DELETE', before, after) AS image"
-    both = typed.join(times, PLACE).selectExpr("op", "time", "op = 'DELETE' AS deleted", image)
-    return both.select("op", "time", "deleted", "image.*")
+    orders = ["unix_millis(commit_time) AS time"]
+    return decode_changes(batch, call, debezium_json, orders).selectExpr(
+        *("op", "op = 'DELETE' AS deleted", "time", "offset"),
+        *("coalesce(after.id, before.id) AS key", "before", "after"),
+    )
 
 
 def merge_into(target: str, changes: DataFrame, clauses: str) -> None:
     """MERGE by the key."""
     changes.createOrReplaceTempView("changes_to_merge")
     changes.sparkSession.sql(
-        f"MERGE INTO {target} t USING changes_to_merge s ON s.id = t.id {clauses}"
+        f"MERGE INTO {target} t USING changes_to_merge s ON s.key = t.id {clauses}"
     )
 
 

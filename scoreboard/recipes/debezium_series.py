@@ -10,11 +10,11 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
     """Two MERGEs."""
-    newest = Window.partitionBy("id").orderBy(F.desc("time"))
-    latest = changes.withColumn("place", F.rank().over(newest)).where("place = 1").drop("place")
+    newest = Window.partitionBy("key").orderBy(F.desc("time"))
+    latest = changes.withColumn("rank", F.rank().over(newest)).where("rank = 1")
     upserts = f"WHEN MATCHED THEN {set_all(names)} WHEN NOT MATCHED THEN {insert_all(names)}"
-    merge_into(target, latest.where("NOT deleted"), upserts)
-    merge_into(target, latest.where("deleted"), "WHEN MATCHED THEN DELETE")
+    merge_into(target, latest.where("NOT deleted").select("key", "after.*"), upserts)
+    merge_into(target, latest.where("deleted").select("key"), "WHEN MATCHED THEN DELETE")
 
 
 start = start_with(merge)

@@ -14,7 +14,7 @@ def merge(changes: DataFrame, target: str, names: list[str]) -> None:
         " WHEN MATCHED AND s.op = 'DELETE' THEN DELETE"
         f" WHEN NOT MATCHED AND s.op = 'INSERT' THEN {insert_all(names)}"
     )
-    merge_into(target, changes, clauses)
+    merge_into(target, changes.select("key", "op", "after.*"), clauses)
 
 
 start = start_with(merge)

@@ -11,11 +11,10 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """The newest of the batch, by the largest struct of time, row and deleted."""
-    row = F.struct(*names).alias("row")
-    newest = F.max(F.struct("time", row, "deleted")).alias("newest")
-    latest = changes.groupBy(F.col("id").alias("key")).agg(newest)
-    latest = latest.select("newest.deleted", "newest.row.*")
+    """The newest of the batch, by the largest struct of time, new value and deleted."""
+    newest = F.max(F.struct("time", F.col("after").alias("new_value"), "deleted")).alias("newest")
+    latest = changes.groupBy("key").agg(newest)
+    latest = latest.select("key", "newest.deleted", "newest.new_value.*")
     clauses = (
         f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
         f" WHEN NOT MATCHED AND NOT s.deleted THEN {insert_all(names)}"

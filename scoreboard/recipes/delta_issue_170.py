@@ -1,4 +1,6 @@
-"""Sorted by time, one change of each key by dropDuplicates, which keeps any."""
+"""Sorted by time, one change of each key by dropDuplicates, which keeps any; what is not matched is
+inserted, a deletion as well, whose new row is NULL.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
     """One change of each key."""
-    latest = changes.sort(F.desc("time")).dropDuplicates(["id"])
+    latest = changes.sort(F.desc("time")).dropDuplicates(["key"])
     clauses = (
         f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
-        f" WHEN NOT MATCHED AND NOT s.deleted THEN {insert_all(names)}"
+        f" WHEN NOT MATCHED THEN {insert_all(names)}"
     )
-    merge_into(target, latest, clauses)
+    merge_into(target, latest.select("key", "deleted", "after.*"), clauses)
 
 
 start = start_with(merge)

@@ -1,5 +1,5 @@
-"""The newest change of each key in a batch by its time; matched and an UPDATE, not matched and an
-INSERT.
+"""The newest change of each key in a batch by its time, then by its offset; matched and an UPDATE,
+not matched and an INSERT.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
     """A clause for each operation."""
-    newest = Window.partitionBy("id").orderBy(F.desc("time"))
-    numbered = changes.withColumn("place", F.row_number().over(newest))
+    newest = Window.partitionBy("key").orderBy(F.desc("time"), F.desc("offset"))
+    latest = changes.withColumn("number_of_key", F.row_number().over(newest))
     clauses = (
         f"WHEN MATCHED AND s.op = 'UPDATE' THEN {set_all(names)}"
         " WHEN MATCHED AND s.op = 'DELETE' THEN DELETE"
         f" WHEN NOT MATCHED AND s.op = 'INSERT' THEN {insert_all(names)}"
     )
-    merge_into(target, numbered.where("place = 1").drop("place"), clauses)
+    merge_into(target, latest.where("number_of_key = 1").select("key", "op", "after.*"), clauses)
 
 
 start = start_with(merge)

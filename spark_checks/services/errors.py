@@ -35,7 +35,7 @@ def summary(error: BaseException) -> str:
     # stands behind its stack.
     message = _CALLED.sub("", str(error)).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(message))) and not message.startswith(raised[-1][1]):
-        cause_words = java_cause(message) or raised[-1][1].removeprefix(_CAPTURED)
+        cause_words = java_cause(message) or _first_words(raised[-1], message)
         message = f"{cause_words}\n{message}"
     lines = [
         line
@@ -52,6 +52,17 @@ def summary(error: BaseException) -> str:
     return "\n".join((first_lines, *_place(error), "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip(
         "\n"
     )
+
+
+def _first_words(raised: re.Match[str], message: str) -> str:
+    """What a stack ends with: the class of the error, and the first line of its message, which may
+    begin on a line of its own.
+    """
+    words = raised[1].strip().removeprefix(_CAPTURED)
+    if not words.endswith(":"):
+        return words
+    following = (line.strip() for line in message[raised.end() :].splitlines())
+    return f"{words} {next(filter(None, following), '')}".rstrip()
 
 
 def java_cause(message: str) -> str:

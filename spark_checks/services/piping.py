@@ -2,14 +2,15 @@
 stream at a time, and writes the rows of its table.
 
 The query stays between requests. If it ended by itself (availableNow), or was killed with its
-process, the next request starts it again.
+process, the next request starts it again. All that `start` began beside it is awaited and stopped
+with it.
 """
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,29 +20,50 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from generators.storage import codec
 from spark_checks.services.checkpoints import KillMoment, folder_of
-from spark_checks.services.engine import Decoder
+from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.pipelines import Pipeline, load_pipeline
 from spark_checks.services.streaming import records_of
 
 
 class Started(NamedTuple):
-    """A pipeline whose `start` was called, and the query that it returned: None for a batch job.
-    The pipeline is kept with its query, as `start` may leave in its module what `table` reads.
+    """A pipeline whose `start` was called, the query that it returned (None for a batch job), and
+    `others`, which `start` began beside it. The pipeline is kept with its queries, as `start` may
+    leave in its module what `table` reads.
     """
 
     pipeline: Pipeline
     query: StreamingQuery | None
+    others: tuple[StreamingQuery, ...] = ()
+
+    @property
+    def queries(self) -> tuple[StreamingQuery, ...]:
+        """All of them, the returned one first."""
+        return self.others if self.query is None else (self.query, *self.others)
 
     @property
     def is_running(self) -> bool:
-        """Whether the query has not ended."""
-        return self.query is not None and bool(self.query.isActive)
+        """Whether there is a query, and none has ended."""
+        return self.query is not None and all(query.isActive for query in self.queries)
 
 
+class Beginning(NamedTuple):
+    """A call of `start`, and the runs of the session's queries that were active before it."""
+
+    spark: SparkSession
+    earlier: frozenset[str]
+
+    @property
+    def queries(self) -> tuple[StreamingQuery, ...]:
+        """The queries that it has begun, and that have not ended."""
+        return tuple(q for q in self.spark.streams.active if q.runId not in self.earlier)
+
+
+_BEGINNINGS: Final[dict[str, Beginning]] = {}
+"""The calls of `start` that have not returned, by target."""
 _STARTED: Final[dict[str, Started]] = {}
 """The pipelines whose queries are running, by target."""
-_CHECKPOINTS: Final[dict[str, Path]] = {}
-"""The last checkpoint of each target's query."""
+_CHECKPOINTS: Final[dict[str, list[Path]]] = {}
+"""The last checkpoints of each target's queries."""
 
 
 def handle(
@@ -51,7 +73,8 @@ def handle(
 
     It has `pipeline` (what `load_pipeline` takes), `source` (`streaming.records_of`), `target`,
     `lake` (the folder of the target's database, "" for the session's own place), `table` and
-    `deployment`, `checkpoint`, `hold` (`KillMoment`), `directory` for marks, `out`, `history` and
+    `deployment`, `checkpoint`, `hold` (`KillMoment`), `directory` for marks, `under_way` (a file that
+    is there until `start` returns), `out`, `history` and
     `errors` (the files to be written), `refresh` (whether the checkpoint is lost first), `last`.
     The answer has `key`, `types`, `query` (whether there is one), `seconds`. Raises what the query
     raises.
@@ -69,10 +92,11 @@ def handle(
     started = _STARTED.get(target)
     try:
         if started is None or not started.is_running:
+            stop_queries(target)
             started = _start(spark, request)
-        if started.query is not None:
             _STARTED[target] = started
-            _read_to_end(started.query, request)
+        if started.query is not None:
+            _read_to_end(started, started.query, request)
         _write_tables(spark, started.pipeline, request)
     except BaseException:
         stop_queries(target)
@@ -89,7 +113,9 @@ def handle(
 
 
 def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
-    """Loads the request's pipeline and calls its `start`."""
+    """Loads the request's pipeline and calls its `start`. Raises DecoderError if that began a query
+    and returned none; what it began is stopped if it raises.
+    """
     pipeline = load_pipeline(request["pipeline"])
     offered = {
         "table": codec.load_table(request["table"]),
@@ -97,17 +123,42 @@ def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
         "checkpoint": request["checkpoint"],
     }
     records = records_of(spark, request["source"])
-    return Started(pipeline, pipeline.begin(spark, records, request["target"], offered))
+    target, under_way = request["target"], Path(request["under_way"])
+    beginning = Beginning(spark, frozenset(query.runId for query in spark.streams.active))
+    _BEGINNINGS[target] = beginning
+    under_way.touch()
+    try:
+        query = pipeline.begin(spark, records, target, offered)
+        begun = beginning.queries
+        if query is None and begun:
+            raise DecoderError(
+                f"pipeline {pipeline.name}: start began a streaming query and returned None; it must"
+                " return the query that it began, or be a batch job, which has ended by then"
+            )
+    except BaseException:
+        _stop(beginning.queries)
+        raise
+    finally:
+        under_way.unlink()
+        del _BEGINNINGS[target]
+    others = [each for each in begun if query is not None and each.runId != query.runId]
+    return Started(pipeline, query, tuple(others))
 
 
 def stop_queries(*targets: str) -> None:
     """Stops the queries of some targets; of all, if none is named."""
-    for target in targets or tuple(_STARTED):
-        started = _STARTED.get(target)
-        if started is not None and started.query is not None:
+    for target in targets or tuple({**_BEGINNINGS, **_STARTED}):
+        if (beginning := _BEGINNINGS.get(target)) is not None:
+            _stop(beginning.queries)
+        if (started := _STARTED.get(target)) is not None:
             # Forgotten behind its end: who stops it, too, from another thread, waits for the end.
-            started.query.stop()
+            _stop(started.queries)
             _STARTED.pop(target, None)
+
+
+def _stop(queries: Iterable[StreamingQuery]) -> None:
+    for query in queries:
+        query.stop()
 
 
 def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:
@@ -120,23 +171,27 @@ def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str,
         _write(pipeline.errors(spark, target).select("partition", "offset"), request["errors"])
 
 
-def _read_to_end(query: StreamingQuery, request: Mapping[str, Any]) -> None:
-    if (folder := folder_of(query)) is not None:
-        _CHECKPOINTS[request["target"]] = folder
+def _read_to_end(started: Started, query: StreamingQuery, request: Mapping[str, Any]) -> None:
+    """Awaits the present end of the source in each query; the kill is at a moment of `query`, the
+    returned one. Raises what a query raises.
+    """
+    folders = [folder for each in started.queries if (folder := folder_of(each)) is not None]
+    if folders:
+        _CHECKPOINTS[request["target"]] = folders
     with KillMoment(query, request.get("hold") or {}, Path(request["directory"])):
-        query.processAllAvailable()
-        if (error := query.exception()) is not None:
-            raise error
+        for each in started.queries:
+            each.processAllAvailable()
+            if (error := each.exception()) is not None:
+                raise error
 
 
 def _lose_checkpoint(target: str) -> bool:
-    """Stops a target's query and removes its checkpoint; False if it is not known."""
+    """Stops a target's queries and removes their checkpoints; False if these are not known."""
     stop_queries(target)
-    folder = _CHECKPOINTS.get(target)
-    if folder is None or not folder.is_dir():
-        return False
-    shutil.rmtree(folder)
-    return True
+    folders = [folder for folder in _CHECKPOINTS.get(target, []) if folder.is_dir()]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return bool(folders)
 
 
 def _register(spark: SparkSession, target: str, lake: str) -> None:

@@ -83,6 +83,22 @@ def test_no_batch_shows_a_row_as_it_was_before_what_an_earlier_one_showed() -> N
     assert " after batch 2, although the table had shown " in result.wrong[0][1]
 
 
+def test_a_row_whose_key_is_null_is_told_with_what_gives_one() -> None:
+    stream = stream_under("none")
+    *earlier, last = right_snapshots(stream)
+    empty = dict.fromkeys(last.rows[0])
+    result = judge(FORMAT, stream, [*earlier, replace(last, rows=(*last.rows, empty))], Claims())
+    assert result.wrong == [
+        (
+            "ticdc-canal-json/pipeline/convergence",
+            (
+                "a row is there that never was: id=NULL, as a tombstone, the missing image of a"
+                " DELETE or an unreadable message gives"
+            ),
+        )
+    ]
+
+
 def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
     stream = stream_under("none")
     snapshots = right_snapshots(stream)

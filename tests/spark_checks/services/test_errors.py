@@ -79,3 +79,19 @@ pyspark.errors.exceptions.captured.UnsupportedOperationException: [DELTA_MULTIPL
     assert (
         first == "UnsupportedOperationException: [DELTA_MULTIPLE_SOURCE_ROW] Cannot perform Merge"
     )
+
+
+def test_a_message_that_begins_on_a_line_of_its_own_is_told():
+    text = """[STREAM_FAILED] Query [id = 1] terminated with exception: Traceback (most recent call last):
+  File "/srv/mine.py", line 12, in upsert
+    spark.sql(merge)
+pyspark.errors.exceptions.captured.ParseException:
+[PARSE_SYNTAX_ERROR] Syntax error at or near 'MATCHED'. SQLSTATE: 42601 (line 1, pos 9)
+
+== SQL ==
+"""
+    first, *_ = summary(ValueError(text)).splitlines()
+    assert first == (
+        "ParseException: [PARSE_SYNTAX_ERROR] Syntax error at or near 'MATCHED'. SQLSTATE: 42601"
+        " (line 1, pos 9)"
+    )
