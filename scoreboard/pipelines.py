@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import socket
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.writing import pipeline_text
 from conformance.sheets import marked
 from generators.errors import UnknownName
+from generators.garbage.nemesis import select_nemeses
 from scoreboard.recipes.auto_cdc import PORT
 
 REPAIRED: Final = "new-pipeline"
@@ -37,7 +39,7 @@ FORMATS: Final = {
 }
 """The format that each sink's recipes read: AUTO CDC is tried with the orders that TiCDC tells."""
 NEMESES: Final = (
-    *("stale", "none", "duplicate", "behind-deletes", "replay", "reorder", "changed-columns"),
+    *("none", "duplicate", "stale", "behind-deletes", "replay", "reorder", "changed-columns"),
 )
 """The disturbances that recipes claim to stand, or that their readers meet."""
 SINKS: Final[tuple[Sink, ...]] = ("delta", "iceberg")
@@ -137,13 +139,18 @@ def _session_of(sink: str) -> tuple[dict[str, str], str]:
     }, "lake"
 
 
+_ERROR_BEHIND: Final = re.compile(
+    r"(?<=\S) (?:\[FOREACH_BATCH_USER_FUNCTION_ERROR\]|Traceback \(most|at /\S+, line \d).*"
+)
+"""Behind the cause of a query's end: Python's frames, with paths of a machine."""
+
+
 def _facts(result: PipelineResult) -> dict[str, Any]:
     return {
         "result": result.word,
         "profile": result.profile,
         "broken": {rule.rpartition("/")[2]: count for rule, count in result.broken.items()},
-        # Behind the cause of a query's end stand Python's frames, with paths of a machine.
-        "first": result.wrong[0][1].partition(" [STREAM_FAILED]")[0] if result.wrong else "",
+        "first": _ERROR_BEHIND.sub("", result.wrong[0][1]) if result.wrong else "",
     }
 
 
@@ -161,9 +168,22 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "Public recipes, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own"
     yield "decoder reads the messages, so that the MERGE alone is judged; its steps are written again"
-    yield "in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. The"
-    yield "repaired form is what `cdc-conformance new-pipeline` writes. A cell has the rules that are"
-    yield "broken, the one that is told first in front."
+    yield "in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. A page's"
+    yield "time of a change is the source's here (`source.ts_ms`, `es`). The repaired form is what"
+    yield "`cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the one that is"
+    yield "told first in front, each with its differences: rows, or the query's end."
+    yield ""
+    shared = (nemeses_of(results, sink) for sink in FORMATS)
+    shown = set(itertools.chain.from_iterable(shared))
+    for name in filter(shown.__contains__, NEMESES):
+        (nemesis,) = select_nemeses(name)
+        yield f"- {name}: {nemesis.statement}"
+    yield ""
+    yield "*truncate* are rows that TRUNCATE TABLE or DROP TABLE removed: a recipe that reads changes of"
+    yield "rows alone cannot remove them, and Debezium's connectors send no TRUNCATE unless"
+    yield "`skipped.operations` says so. What a recipe does with an older change that comes late"
+    yield "(*tombstone*, *order* under *stale* and *duplicate*) matters to who reads a topic again,"
+    yield "or whose writer sends again after a failure."
     for sink in FORMATS:
         names = judged_names(results, sink)
         if not names:
@@ -188,13 +208,15 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"## {recipe.anchor}"
         yield ""
         published = f" of {recipe.published}" if recipe.published else ""
-        yield f"[{recipe.title}]({recipe.address}),"
+        yield f"[{recipe.title}]({recipe.address}): `{recipe.function}`,"
         yield f"{recipe.publisher}{published}, read on {recipe.read}."
         yield ""
         yield f"- Steps: {recipe.steps}."
-        for nemesis in nemeses_of(results, recipe.sink):
-            if first := results[recipe.name][nemesis]["first"]:
-                yield f"- {nemesis}: {first}."
+        if recipe.given:
+            yield f"- Of the page: {recipe.given}."
+        for tried in nemeses_of(results, recipe.sink):
+            if first := results[recipe.name][tried]["first"]:
+                yield f"- {tried}: {first}."
         yield f"- Repair: {recipe.repair}."
     yield ""
     yield "## Not judged"
@@ -236,9 +258,13 @@ def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]
 
 
 def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:
-    return [
-        ", ".join(results[nemesis]["broken"]) or results[nemesis]["result"] for nemesis in nemeses
-    ]
+    return [_cell(results[nemesis]) for nemesis in nemeses]
+
+
+def _cell(facts: Mapping[str, Any]) -> str:
+    """The rules that a recipe broke, each with its differences, or the result in a word."""
+    broken = (f"{rule} {count}" for rule, count in facts["broken"].items())
+    return ", ".join(broken) or facts["result"]
 
 
 def main(arguments: list[str]) -> None:

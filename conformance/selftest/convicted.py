@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from conformance.pipelines.reach import OF_HISTORIES
 from conformance.pipelines.running import SMOKE, PipelineSettings, streams_of
 from conformance.pipelines.showing import render
 from conformance.rules.order import order_of
-from conformance.selftest.folds import COMMONEST, FOLDS, fold
+from conformance.selftest.folds import COMMONEST, FOLDS, Fold, fold
+from conformance.selftest.histories import HISTORIES, HISTORY_HABITS, HistoryFold
 from conformance.sheets import marked
 from generators.wire_format import FORMATS
 
@@ -55,6 +57,12 @@ WRITERS: Final = (
 )
 """Those of the tables."""
 
+KEPT_HISTORY: Final = "ticdc-canal-json"
+"""The format of the table of histories."""
+RIGHT: Final = "right"
+"""The row of the right history."""
+HISTORY_TITLE: Final = "Histories (SCD type 2)"
+
 Row = tuple[str, ...]
 """For each disturbance of SMOKE the rule that is told first, `NOT_SEEN` or `NO_STREAM`."""
 
@@ -79,11 +87,31 @@ def verdicts(writer: Writer) -> dict[str, Row]:
     return rows
 
 
+def history_verdicts() -> dict[str, Row]:
+    """For the right history and each wrong one, the rules of histories that it breaks."""
+    streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
+    by_nemesis = {stream.nemesis.name: stream for stream in streams}
+    kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
+    rows: dict[str, Row] = {}
+    for name, kind in kinds.items():
+        cells = []
+        for nemesis in SMOKE:
+            stream = by_nemesis.get(nemesis)
+            if stream is None:
+                cells.append(NO_STREAM)
+                continue
+            broken = [rule.rpartition("/")[2] for rule in fold(stream, kind).broken]
+            cells.append(", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN)
+        rows[name] = tuple(cells)
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class Convictions:
-    """For each habit, its table rows by the writers' labels."""
+    """For each habit, its table rows by the writers' labels; the table rows of histories."""
 
     rows: Mapping[str, Mapping[str, Row]]
+    histories: Mapping[str, Row]
 
     def page(self) -> str:
         """The page with a table for each habit."""
@@ -108,6 +136,17 @@ class Convictions:
             yield ""
             lines = [(label, *row) for label, row in self.rows[habit.name].items()]
             yield from marked(("", *SMOKE), lines)
+        yield ""
+        yield f"## {HISTORY_TITLE}"
+        yield ""
+        yield f"A right history and {len(HISTORY_HABITS)} wrong ones, kept of {KEPT_HISTORY}: a cell has the rules of histories that are broken"
+        yield "(*one-open*: one version of a row that is there is open; *no-overlap*, *no-gap*: of a row's intervals; *versions*: they are the source's,"
+        yield "in its order)."
+        yield ""
+        for habit in HISTORY_HABITS.values():
+            yield f"- *{habit.name}*: {' '.join(habit.why.split())}"
+        yield ""
+        yield from marked(("", *SMOKE), [(name, *row) for name, row in self.histories.items()])
         yield ""
 
     def summary(self) -> str:
@@ -149,6 +188,7 @@ def _anchor(rank: int, title: str) -> str:
 def read_page(text: str) -> Convictions:
     """Parses the tables of the page. Raises ValueError if the page has other tables."""
     names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
+    names[f"## {HISTORY_TITLE}"] = HISTORY_TITLE
     rows: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
     current = ""
     for line in text.splitlines():
@@ -156,7 +196,8 @@ def read_page(text: str) -> Convictions:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and len(cells) == len(SMOKE) + 1 and cells[0] and "--" not in line:
             rows[current][cells[0]] = tuple(cells[1:])
-    return Convictions(rows)
+    histories = rows.pop(HISTORY_TITLE)
+    return Convictions(rows, histories)
 
 
 def screen() -> str:
@@ -191,7 +232,7 @@ def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
     for writer in writers:
         for name, row in verdicts(writer).items():
             rows[name][writer.label] = row
-    convictions = Convictions(rows)
+    convictions = Convictions(rows, history_verdicts())
     (folder / PAGE).write_text(convictions.page(), "utf-8")
     summary = folder / SUMMARY
     summary.write_text(with_summary(summary.read_text("utf-8"), convictions), "utf-8")

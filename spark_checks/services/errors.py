@@ -23,6 +23,10 @@ _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
 _PROXIED: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling "
 """How Python's stack ends when Java raised: the reason stands in the lines behind."""
+_FAILED: Final = re.compile(
+    r"^\[STREAM_FAILED\] Query \[id = [^]]*\] terminated with exception: (?=\S)"
+)
+"""How Spark begins the error of a query: with ids that nobody knows it by."""
 _CAPTURED: Final = "pyspark.errors.exceptions.captured."
 """The module of PySpark's errors of Java, which tells nobody anything."""
 LENGTH: Final = 3_000
@@ -33,7 +37,7 @@ def summary(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
     # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason
     # stands behind its stack.
-    message = _CALLED.sub("", str(error)).partition(";\n'")[0]
+    message = _FAILED.sub("", _CALLED.sub("", str(error))).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(message))) and not message.startswith(raised[-1][1]):
         cause_words = java_cause(message) or _first_words(raised[-1], message)
         message = f"{cause_words}\n{message}"

@@ -9,14 +9,17 @@ import pytest
 from conformance.pipelines.running import SMOKE
 from conformance.selftest.convicted import (
     PAGE,
+    RIGHT,
     SUMMARY,
     WRITERS,
     Writer,
+    history_verdicts,
     read_page,
     verdicts,
     with_summary,
 )
 from conformance.selftest.folds import COMMONEST
+from conformance.selftest.histories import HISTORY_HABITS
 
 DOCS = Path(__file__).parents[3] / "docs"
 WRITTEN = (DOCS / PAGE).read_text("utf-8")
@@ -41,6 +44,15 @@ def test_the_summary_is_of_the_tables_and_the_screen_of_the_command() -> None:
 def test_the_rows_of_a_format_are_what_its_folds_give(writer: Writer) -> None:
     rows = read_page(WRITTEN).rows
     assert verdicts(writer) == {habit.name: rows[habit.name][writer.label] for habit in COMMONEST}
+
+
+def test_the_table_of_histories_is_what_their_folds_give() -> None:
+    histories = read_page(WRITTEN).histories
+    assert history_verdicts() == histories
+    assert set(histories.pop(RIGHT)) == {"converged", ""}
+    assert histories.keys() == HISTORY_HABITS.keys()
+    for name, row in histories.items():
+        assert HISTORY_HABITS[name].convicts in ", ".join(row)
 
 
 def test_each_habit_is_told_by_its_own_rule_first_somewhere() -> None:

@@ -95,3 +95,8 @@ pyspark.errors.exceptions.captured.ParseException:
         "ParseException: [PARSE_SYNTAX_ERROR] Syntax error at or near 'MATCHED'. SQLSTATE: 42601"
         " (line 1, pos 9)"
     )
+
+
+def test_the_ids_of_a_query_are_left_out():
+    text = "[STREAM_FAILED] Query [id = 7b-1, runId = 3c-2] terminated with exception: [PATH_NOT_FOUND] No x"
+    assert summary(ValueError(text)) == "[PATH_NOT_FOUND] No x"
