@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from generators.errors import UnknownName
 from scoreboard.pipelines import (
     FORMATS,
     HOME,
@@ -18,11 +19,12 @@ from scoreboard.pipelines import (
     page_text,
     recipes,
     repaired_name,
+    selected,
 )
 
 DATA = json.loads(RESULTS.read_text("utf-8"))
 RECIPES, UNJUDGED = recipes()
-SHARED = {"__init__", "changes", "auto_cdc", "auto_cdc_update"}
+SHARED = {"__init__", "contract", "changes", "auto_cdc", "auto_cdc_update"}
 """Files that recipes share."""
 
 
@@ -50,3 +52,15 @@ def test_a_judged_recipe_is_convicted(recipe: str) -> None:
 )
 def test_what_is_written_in_their_place_converges(name: str) -> None:
     assert {facts["result"] for facts in DATA["results"][name].values()} == {"converged"}
+
+
+def test_arguments_name_recipes_and_disturbances() -> None:
+    runnable = ["delta_blog", "aws_glue"]
+    assert selected([], runnable) == (runnable, list(NEMESES))
+    assert selected(["stale"], runnable) == (runnable, ["stale"])
+    assert selected(["aws_glue", "stale", "none"], runnable) == (["aws_glue"], ["none", "stale"])
+    with pytest.raises(
+        UnknownName,
+        match=r"unknown recipe or disturbance 'aws_glu'\. Did you mean 'aws_glue'\?",
+    ):
+        selected(["aws_glu"], runnable)
