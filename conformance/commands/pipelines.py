@@ -106,7 +106,8 @@ def pipeline(
     from conformance.reports.console import console
 
     on_cluster("pipeline", options["spark_conf"])
-    tables = given_tables(options, options["seed"])
+    named = {**options, "fmt": fmt, "writer_profile": writer_profile}
+    tables = given_tables(named, options["seed"])
     if tables is not None:
         check_keys(tables, options["verbose"])
     results: list[PipelineResult] = []

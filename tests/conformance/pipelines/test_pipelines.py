@@ -233,6 +233,21 @@ def test_tables_of_a_user_are_judged_each_by_a_stream_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("dialect", "profile"),
+    [("mysql", "3.5.0.Final"), ("postgresql", "3.5.0.Final+postgresql")],
+)
+def test_tables_are_judged_in_a_profile_of_their_database(
+    tmp_path: Path, dialect: str, profile: str
+) -> None:
+    text = tmp_path / "shop.sql"
+    text.write_text("CREATE TABLE orders (id INT PRIMARY KEY, note VARCHAR(10))", "utf-8")
+    shop = Values(read_schema([str(text)], dialect))
+    settings = PipelineSettings("debezium-json", "mine.py", nemesis="none", tables=shop)
+    streams, _ = streams_of(settings)
+    assert {stream.profile.name for stream in streams} == {profile}
+
+
+@pytest.mark.parametrize(
     ("words", "rule"),
     [
         ("[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE] no", "one-per-batch"),
