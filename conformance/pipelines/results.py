@@ -15,7 +15,8 @@ SHOWN: Final = 8
 class PipelineResult:
     """What became of a table. `nemesis` is the disturbance, with `+restart` or `+full-refresh`.
 
-    `rows` counts the source's rows at the end, `messages` those of the topic. `lost` says why
+    `rows` counts the source's rows at the end, `messages` those of the topic. `seconds` and
+    `cpu_seconds` are what it took, the latter of Spark and the Python beside it. `lost` says why
     nothing is judged; `notes` say what was seen and is no fault. `wrong` has the first differences
     as (rule id, text), `broken` counts all by rule; `reached` are the last parts of the ids of
     rules that could have been broken.
@@ -29,6 +30,7 @@ class PipelineResult:
     messages: int = 0
     repeats: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     lost: str = ""
     notes: list[str] = field(default_factory=list)
     wrong: list[tuple[str, str]] = field(default_factory=list)
@@ -69,6 +71,7 @@ class PipelineResult:
             "messages": self.messages,
             "repeats": self.repeats,
             "seconds": round(self.seconds, 1),
+            "cpu_seconds": round(self.cpu_seconds, 1),
         }
         if self.notes:
             facts["notes"] = self.notes

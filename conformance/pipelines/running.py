@@ -18,6 +18,7 @@ from conformance.cases.catalogue import select_profiles
 from conformance.cases.tables import profiles_of_source, usable_tables
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.files import put
+from conformance.pipelines.costs import cpu_seconds
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims
@@ -408,6 +409,7 @@ def run_pipeline(
     lake = "" if settings.away else str(home / "lake")
     make = partial(Run, settings=settings, bootstrap=bootstrap, lake=lake)
     plain: dict[tuple[str, str], bool] = {}
+    spent = cpu_seconds()
     for number, stream in enumerate(streams):
         note(f"{settings.format}, {stream.profile.name}: {stream.nemesis.name}")
         run = make(engine=engine, stream=stream, home=home / f"s{number}")
@@ -415,6 +417,8 @@ def run_pipeline(
         for result in read_plainly(run, plain=plain.get(place, True)):
             if result.nemesis == "none":
                 plain[place] = result.converged
+            now = cpu_seconds()
+            result.cpu_seconds, spent = now - spent, now
             yield result
     if settings.restart:
         first = next((stream for stream in streams if stream.nemesis.name == "none"), streams[0])

@@ -68,4 +68,8 @@ def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
     reached = reached_ids(fmt, results)
     if missed := [rule.rpartition("/")[2] for rule in book if rule not in reached]:
         yield f"not judged, since nothing in this run could break them: {', '.join(missed)}"
+    if any(result.cpu_seconds for result in results):
+        seconds = sum(result.seconds for result in results)
+        cpu = sum(result.cpu_seconds for result in results)
+        yield f"{seconds:.0f} s, {cpu:.0f} CPU seconds of Spark and its Python, with their start"
     yield f"{converged} of {len(judged)} converged"
