@@ -139,10 +139,8 @@ def _session_of(sink: str) -> tuple[dict[str, str], str]:
     }, "lake"
 
 
-_ERROR_BEHIND: Final = re.compile(
-    r"(?<=\S) (?:\[FOREACH_BATCH_USER_FUNCTION_ERROR\]|Traceback \(most|at /\S+, line \d).*"
-)
-"""Behind the cause of a query's end: Python's frames, with paths of a machine."""
+_PLACE: Final = re.compile(r" at /\S+, line \d+")
+"""A line of a recipe's file: a path of a machine."""
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
@@ -150,7 +148,7 @@ def _facts(result: PipelineResult) -> dict[str, Any]:
         "result": result.word,
         "profile": result.profile,
         "broken": {rule.rpartition("/")[2]: count for rule, count in result.broken.items()},
-        "first": _ERROR_BEHIND.sub("", result.wrong[0][1]) if result.wrong else "",
+        "first": _PLACE.sub("", result.wrong[0][1]) if result.wrong else "",
     }
 
 

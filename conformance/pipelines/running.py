@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,6 +69,10 @@ FULL_REFRESH: Final = "full-refresh"
 RESTART: Final = "restart"
 CARDINALITY: Final = ("MULTIPLE_SOURCE_ROW", "MERGE_CARDINALITY_VIOLATION")
 """What Delta's and Spark's errors say if a MERGE has several rows for one of the table."""
+
+
+IN_FUNCTION: Final = "[FOREACH_BATCH_USER_FUNCTION_ERROR]"
+"""How Spark's error of a user's function begins, behind its cause."""
 
 
 class PipelineReader(Protocol):
@@ -280,7 +285,7 @@ class Run:
             self.stream.table,
             rows=len(self.stream.story.rows),
         )
-        words = error_line(error)
+        words = cause_line(error)
         rule = "convergence"
         if any(name in words for name in CARDINALITY):
             rule = "one-per-batch"
@@ -288,6 +293,18 @@ class Run:
             rule = "unreadable"
         result.differ(rule, f"the query ended in batch {stage}: {words}")
         return result
+
+
+def cause_line(error: BaseException) -> str:
+    """The error that ended a query, on one line: the cause, then the line of the user's code;
+    without the frames of Python between Spark and the user's function.
+    """
+    words = error_line(error)
+    cause, marker, frames = words.partition(f" {IN_FUNCTION}")
+    if not marker:
+        return words
+    places = re.findall(r" at \S+, line \d+", frames)
+    return cause + (places[-1] if places else "")
 
 
 def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
@@ -341,7 +358,7 @@ def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
         for _, what in again.wrong:
             result.differ(FULL_REFRESH, what)
     except (DecodeRaised, ChildDied) as error:
-        result.differ(FULL_REFRESH, f"the query ended: {error_line(error)}")
+        result.differ(FULL_REFRESH, f"the query ended: {cause_line(error)}")
     result.seconds = time.monotonic() - began
     return result
 
@@ -377,7 +394,7 @@ def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineR
             run.awaited(run.read(STAGES - 1, last=True))
             judged = run.judged([run.snapshot(STAGES - 1)])
         except (DecodeRaised, ChildDied) as error:
-            result.differ(RESTART, f"the query ended: {error_line(error)}")
+            result.differ(RESTART, f"the query ended: {cause_line(error)}")
             return result
     result.messages, result.repeats = judged.messages, judged.repeats
     result.reached = frozenset({RESTART})

@@ -264,6 +264,20 @@ def test_a_query_that_ends_breaks_the_rule_of_its_reason(
     ]
 
 
+def test_the_end_of_a_query_has_its_cause_and_the_line_of_the_user() -> None:
+    text = (
+        "StreamingQueryException: ParseException: [PARSE_SYNTAX_ERROR] Syntax error\n"
+        "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Traceback (most recent call last):\n"
+        '  File "/lib/py4j/clientserver.py", line 644, in _call_proxy\n'
+        "at /srv/mine.py, line 12"
+    )
+    assert running.cause_line(DecodeRaised(text)) == (
+        "StreamingQueryException: ParseException: [PARSE_SYNTAX_ERROR] Syntax error"
+        " at /srv/mine.py, line 12"
+    )
+    assert running.cause_line(DecodeRaised("ValueError:\n no")) == "ValueError: no"
+
+
 def test_a_table_without_its_key_is_a_wrong_usage(tmp_path: Path) -> None:
     def other(request: Mapping[str, Any]) -> Future[Any]:
         table = pa.table({"value": pa.array(["x"])})
