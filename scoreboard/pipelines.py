@@ -169,7 +169,8 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield "in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. A page's"
     yield "time of a change is the source's here (`source.ts_ms`, `es`). The repaired form is what"
     yield "`cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the one that is"
-    yield "told first in front, each with its differences: rows, or the query's end."
+    yield "told first in front, each with its differences: rows, or the query's end. An empty cell was"
+    yield "not judged."
     yield ""
     shared = (nemeses_of(results, sink) for sink in FORMATS)
     shown = set(itertools.chain.from_iterable(shared))
@@ -188,7 +189,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
             continue
         columns = nemeses_of(results, sink)
         session = sessions[sink]
-        profile = results[names[0]][columns[0]]["profile"]
+        profile = next(iter(results[names[0]].values()))["profile"]
         yield ""
         yield f"## {TITLES[sink]}"
         yield ""
@@ -213,7 +214,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         if recipe.given:
             yield f"- Of the page: {recipe.given}."
         for tried in nemeses_of(results, recipe.sink):
-            if first := results[recipe.name][tried]["first"]:
+            if first := results[recipe.name].get(tried, {}).get("first"):
                 yield f"- {tried}: {first}."
         yield f"- Repair: {recipe.repair}."
     yield ""
@@ -249,14 +250,13 @@ def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[st
 
 
 def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
-    """The disturbances under which all of them were judged."""
+    """The disturbances under which some of them were judged."""
     judged = [results[name] for name in judged_names(results, sink)]
-    shared = set(NEMESES).intersection(*judged)
-    return [nemesis for nemesis in NEMESES if nemesis in shared]
+    return [nemesis for nemesis in NEMESES if any(nemesis in facts for facts in judged)]
 
 
 def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:
-    return [_cell(results[nemesis]) for nemesis in nemeses]
+    return [_cell(results[nemesis]) if nemesis in results else "" for nemesis in nemeses]
 
 
 def _cell(facts: Mapping[str, Any]) -> str:
