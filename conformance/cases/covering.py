@@ -3,26 +3,42 @@
 Profiles write most scenarios alike. Of each scenario (with its fault) `PROFILES_EACH` profiles of
 every deployment and source that owe the same kinds of changes and the same columns stay, in turns
 by the seed, and beside them the first case of every pair of a profile and a trait: a tag, a kind of
-change with its operation, a cell's logical type with its state, its class and its form. The self
-test tries its liars and operators on this selection.
+change with its operation, a class of a field of the envelope (`list_field_classes`), a cell's
+logical type with its state, its class and its form. The self test tries its liars and operators on
+this selection.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from generators.model import Case, Cell, Change, Image, Logical, State
+from generators.model import Case, Cell, Change, Image, Kind, Logical, State
 
 PROFILES_EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
 Trait: TypeAlias = tuple[str, int, object]
-"""What cases have in common: profile, level, and a tag (a text), an operation or a cell's form."""
+"""What cases have in common: profile, level, and a tag (a text), an operation, a class of a field
+or a cell's form.
+"""
 _NUMBERS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 _DIGITS: Final = frozenset("0123456789")
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz_") | _DIGITS
+_SECOND: Final = 1_000_000
+_BITS: Final = (32, 53)
+"""Widths that a number of a position may pass: of an int, and of the digits of a double."""
+
+
+class FieldClass(NamedTuple):
+    """A class of the values that a field of the envelope has in changes of a kind."""
+
+    kind: Kind
+    field: str
+    name: str
 
 
 def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
@@ -84,8 +100,48 @@ def list_traits(case: Case) -> Iterator[Trait]:
     cells = {
         (cell.type.logical, cell.state, cell.cls, _number_signs(cell)) for cell in _cells(case)
     }
-    for trait in (*case.tags, *operations, *cells):
+    field_classes: set[FieldClass] = set()
+    if case.level == 1:
+        for change in _changes(case):
+            field_classes.update(list_field_classes(change))
+    for trait in (*case.tags, *operations, *field_classes, *cells):
         yield case.profile, case.level, trait
+
+
+def list_field_classes(change: Change) -> Iterator[FieldClass]:
+    """The classes of a change's fields that a reader may take for something else: the order and the
+    number of key columns, signs in names, a fraction of a commit's second, and the size of a
+    position.
+    """
+    keys, position = change.keys, change.position or ""
+    names = {"database": change.database, "schema": change.schema, "table": change.table}
+    texts = [(field, name) for field, name in names.items() if name is not None]
+    texts += [("keys", key) for key in keys or ()]
+    for field, text in texts:
+        for sign in _name_signs(text):
+            yield FieldClass(change.kind, field, sign)
+    if keys is not None:
+        yield FieldClass(change.kind, "keys", "several" if len(keys) > 1 else f"{len(keys)}")
+        if keys != tuple(sorted(keys)):
+            yield FieldClass(change.kind, "keys", "unsorted")
+    if (change.commit_time_us or 0) % _SECOND:
+        yield FieldClass(change.kind, "commit_time", "fraction")
+    if position.isdigit():
+        for bits in _BITS:
+            if int(position) >> bits:
+                yield FieldClass(change.kind, "position", f"over {bits} bits")
+
+
+@cache
+def _name_signs(name: str) -> frozenset[str]:
+    """The signs of a name beside small letters, digits and `_`; capitals are one, and so are all
+    signs beyond ASCII.
+    """
+    signs = {
+        "capital" if sign.isascii() and sign.isupper() else sign if sign.isascii() else "beyond"
+        for sign in name
+    }
+    return frozenset(signs) - _PLAIN
 
 
 def _number_signs(cell: Cell) -> str:

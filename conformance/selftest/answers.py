@@ -8,7 +8,6 @@ writes them.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,19 +20,6 @@ from conformance.sheets import marked
 PAGE: Final = "design.md"
 _BEGIN: Final = "<!-- Of the self test, by `python -m conformance.selftest.answers docs`: -->"
 _END: Final = "<!-- to here -->"
-_RATE: Final = re.compile(
-    r"(?P<pairs>\d+) pairs of operator and level, \d+ convicted \([\d.]+%\): (?P<named>\d+) by a"
-    r" rule that names the fault, (?P<misled>\d+) by one that misleads, (?P<strict>\d+) only with"
-    r" --strict, (?P<drawn>\d+) by drawn cases alone; (?P<undecided>\d+) without a reason for that;"
-    r" (?P<missed>\d+) not at all\. Beside them (?P<open>\d+) on which no source decides,"
-    r" (?P<right>\d+) that are right here, (?P<impossible>\d+) that the format makes impossible,"
-    r" (?P<untried>\d+) that no case has"
-)
-"""What `measuring.rate_text` says."""
-_OPERATOR: Final = re.compile(
-    r"(?P<operator>\S+) at level (?P<level>[12]): (?P<answer>.+?) in \d+ cases;"
-)
-"""How the text of a measured operator begins."""
 COLUMNS: Final[Mapping[str, str]] = {
     "pairs": "pairs of operator and level",
     "named": "convicted by a rule that names the fault",
@@ -46,7 +32,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "impossible": "impossible",
     "untried": "no case",
 }
-"""The heads of the table of rates, by the group of `_RATE`."""
+"""The heads of the table of rates, by the member of `measuring.Rate`'s JSON."""
 
 
 class Pair(NamedTuple):
@@ -65,23 +51,20 @@ class Pair(NamedTuple):
 class Answers(NamedTuple):
     """The rates of each format by column, and the pairs that only `--strict` convicts."""
 
-    rates: Mapping[str, Mapping[str, str]]
+    rates: Mapping[str, Mapping[str, int]]
     pairs: tuple[Pair, ...]
 
 
 def read_answers(lines: Iterable[str]) -> Answers:
     """The answers in the self test's JSON lines, those of other checks left out."""
-    rates: dict[str, Mapping[str, str]] = {}
+    rates: dict[str, Mapping[str, int]] = {}
     pairs = []
     for check in map(json.loads, filter(str.strip, lines)):
-        if check["kind"] == "rate" and (rate := _RATE.match(check["detail"])):
-            rates[check["format"]] = rate.groupdict()
-        elif check["kind"] == "operator":
-            text_match = _OPERATOR.match(check["detail"])
-            if text_match and text_match["answer"] == Answer.LOOSE:
-                pairs.append(
-                    Pair(check["format"], text_match["operator"], int(text_match["level"]))
-                )
+        if rate := check.get("rate"):
+            rates[check["format"]] = rate
+        measured = check.get("measured")
+        if measured and Answer[measured["answer"].upper()] is Answer.LOOSE:
+            pairs.append(Pair(check["format"], measured["operator"], measured["level"]))
     return Answers(rates, tuple(sorted(pairs)))
 
 
@@ -91,8 +74,8 @@ def rate_table(answers: Answers) -> Iterator[str]:
     totals = Counter[str]()
     for name, rate in sorted(answers.rates.items()):
         lines.append((name, *(rate[column] for column in COLUMNS)))
-        totals.update({column: int(rate[column]) for column in COLUMNS})
-    lines.append(("all", *(str(totals[column]) for column in COLUMNS)))
+        totals.update({column: rate[column] for column in COLUMNS})
+    lines.append(("all", *(totals[column] for column in COLUMNS)))
     yield from marked(("format", *COLUMNS.values()), lines)
 
 
@@ -120,18 +103,6 @@ def write_tables(page: str, answers: Answers) -> str:
         *reason_table(answers),
     )
     return "\n".join([f"{head}{_BEGIN}", "", *tables, "", f"{_END}{tail}"])
-
-
-def pairs_of_page(page: str) -> list[tuple[str, Pair]]:
-    """The pairs that the page lists, each with the reason that stands beside it."""
-    listed_pairs = []
-    for line in page.partition(_BEGIN)[2].partition(_END)[0].splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 4 and "/" in cells[3] and "operator/level" not in cells[3]:
-            for name in cells[3].split(", "):
-                operator, _, level = name.rpartition("/")
-                listed_pairs.append((cells[0], Pair(cells[1], operator, int(level))))
-    return listed_pairs
 
 
 def main() -> None:

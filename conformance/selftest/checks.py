@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain, zip_longest
@@ -36,7 +36,7 @@ from conformance.selftest.keeping import (
 )
 from conformance.selftest.liars.table import Liar, liars
 from conformance.selftest.lies.lie import Lie, lies
-from conformance.selftest.measuring import Answer
+from conformance.selftest.measuring import Answer, Measured, Rate
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Alter, Operator
@@ -64,8 +64,6 @@ IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
 """Formats whose streams are kept in Spark, too, and the mistakes of keepers that are tried there:
 one of what is lost in a crash, and one of how changes are merged.
 """
-ALSO_BROKEN: Final = "; also broken: "
-"""Stands before the other rules that a lie of a writer breaks."""
 STREAM_NEMESES: Final = (
     *("none", "duplicate", "replay", "schema-lags", "late-watermarks"),
     *("corrupt", "copied", "append-time", "compacted"),
@@ -89,17 +87,36 @@ CheckKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a format, and whether it passed."""
+    """One check of a format, and whether it passed. `detail` says it to people; for programs a
+    check of kind `operator` has what was measured, one of kind `rate` the rate, and one of kind
+    `writer` the other rules that the lie breaks.
+    """
 
     kind: CheckKind
     format: str
     name: str
     ok: bool
     detail: str
+    measured: Measured | None = None
+    rate: Rate | None = None
+    also_broken: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The check as JSON."""
-        return asdict(self)
+        """The check as JSON, with the members that its kind has."""
+        members: dict[str, Any] = {
+            "kind": self.kind,
+            "format": self.format,
+            "name": self.name,
+            "ok": self.ok,
+            "detail": self.detail,
+        }
+        if self.measured is not None:
+            members["measured"] = self.measured.as_json()
+        if self.rate is not None:
+            members["rate"] = self.rate.as_json()
+        if self.also_broken:
+            members["also_broken"] = list(self.also_broken)
+        return members
 
 
 def selftest(
@@ -332,7 +349,8 @@ def check_operators(bench: Bench, seed: int) -> Iterator[Check]:
     several of them at once. Operators were written without a look at rules.
     """
     measured = list(measuring.measure(bench))
-    yield Check("rate", bench.fmt.name, "rate", True, measuring.rate_text(measured))
+    rate = measuring.count_answers(measured)
+    yield Check("rate", bench.fmt.name, "rate", True, str(rate), rate=rate)
     convicted: dict[int, list[str]] = {1: [], 2: []}
     for operator_measure in measured:
         if operator_measure.answer is Answer.CONVICTED:
@@ -350,7 +368,9 @@ def check_operators(bench: Bench, seed: int) -> Iterator[Check]:
     for operator_measure in measured:
         name = f"{operator_measure.operator.name}/{operator_measure.level}"
         ok = operator_measure.answer not in measuring.HOLES
-        yield Check("operator", bench.fmt.name, name, ok, str(operator_measure))
+        yield Check(
+            "operator", bench.fmt.name, name, ok, str(operator_measure), measured=operator_measure
+        )
 
 
 def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterator[Check]:
@@ -521,16 +541,18 @@ def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
         broken = Counter[str]()
         for case in lying_cases:
             broken.update(finding.rule for finding in results[case.id].findings)
-        other_rules = ", ".join(rule for rule in broken if rule != lie.convicts)
+        other_rules = tuple(rule for rule in broken if rule != lie.convicts)
+        rule_list = ", ".join(other_rules)
         if lie.convicts is None:
             ok = bool(lying_cases) and not broken
-            detail = f"{len(lying_cases)} cases with other bytes; findings: {other_rules or 'none'}"
+            detail = f"{len(lying_cases)} cases with other bytes; findings: {rule_list or 'none'}"
         else:
             ok = broken[lie.convicts] > 0
             detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(lying_cases)} cases"
             if other_rules:
-                detail += ALSO_BROKEN + other_rules
-        yield Check("writer", fmt.name, f"{lie.name} ({lie.profile})", ok, detail)
+                detail += f"; also broken: {rule_list}"
+        name = f"{lie.name} ({lie.profile})"
+        yield Check("writer", fmt.name, name, ok, detail, also_broken=other_rules)
 
 
 def _cases_of_lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> list[Case]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from conformance.judging.judge import Judge
 from conformance.rules.rules import Obligation
@@ -104,9 +104,19 @@ class Measured:
         return find_reason(table, f"{self.format}/{self.operator.name}/{self.level}")
 
     @property
+    def must_rules(self) -> Counter[str]:
+        """The MUST rules broken in any case."""
+        return self.must_in_named_cases + self.must_in_drawn_cases
+
+    @property
+    def by_drawn_cases_alone(self) -> bool:
+        """Whether a drawn case breaks a MUST rule, and no named case does."""
+        return bool(self.must_in_drawn_cases) and not self.must_in_named_cases
+
+    @property
     def answer(self) -> Answer:
         """What became of it."""
-        must_rules = self.must_in_named_cases + self.must_in_drawn_cases
+        must_rules = self.must_rules
         if not self.changed_cases:
             return Answer.IMPOSSIBLE if self.reason("impossible") else Answer.UNTRIED
         if any(self.operator.names(rule) for rule in must_rules):
@@ -119,6 +129,19 @@ class Measured:
             return Answer.LOOSE if self.should_rules else Answer.OPEN
         return Answer.RIGHT if self.reason("right") else Answer.MISSED
 
+    def as_json(self) -> dict[str, Any]:
+        """It as JSON, for programs; its answer is that of a name of `Answer`, in lower case."""
+        return {
+            "operator": self.operator.name,
+            "level": self.level,
+            "answer": self.answer.name.lower(),
+            "changed_cases": self.changed_cases,
+            "by_drawn_cases_alone": self.by_drawn_cases_alone,
+            "must_rules": dict(self.must_rules),
+            "should_rules": dict(self.should_rules),
+            "may_rules": dict(self.may_rules),
+        }
+
     def __str__(self) -> str:
         return (
             f"{self.operator.name} at level {self.level}: {self.answer} in"
@@ -129,8 +152,7 @@ class Measured:
         """The most broken rules with the reason for a weak conviction; or, if none is broken, the
         reason for that or an example.
         """
-        must_rules = self.must_in_named_cases + self.must_in_drawn_cases
-        broken = (must_rules + self.should_rules + self.may_rules).most_common(3)
+        broken = (self.must_rules + self.should_rules + self.may_rules).most_common(3)
         if broken:
             counts = ", ".join(f"{rule} ({count})" for rule, count in broken)
             is_weak = self.answer in (Answer.LOOSE, Answer.OPEN)
@@ -143,7 +165,7 @@ def measure(
     bench: Bench, operators: Sequence[Operator] = tuple(OPERATORS.values())
 ) -> Iterator[Measured]:
     """What becomes of every operator at its levels, on the cases that cover the format. Where those
-    do not convict it, it is tried on all cases.
+    do not convict it, or only drawn ones of them do, it is tried on all cases, the named ones first.
     """
     judge = bench.fresh()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
@@ -157,7 +179,7 @@ def measure(
                 measured = _measure_operator(
                     bench.fmt.name, level, operator, cover, judge, obligations
                 )
-                if measured.answer in HOLES:
+                if measured.answer in HOLES or measured.by_drawn_cases_alone:
                     measured = _measure_operator(
                         bench.fmt.name, level, operator, cases_of_level, judge, obligations
                     )
@@ -229,18 +251,59 @@ def _broken_laws(
         yield by_id[case], rule.partition("/")[2]
 
 
-def rate_text(measured: Sequence[Measured]) -> str:
-    """The conviction rate in words."""
-    counts = Counter(m.answer for m in measured)
-    convicted = sum(counts[answer] for answer in (Answer.CONVICTED, Answer.MISLED, Answer.LOOSE))
-    alone = sum(not m.must_in_named_cases and bool(m.must_in_drawn_cases) for m in measured)
-    faults = convicted + counts[Answer.MISSED] + counts[Answer.UNDECIDED]
-    return (
-        f"{faults} pairs of operator and level, {convicted} convicted"
-        f" ({convicted / max(faults, 1):.1%}): {counts[Answer.CONVICTED]} by a rule that names the"
-        f" fault, {counts[Answer.MISLED]} by one that misleads, {counts[Answer.LOOSE]} only with"
-        f" --strict, {alone} by drawn cases alone; {counts[Answer.UNDECIDED]} without a reason for"
-        f" that; {counts[Answer.MISSED]} not at all. Beside them {counts[Answer.OPEN]} on which no"
-        f" source decides, {counts[Answer.RIGHT]} that are right here, {counts[Answer.IMPOSSIBLE]}"
-        f" that the format makes impossible, {counts[Answer.UNTRIED]} that no case has"
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many pairs of operator and level of a format are convicted how, or not."""
+
+    named: int
+    misled: int
+    strict: int
+    drawn: int
+    undecided: int
+    missed: int
+    open: int
+    right: int
+    impossible: int
+    untried: int
+
+    @property
+    def convicted(self) -> int:
+        """The pairs that are convicted, those among them that only `--strict` convicts."""
+        return self.named + self.misled + self.strict
+
+    @property
+    def pairs(self) -> int:
+        """The pairs that are faults."""
+        return self.convicted + self.missed + self.undecided
+
+    def as_json(self) -> dict[str, int]:
+        """It as JSON, for programs."""
+        return {"pairs": self.pairs, "convicted": self.convicted, **asdict(self)}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.pairs} pairs of operator and level, {self.convicted} convicted"
+            f" ({self.convicted / max(self.pairs, 1):.1%}): {self.named} by a rule that names the"
+            f" fault, {self.misled} by one that misleads, {self.strict} only with --strict,"
+            f" {self.drawn} by drawn cases alone; {self.undecided} without a reason for that;"
+            f" {self.missed} not at all. Beside them {self.open} on which no source decides,"
+            f" {self.right} that are right here, {self.impossible} that the format makes"
+            f" impossible, {self.untried} that no case has"
+        )
+
+
+def count_answers(measured: Sequence[Measured]) -> Rate:
+    """The rate of a format."""
+    counts = Counter(operator_measure.answer for operator_measure in measured)
+    return Rate(
+        named=counts[Answer.CONVICTED],
+        misled=counts[Answer.MISLED],
+        strict=counts[Answer.LOOSE],
+        drawn=sum(operator_measure.by_drawn_cases_alone for operator_measure in measured),
+        undecided=counts[Answer.UNDECIDED],
+        missed=counts[Answer.MISSED],
+        open=counts[Answer.OPEN],
+        right=counts[Answer.RIGHT],
+        impossible=counts[Answer.IMPOSSIBLE],
+        untried=counts[Answer.UNTRIED],
     )

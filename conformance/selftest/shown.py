@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.selftest import measuring
-from conformance.selftest.checks import ALSO_BROKEN, Check
+from conformance.selftest.checks import Check
 
 WHAT: Final = {
     "reference": "right answers, and reference decoders, not accused",
@@ -28,8 +28,8 @@ WHAT: Final = {
 
 def render(checks: Sequence[Check]) -> RenderableType:
     """A table of counts; a line for each passed check of Spark, streams, rates and stacks, of an
-    operator that is convicted weakly, and of a lie that breaks other rules, too; and a line for
-    each failed check.
+    operator that is convicted weakly or by drawn cases alone, and of a lie that breaks other rules,
+    too; and a line for each failed check.
     """
     table = Table("format", "what", "shown", "of", header_style="bold")
     for name in dict.fromkeys(c.format for c in checks):
@@ -41,13 +41,11 @@ def render(checks: Sequence[Check]) -> RenderableType:
                 table.add_row(name, what, Text(str(passed), style=colour), str(len(matching)))
     parts: list[RenderableType] = [table]
     for check in checks:
-        weak = check.kind == "operator" and any(
-            f": {answer} in" in check.detail for answer in measuring.WEAK
+        is_weak = check.measured is not None and (
+            check.measured.answer in measuring.WEAK or check.measured.by_drawn_cases_alone
         )
         if check.ok and (
-            check.kind in ("spark", "stream", "rate", "stacks")
-            or weak
-            or ALSO_BROKEN in check.detail
+            check.kind in ("spark", "stream", "rate", "stacks") or is_weak or check.also_broken
         ):
             parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:

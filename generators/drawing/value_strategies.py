@@ -82,7 +82,7 @@ _DAY_MIN: Final = (dt.date(1000, 1, 1) - dt.date(1970, 1, 1)).days
 _DAY_MAX: Final = (dt.date(9999, 12, 31) - dt.date(1970, 1, 1)).days
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 
-_DATES: Final[tuple[Value, ...]] = (
+DATES: Final[tuple[Value, ...]] = (
     *map(
         dt.date.fromisoformat,
         ("2000-02-29", "1900-03-01", "1969-12-31", "1582-10-15", "2038-01-19", "2024-12-31"),
@@ -90,8 +90,9 @@ _DATES: Final[tuple[Value, ...]] = (
     ZeroDate(2024, 0, 15),
     ZeroDate(1970, 12, 0),
 )
+"""Days that a calendar gets wrong, and zero dates."""
 
-_WALLS: Final = tuple(
+WALLS: Final = tuple(
     map(
         mysql.wall,
         (
@@ -108,8 +109,9 @@ _WALLS: Final = tuple(
         ),
     )
 )
+"""Wall clocks that a zone, a calendar or a width of seconds gets wrong."""
 
-_EPOCH_TIMES: Final = tuple(
+EPOCH_TIMES: Final = tuple(
     map(
         mysql.wall,
         (
@@ -128,6 +130,7 @@ _EPOCH_TIMES: Final = tuple(
         ),
     )
 )
+"""Moments in UTC that a zone or a width of seconds gets wrong."""
 
 _JSON_TEXTS: Final = ("", "a", 'q"\\/', "<&>", "\t\n\x01", "é汉字", "😀", "\u2028", "null", "1")
 _JSON_KEYS: Final = ("a", "b", "", "aa", "A", "a b", "a.b", "$", 'q"', "汉", "<&>")
@@ -269,9 +272,9 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             yield from (*AWKWARD_BYTES, b"\xff" * min(source_type.length or 1, 40))
         case Logical.DATE:
             yield from _near(source_type)
-            yield from _DATES
+            yield from DATES
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            own = {Logical.DATETIME: _WALLS, Logical.TIMESTAMP: _EPOCH_TIMES}.get(
+            own = {Logical.DATETIME: WALLS, Logical.TIMESTAMP: EPOCH_TIMES}.get(
                 source_type.logical, (3_599_999_999, -1)
             )
             for value in (*_near(source_type), *own):

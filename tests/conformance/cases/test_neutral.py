@@ -13,9 +13,9 @@ from collections import Counter
 import pytest
 
 from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
-from conformance.cases.covering import PROFILES_EACH, select_covering
+from conformance.cases.covering import PROFILES_EACH, list_field_classes, select_covering
 from conformance.reducing.candidates import make_recipe
-from generators.model import Case, Kind, Origin
+from generators.model import Case, Change, Kind, Op, Origin
 from generators.wire_format import FORMATS, get
 
 
@@ -118,8 +118,53 @@ def test_each_scenario_of_a_deployment_stays_and_each_tag_of_a_profile(every):
             for written in case.written
             for change in written.changes
         },
+        lambda case: {
+            (case.profile, field_class)
+            for written in case.written
+            for change in written.changes
+            for field_class in list_field_classes(change)
+            if case.level == 1
+        },
     ):
         assert set().union(*map(pairs, chosen)) == set().union(*map(pairs, every))
+
+
+def field_classes(**fields):
+    """The classes of the fields of an inserted row, without its kind."""
+    change = Change(0, Kind.ROW, Op.INSERT, **fields)
+    return {(found.field, found.name) for found in list_field_classes(change)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "classes"),
+    [
+        ({}, set()),
+        ({"keys": ()}, {("keys", "0")}),
+        ({"keys": ("id",)}, {("keys", "1")}),
+        ({"keys": ("a", "b")}, {("keys", "several")}),
+        (
+            {"keys": ("zeta", "Alpha")},
+            {("keys", "several"), ("keys", "unsorted"), ("keys", "capital")},
+        ),
+        ({"keys": ("e,f",)}, {("keys", "1"), ("keys", ",")}),
+        (
+            {"database": "UP_1", "table": "汉 é"},
+            {("database", "capital"), ("table", "beyond"), ("table", " ")},
+        ),
+        ({"schema": "a.b"}, {("schema", ".")}),
+        ({"commit_time_us": 1_000_000}, set()),
+        ({"commit_time_us": 1_001_000}, {("commit_time", "fraction")}),
+        ({"position": "4294967295"}, set()),
+        ({"position": "4294967296"}, {("position", "over 32 bits")}),
+        (
+            {"position": "9007199254740992"},
+            {("position", "over 32 bits"), ("position", "over 53 bits")},
+        ),
+        ({"position": "binlog.000001:4"}, set()),
+    ],
+)
+def test_classes_of_fields(fields, classes):
+    assert field_classes(**fields) == classes
 
 
 def test_seeds_choose_other_profiles_and_together_all(every):

@@ -22,6 +22,7 @@ from conformance.selftest.bench import bench_of_cases
 from conformance.selftest.checks import Check
 from conformance.selftest.keeping import LAST_ARRIVAL_WINS
 from conformance.selftest.liars.table import Liar
+from conformance.selftest.measuring import Measured
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator
@@ -362,6 +363,7 @@ def test_a_lying_writer_must_be_seen_by_its_rule_and_a_harmless_change_by_none(
 def test_a_lie_that_breaks_another_rule_too_is_told(tried, monkeypatch):
     check = lying(tried, monkeypatch, NAMES, [NAMES, f"{NAME}/envelope/keys", NAMES])
     assert check.detail == f"{NAMES}: 2 findings in 1 cases; also broken: {NAME}/envelope/keys"
+    assert check.as_json()["also_broken"] == [f"{NAME}/envelope/keys"]
     assert f"ok   writer {NAME} lie (v7.1.6): {check.detail}" in shown(render([check]), 200)
     alone = lying(tried, monkeypatch, NAMES, [NAMES])
     assert "ok   writer" not in shown(render([alone]), 200)
@@ -531,6 +533,17 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
 
 def test_what_is_printed_tells_conviction_from_non_strict():
     without_effect = "four at level 1: without effect: no case has it"
+    measured = Measured(
+        NAME,
+        1,
+        OPERATORS["keys-null"],
+        0,
+        must_in_named_cases=Counter(),
+        must_in_drawn_cases=Counter(),
+        should_rules=Counter(),
+        may_rules=Counter(),
+        example="",
+    )
     results = [
         *(
             Check("liar", NAME, "one", True, "convicted"),
@@ -538,7 +551,12 @@ def test_what_is_printed_tells_conviction_from_non_strict():
         ),
         Check("non-strict", NAME, "three", True, "pass-non-strict"),
         Check(
-            "operator", NAME, "four/1", True, f"{without_effect} in 0 cases; for example nowhere"
+            "operator",
+            NAME,
+            "four/1",
+            True,
+            f"{without_effect} in 0 cases; for example nowhere",
+            measured,
         ),
     ]
     text = shown(render(results), 200)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from generators.drawing import value_strategies
 from generators.drawing.cases import as_case
-from generators.model import Logical, State
+from generators.model import Logical, State, ZeroDate
 from generators.sources import boundaries, mysql, postgresql, registry, value_classes
 from generators.wire_format import FORMATS, Format, formats
 
@@ -89,3 +90,27 @@ def test_every_source_has_a_type_that_holds_each_class() -> None:
             for name in value_classes.class_names(type.logical)
             if value_classes.class_value(source, type, name) is not None
         } == CLASSES
+
+
+@pytest.mark.parametrize(
+    ("logical", "drawn_values"),
+    [
+        (Logical.DATE, value_strategies.DATES),
+        (Logical.DATETIME, value_strategies.WALLS),
+        (Logical.TIMESTAMP, value_strategies.EPOCH_TIMES),
+    ],
+)
+def test_each_moment_that_is_drawn_for_its_calendar_or_zone_is_a_class(logical, drawn_values):
+    """Another seed draws others: what they show, a named case shows. Zero dates are boundaries."""
+    types = [type for type in mysql.TYPES.values() if type.logical is logical]
+    named_values = {
+        value_classes.class_value(registry.MYSQL, type, name)
+        for type in types
+        for name in value_classes.class_names(logical)
+    }
+    seconds = {
+        value // 1_000_000 * 1_000_000 if isinstance(value, int) else value
+        for value in drawn_values
+        if not isinstance(value, ZeroDate)
+    }
+    assert seconds <= named_values
