@@ -26,7 +26,7 @@ from conformance.pipelines.timeline import (
 )
 from conformance.streams.recipes import ReadStream
 from generators.drawing.streams import Key
-from generators.model import Cell, SchemaChange
+from generators.model import Cell, RowChange, SchemaChange
 
 
 class Judge:
@@ -77,6 +77,8 @@ class Judge:
         for difference in self._histories():
             result.differ(*difference)
         self._unreadable(result)
+        if result.broken:
+            result.notes += self._idle_batches()
         for column, kind in self.claimed.items():
             result.notes.append(f"column {column} is kept as {kind} on purpose (TYPES)")
         return result
@@ -138,6 +140,24 @@ class Judge:
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
         """The rows of each snapshot by key."""
         return [self._by_key(snapshot.rows)[0] for snapshot in self.snapshots]
+
+    def _idle_batches(self) -> Iterator[str]:
+        """Batches that changed nothing in the table, although they have changes of rows, in
+        words.
+        """
+        before: dict[Key, list[TypedRow]] = {}
+        for stage, displayed in enumerate(self.displayed):
+            has_changes = any(
+                isinstance(self.story.history.events[arrival.written.message.event], RowChange)
+                for arrival in self.reader.arrivals
+                if arrival.stage == stage and not arrival.repeated
+            )
+            if has_changes and displayed == before:
+                yield (
+                    f"batch {stage} has changes of rows, and behind it the table is as it was before:"
+                    " does the pipeline catch an error?"
+                )
+            before = displayed
 
     @cached_property
     def unknown(self) -> list[TypedRow]:

@@ -83,6 +83,18 @@ def test_no_batch_shows_a_row_as_it_was_before_what_an_earlier_one_showed() -> N
     assert " after batch 2, although the table had shown " in result.wrong[0][1]
 
 
+def test_batches_that_change_nothing_are_told_of_a_wrong_table() -> None:
+    stream = stream_under("none")
+    first, *_, last = right_snapshots(stream)
+    notes = judge(FORMAT, stream, (first, first, last, last), Claims()).notes
+    assert notes == []
+    notes = judge(FORMAT, stream, (first, first, last, first), Claims()).notes
+    assert notes == [
+        "batch 1 has changes of rows, and behind it the table is as it was before: does the"
+        " pipeline catch an error?"
+    ]
+
+
 def test_a_row_whose_key_is_null_is_told_with_what_gives_one() -> None:
     stream = stream_under("none")
     *earlier, last = right_snapshots(stream)
