@@ -90,8 +90,10 @@ def test_batches_that_change_nothing_are_told_of_a_wrong_table() -> None:
     assert notes == []
     notes = judge(FORMAT, stream, (first, first, last, first), Claims()).notes
     assert notes == [
-        "batch 1 has changes of rows, and behind it the table is as it was before: does the"
-        " pipeline catch an error?"
+        (
+            "batch 1 has changes of rows, and behind it the table is as it was before: does the"
+            " pipeline catch an error?"
+        )
     ]
 
 
