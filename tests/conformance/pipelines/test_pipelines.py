@@ -219,6 +219,19 @@ def test_an_expired_limit_is_no_verdict(tmp_path: Path) -> None:
     assert e.value.exit_code == 3
 
 
+def test_a_start_that_waits_for_its_query_is_told_when_the_limit_expires(tmp_path: Path) -> None:
+    def wait(request: Mapping[str, Any]) -> Future[Any]:
+        Path(request["under_way"]).touch()
+        return done(AnswerTimeout("did not end within 7 s"))
+
+    with pytest.raises(
+        HarnessError,
+        match=r"start did not return within 7 s: it must return its query, not wait for it"
+        r" \(awaitTermination\), before the first batch: no verdict",
+    ):
+        results_of(Keeping(tmp_path, wait), "stale")
+
+
 class Unkillable(Keeping):
     """An engine whose query shows no batch, so that nothing tells when it is to be killed."""
 
