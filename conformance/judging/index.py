@@ -466,9 +466,12 @@ def is_of_rows(name: PopulationName) -> bool:
 
 
 def may_be_in(name: PopulationName, finding: Finding, case: Case) -> bool:
-    """Whether the row of a finding is of a population of rows."""
-    change = change_of(finding, case)
-    return change is None or _OF_ROWS[name](change, case.level)
+    """Whether the row or cell of a finding is of a population; one that no message owes may be."""
+    if name in _OF_ROWS:
+        change = change_of(finding, case)
+        return change is None or _OF_ROWS[name](change, case.level)
+    cell = cell_of(finding, case)
+    return cell is None or name not in _OWED or _OWED[name](cell.state, case.level)
 
 
 STATEMENTS: Final = CellGroup("", is_null=False)

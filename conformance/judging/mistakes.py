@@ -342,6 +342,9 @@ def _explain(
 _CONTENTS_OF_NAMES: Final = {
     "a line end": "line ends",
     "a quote": "quotes",
+    "numbers": "a number",
+    "nulls": "null",
+    "true and false": "true or false",
     "blanks at the beginning": "a blank at the beginning",
     "blanks at the end": "a blank at the end",
     BLANKS_AT_BOTH_ENDS: "a blank at an end",
@@ -589,7 +592,7 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
             bad |= {
                 unit: failing.traits
                 for unit, failing in units.items()
-                if not are_rows or may_be_in(population, failing.finding, failing.result.case)
+                if may_be_in(population, failing.finding, failing.result.case)
             }
     return tuple(bad.values())
 
@@ -806,7 +809,9 @@ def _follows_from_kinds(mistake: Mistake, other: Mistake) -> bool:
     deviation = other.statement.deviation
     has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
     shared = len(mistake.cases & other.cases)
-    return _is_law_of_columns(mistake) and has_other_kinds and shared >= NEARLY * len(mistake.cases)
+    return (
+        _is_law_of_columns(mistake) and has_other_kinds and shared >= MAJORITY * len(mistake.cases)
+    )
 
 
 def _is_law_of_columns(mistake: Mistake) -> bool:

@@ -154,6 +154,8 @@ MISTAKES = [
         ["every value of the datetime types with a time of day is wrong"],
     ),
     (1, ("date-with-midnight",), ["every value of the date types is wrong"]),
+    (2, ("first-column-alone",), ["every column behind the first of its image is not there"]),
+    (2, ("json-numbers-as-texts",), ["every value of the json types with a number is wrong"]),
     (1, ("columns-lower-case",), [CAPITAL]),
     (
         2,
