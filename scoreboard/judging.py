@@ -100,13 +100,20 @@ def digest(reader: Reader, name: str) -> str:
     Cases of level one, and of profiles or recorded types that the reader does not claim, are none
     of them.
     """
+    return _digest_of_claims(name, json.dumps(reader.formats[name]))
+
+
+@cache
+def _digest_of_claims(name: str, claims: str) -> str:
+    """The digest of the cases of a format that match claims, a JSON text, with its rules: readers
+    of the same claims share it.
+    """
     hasher = hashlib.sha256(
         repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode()
     )
-    claims = Capabilities.of(reader.formats[name])
-    cases = _typed_rows(name)
-    for case in claimed([case for case, _ in cases.values()], claims, (2,))[0]:
-        hasher.update(cases[case.id][1])
+    capabilities = Capabilities.of(json.loads(claims))
+    for case in claimed([case for case, _ in _typed_rows(name).values()], capabilities, (2,))[0]:
+        hasher.update(_typed_rows(name)[case.id][1])
     return hasher.hexdigest()[:16]
 
 

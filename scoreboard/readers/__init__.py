@@ -67,7 +67,9 @@ class Reader:
         return self.faults or self.name
 
 
-_PRODUCTS: Final = ("flink", "connect", "paimon", "seatunnel", "doris", "canal", "spark")
+_PRODUCTS: Final = (
+    *("flink", "flinkcdc", "connect", "paimon", "seatunnel", "doris", "canal", "spark"),
+)
 
 
 _FIELDS: Final = {
