@@ -67,16 +67,18 @@ _KEPT: pytest.StashKey[Kept] = pytest.StashKey()
 
 @dataclass(slots=True)
 class Kept:
-    """The Spark of the last suite, and what it is good for."""
+    """The Spark of the last suite, and the key of the suites that may use it: decoder and
+    settings.
+    """
 
-    asked: object = None
+    key: object = None
     engine: Any = None
 
     def end(self) -> None:
         """Ends it, if there is one."""
         if self.engine is not None:
             self.engine.close()
-        self.asked = self.engine = None
+        self.key = self.engine = None
 
 
 class RuleSuite:
@@ -203,15 +205,15 @@ class DecoderSuite(RuleSuite):
         from conformance.judging.results import versions
 
         where = "".join(f", {name} {url}" for name, url in _places(cls, config) if url)
-        seen = ", ".join(f"{name} {version}" for name, version in versions().items())
+        version_list = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
-            f"{cls.__name__}: {cls.format}, decoder {named(cls)}, profiles {cls.profile}, "
+            f"{cls.__name__}: {cls.format}, decoder {decoder_label(cls)}, profiles {cls.profile}, "
             f"budget {suite_option(cls, config, 'budget')}, seed {suite_option(cls, config, 'seed')}, "
-            f"broker {suite_option(cls, config, 'broker')}{where}; {seen}"
+            f"broker {suite_option(cls, config, 'broker')}{where}; {version_list}"
         )
 
 
-def named(cls: type[DecoderSuite]) -> str:
+def decoder_label(cls: type[DecoderSuite]) -> str:
     """A suite's decoder in a word."""
     from conformance.engines.live import decoder_name
 
@@ -285,26 +287,32 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
 
 def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     judged = result.formats[0]
-    bad = [
+    undecoded_cases = [
         c for c in judged.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)
     ]
-    if bad:
+    if undecoded_cases:
         lines = [
             f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}"
-            for c in bad[:SHOWN]
+            for c in undecoded_cases[:SHOWN]
         ]
-        more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
+        more = (
+            [f"... and {len(undecoded_cases) - SHOWN} more"] if len(undecoded_cases) > SHOWN else []
+        )
         return SuiteRun(
             "failed",
             "\n".join(
-                [f"{len(bad)} of {len(judged.cases)} cases errored or timed out", *lines, *more]
+                [
+                    f"{len(undecoded_cases)} of {len(judged.cases)} cases errored or timed out",
+                    *lines,
+                    *more,
+                ]
             ),
         )
     if all(c.verdict is Verdict.UNSUPPORTED for c in judged.cases):
         return SuiteRun("failed", "nothing was judged: the decoder claims none of the cases")
-    wrong = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
-    if wrong:
-        return SuiteRun("failed", "\n".join(f"{e.entry}: {e.hint}" for e in wrong))
+    useless_entries = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
+    if useless_entries:
+        return SuiteRun("failed", "\n".join(f"{e.entry}: {e.hint}" for e in useless_entries))
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(judged.verdicts.items()))
     return SuiteRun("passed", f"{len(judged.cases)} cases: {counts}")
 
@@ -322,8 +330,8 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
     with open(folder / f"cdc-conformance-{name}.json", "a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        if text := file.read():
-            saved = json.loads(text)
+        if saved_text := file.read():
+            saved = json.loads(saved_text)
             return (
                 saved
                 if isinstance(saved, str)
@@ -352,9 +360,9 @@ def suite_option(cls: type[RuleSuite], config: pytest.Config, name: str) -> Any:
     """A class attribute, else the option, which may be the configuration file's, else the
     default.
     """
-    own = getattr(cls, name, None)
-    asked = config.getoption(f"cdc_{name}", None) if own is None else own
-    return DEFAULTS[name] if asked is None else asked
+    class_value = getattr(cls, name, None)
+    value = config.getoption(f"cdc_{name}", None) if class_value is None else class_value
+    return DEFAULTS[name] if value is None else value
 
 
 def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
@@ -403,16 +411,20 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
         expect=load(record) if record else Expectations(),
         tables=_tables(cls, folders, seed),
     )
-    wanted = _asked(cls, config, folders)
-    given = settings_of_options(
+    broker_options = _suite_broker(cls, config, folders)
+    suite_conf = settings_of_options(
         cls.spark_conf, **dict(_places(cls, config)), added_packages=cls.spark_packages
     )
-    conf = given if spark is not None else merge_settings(QUICK, given)
+    conf = suite_conf if spark is not None else merge_settings(QUICK, suite_conf)
     lasting = (
         spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
     )
-    engine = partial(_lasting, config, decoder, settings, wanted.kafka, conf) if lasting else None
-    with start_run(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (
+    engine = (
+        partial(_lasting, config, decoder, settings, broker_options.kafka, conf)
+        if lasting
+        else None
+    )
+    with start_run(settings, broker_options, conf, decoder=decoder, spark=spark, engine=engine) as (
         ready,
         given_engine,
     ):
@@ -438,30 +450,32 @@ def _lasting(
     from conformance.engines.child import required_packages
     from conformance.engines.command import engine_for
 
-    given: dict[str, Any] = {"kafka": kafka, "timeout_s": settings.timeout_s, "conf": conf}
-    there = os.environ.get(registry.ADDRESS)
-    asked = (
+    engine_options: dict[str, Any] = {"kafka": kafka, "timeout_s": settings.timeout_s, "conf": conf}
+    registry_address = os.environ.get(registry.ADDRESS)
+    engine_key = (
         (decoder or "").rpartition(":")[0],
         required_packages(settings.formats, kafka=kafka),
-        given,
-        there,
+        engine_options,
+        registry_address,
     )
     if _KEPT not in config.stash:
         config.stash[_KEPT] = Kept()
         config.add_cleanup(config.stash[_KEPT].end)
-    kept = config.stash[_KEPT]
-    if kept.asked != asked:
-        kept.end()
-    engine = kept.engine or engine_for(decoder, settings.formats, **given)
-    kept.asked, kept.engine = asked, engine
+    kept_engine = config.stash[_KEPT]
+    if kept_engine.key != engine_key:
+        kept_engine.end()
+    engine = kept_engine.engine or engine_for(decoder, settings.formats, **engine_options)
+    kept_engine.key, kept_engine.engine = engine_key, engine
     try:
         yield engine
     except BaseException:
-        kept.end()
+        kept_engine.end()
         raise
 
 
-def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> BrokerOptions:
+def _suite_broker(
+    cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]
+) -> BrokerOptions:
     """The suite's broker. Raises UsageError."""
     from conformance.brokers.asked import broker_options
     from generators.publishing.properties import parse_property
@@ -526,12 +540,12 @@ def resolve(spec: str, folders: list[Path]) -> str:
     for folder in folders:
         path = folder / f"{file}.py"
         if path.is_file():
-            shown = (
+            path_text = (
                 os.path.relpath(path)
                 if path.resolve().is_relative_to(Path.cwd())
                 else str(path.resolve())
             )
-            return f"{shown}:{function}" if colon else shown
+            return f"{path_text}:{function}" if colon else path_text
     return spec
 
 

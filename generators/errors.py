@@ -72,11 +72,11 @@ class UnknownName(UsageError):
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
         legal_names = sorted(legal)
         near = nearest(value, legal_names)
-        listed = ", ".join(legal_names[:24]) + (
+        known_names = ", ".join(legal_names[:24]) + (
             f", ... ({len(legal_names)} in all)" if len(legal_names) > 24 else ""
         )
         super().__init__(
             f"unknown {what} {value!r}{' of ' + of if of else ''}.{did_you_mean(near)} Known:"
-            f" {listed}."
+            f" {known_names}."
         )
         self.what, self.value, self.near = what, value, near

@@ -75,8 +75,8 @@ class SourceType:
                 return "decimal(20,0)"
             case Logical.DECIMAL:
                 assert self.precision is not None and self.scale is not None
-                whole = self.precision - min(self.scale, 0)
-                return "string" if whole > 38 else f"decimal({whole},{max(self.scale, 0)})"
+                precision = self.precision - min(self.scale, 0)
+                return "string" if precision > 38 else f"decimal({precision},{max(self.scale, 0)})"
             case Logical.BIT:
                 return {1: "boolean", 64: "decimal(20,0)"}.get(self.length or 1, "bigint")
             case Logical.ENUM:
@@ -569,6 +569,12 @@ class Case:
     scenario: str = field(default="", compare=False)
     fault: str = field(default="", compare=False)
     unmatched: str = field(default="", compare=False)
+
+    @property
+    def changes(self) -> Iterator[Change]:
+        """The expected changes of all its messages, in the order of the messages."""
+        for written in self.written:
+            yield from written.changes
 
 
 def messages_of(cases: Iterable[Case]) -> Iterator[Message]:

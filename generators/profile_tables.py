@@ -55,9 +55,9 @@ _FAMILY_KEYS: Final = frozenset({"like", "without", "sets"})
 def read_file(name: str) -> dict[str, Any]:
     """A TOML file beside the formats' modules."""
     # Executors import the package from a zip.
-    text = resources.files("generators.formats").joinpath(f"{name}.toml").read_text("utf-8")
+    toml_text = resources.files("generators.formats").joinpath(f"{name}.toml").read_text("utf-8")
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(toml_text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{FILE.format(name)}: {error}") from error
 
@@ -65,13 +65,13 @@ def read_file(name: str) -> dict[str, Any]:
 def read_format(name: str) -> dict[str, Any]:
     """The file of a format. Raises UsageError for keys that a format's file has not, or lacks."""
     table = read_file(name)
-    wrong = (table.keys() - _MAY) ^ _MUST
+    wrong_keys = (table.keys() - _MAY) ^ _MUST
     if not table.keys() & {"releases", "family"}:
-        wrong |= {"releases"}
-    if wrong:
+        wrong_keys |= {"releases"}
+    if wrong_keys:
         raise UsageError(
-            f"{FILE.format(name)}: unknown or missing: {', '.join(sorted(wrong))}. A format's file"
-            f" has {', '.join(sorted(_MUST))}, and may have {', '.join(sorted(_MAY))}."
+            f"{FILE.format(name)}: unknown or missing: {', '.join(sorted(wrong_keys))}. A format's"
+            f" file has {', '.join(sorted(_MUST))}, and may have {', '.join(sorted(_MAY))}."
         )
     return table
 
@@ -87,32 +87,36 @@ def read_choices(name: str, profile_class: type[P]) -> Choices[P]:
         release: _base(table.releases, release, profile_class, place.at("releases"))
         for release in releases
     }
-    rows = {option: _option_row(name, option, row) for option, row in table.options.items()}
-    known_options = (*rows, *table.left_out)
+    option_tables = {
+        option: _read_option(name, option, option_table)
+        for option, option_table in table.options.items()
+    }
+    known_options = (*option_tables, *table.left_out)
     limits: list[Limit] = []
     facts: dict[str, Facts] = {}
     groups: dict[str, list[str]] = {}
-    for option, row in rows.items():
-        at = place.at("options").at(option)
-        facts[option] = _facts(row.get("sets", {}), profile_class, at.at("sets"))
-        groups.setdefault(row.get("group", option), []).append(option)
-        for number, condition in enumerate(row.get("when", ())):
-            here = at.at(f"when[{number}]")
-            here.refuse_unknown(condition, _CONDITION_KEYS | {"among", "why"})
-            limit = _condition(condition, releases, known_options, here)
-            why = condition.get("why") or _why(limit, here)
+    for option, option_table in option_tables.items():
+        option_place = place.at("options").at(option)
+        facts[option] = _facts(option_table.get("sets", {}), profile_class, option_place.at("sets"))
+        groups.setdefault(option_table.get("group", option), []).append(option)
+        for number, condition in enumerate(option_table.get("when", ())):
+            condition_place = option_place.at(f"when[{number}]")
+            condition_place.refuse_unknown(condition, _CONDITION_KEYS | {"among", "why"})
+            limit = _condition(condition, releases, known_options, condition_place)
+            why = condition.get("why") or _why(limit, condition_place)
             among = tuple(condition.get("among", ()))
             limits.append(Limit(**limit, option=option, why=why, among=among))
     pairs: list[Pair] = []
-    for number, row in enumerate(table.pairs):
-        here = place.at(f"pairs[{number}]")
-        here.refuse_unknown(row, _CONDITION_KEYS | {"sets"})
-        pair_facts = _facts(row.get("sets", {}), profile_class, here.at("sets"))
-        pairs.append(Pair(**_condition(row, releases, known_options, here), facts=pair_facts))
+    for number, pair_table in enumerate(table.pairs):
+        pair_place = place.at(f"pairs[{number}]")
+        pair_place.refuse_unknown(pair_table, _CONDITION_KEYS | {"sets"})
+        condition = _condition(pair_table, releases, known_options, pair_place)
+        pair_facts = _facts(pair_table.get("sets", {}), profile_class, pair_place.at("sets"))
+        pairs.append(Pair(**condition, facts=pair_facts))
     return Choices(
         of=name,
         bases=bases,
-        options={option: row["says"] for option, row in rows.items()},
+        options={option: option_table["says"] for option, option_table in option_tables.items()},
         exclusive=tuple(tuple(group) for group in groups.values() if len(group) > 1),
         limits=tuple(limits),
         facts=facts,
@@ -139,8 +143,8 @@ class _Place:
     def unknown(self, what: str, value: str, legal: Iterable[str]) -> UsageError:
         return UsageError(f"{self}: {UnknownName(what, value, legal)}")
 
-    def refuse_unknown(self, row: Mapping[str, Any], legal: Iterable[str]) -> None:
-        for key in row:
+    def refuse_unknown(self, table: Mapping[str, Any], legal: Iterable[str]) -> None:
+        for key in table:
             if key not in legal:
                 raise self.unknown("key", key, legal)
 
@@ -162,36 +166,40 @@ def _read_table(name: str) -> _Table:
     top of the family's, options of its own behind them.
     """
     file = read_format(name)
-    own = _Table(file.get("releases", {}), file.get("options", {}), file.get("pairs", ()))
+    table_of_file = _Table(file.get("releases", {}), file.get("options", {}), file.get("pairs", ()))
     if "family" not in file:
-        return own
+        return table_of_file
     family = file["family"]
     place = _Place(FILE.format(name)).at("family")
     place.refuse_unknown(family, _FAMILY_KEYS)
-    other = _read_table(family["like"])
+    family_table = _read_table(family["like"])
     left_out = family.get("without", ())
     for option in left_out:
-        if option not in other.options:
-            raise place.at("without").unknown("option", option, other.options)
+        if option not in family_table.options:
+            raise place.at("without").unknown("option", option, family_table.options)
     releases = {
-        release: _merge(_merge(row, family.get("sets", {})), own.releases.get(release, {}))
-        for release, row in other.releases.items()
+        release: _merge(
+            _merge(entry, family.get("sets", {})), table_of_file.releases.get(release, {})
+        )
+        for release, entry in family_table.releases.items()
     }
-    added = {name: row for name, row in own.releases.items() if name not in releases}
-    options = {option: row for option, row in other.options.items() if option not in left_out}
-    pairs = (pair for pair in other.pairs if not _names_any(pair, left_out))
+    added = {name: entry for name, entry in table_of_file.releases.items() if name not in releases}
+    options = {
+        option: entry for option, entry in family_table.options.items() if option not in left_out
+    }
+    pairs = (pair for pair in family_table.pairs if not _names_any(pair, left_out))
     return _Table(
         releases={**releases, **added},
-        options={**options, **own.options},
-        pairs=(*pairs, *own.pairs),
-        left_out=(*other.left_out, *left_out),
+        options={**options, **table_of_file.options},
+        pairs=(*pairs, *table_of_file.pairs),
+        left_out=(*family_table.left_out, *left_out),
     )
 
 
-def _merge(row: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(table: Mapping[str, Any], overriding: Mapping[str, Any]) -> dict[str, Any]:
     """The row with the other's keys on top, in tables below it, too."""
-    merged = dict(row)
-    for key, value in other.items():
+    merged = dict(table)
+    for key, value in overriding.items():
         below = merged.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
             value = _merge(below, value)
@@ -204,60 +212,69 @@ def _names_any(pair: Mapping[str, Any], options: Sequence[str]) -> bool:
 
 
 def _base(
-    rows: Mapping[str, Mapping[str, Any]], release: str, profile_class: type[P], place: _Place
+    release_tables: Mapping[str, Mapping[str, Any]],
+    release: str,
+    profile_class: type[P],
+    place: _Place,
 ) -> P:
     """A release without options: the class's defaults, then the facts of each release that it is
     like, the farthest first, then its own.
     """
     line = [release]
-    while (nearer := rows[line[-1]].get("like")) is not None:
-        if nearer not in rows:
-            raise place.at(line[-1]).at("like").unknown("release", nearer, rows)
+    while (nearer := release_tables[line[-1]].get("like")) is not None:
+        if nearer not in release_tables:
+            raise place.at(line[-1]).at("like").unknown("release", nearer, release_tables)
         if nearer in line:
             raise place.at(release).error(f"is like itself: {' -> '.join((*line, nearer))}")
         line.append(nearer)
     profile = profile_class(release)
     for name in reversed(line):
-        row = {fact: value for fact, value in rows[name].items() if fact != "like"}
-        profile = with_facts(profile, _facts(row, profile_class, place.at(name)))
+        facts_of_release = {
+            fact: value for fact, value in release_tables[name].items() if fact != "like"
+        }
+        profile = with_facts(profile, _facts(facts_of_release, profile_class, place.at(name)))
     return profile
 
 
-def _option_row(name: str, option: str, row: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row of an option: a text alone is what it `says`; what it has not, shared.toml has."""
+def _read_option(
+    name: str, option: str, option_entry: str | Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The table of an option: an entry that is a text is what the option `says`; a format that says
+    nothing of it takes the words of shared.toml.
+    """
     place = _Place(FILE.format(name)).at("options").at(option)
-    given = {"says": row} if isinstance(row, str) else row
-    place.refuse_unknown(given, _OPTION_KEYS)
-    says = given.get("says") or read_file("shared").get(option, "")
-    if not says:
+    option_table = {"says": option_entry} if isinstance(option_entry, str) else option_entry
+    place.refuse_unknown(option_table, _OPTION_KEYS)
+    meaning = option_table.get("says") or read_file("shared").get(option, "")
+    if not meaning:
         raise place.error("says nothing of what the option means, here and in shared.toml")
-    return {**given, "says": says}
+    return {**option_table, "says": meaning}
 
 
 def _condition(
-    row: Mapping[str, Any], releases: Sequence[str], options: Iterable[str], place: _Place
+    table: Mapping[str, Any], releases: Sequence[str], options: Iterable[str], place: _Place
 ) -> dict[str, tuple[str, ...]]:
     """Releases that the row's `releases`, or its `since` and `until`, leave, and its options."""
     for key in ("needs", "without"):
-        for option in row.get(key, ()):
+        for option in table.get(key, ()):
             if option not in options:
                 raise place.at(key).unknown("option", option, options)
-    named = list(row.get("releases", ()))
+    named_releases = list(table.get("releases", ()))
     for release in (
-        *named,
-        *row.get("among", ()),
-        *(row[key] for key in ("since", "until") if key in row),
+        *named_releases,
+        *table.get("among", ()),
+        *(table[key] for key in ("since", "until") if key in table),
     ):
         if release not in releases:
             raise place.unknown("release", release, releases)
-    if "since" in row or "until" in row:
-        first = releases.index(row["since"]) if "since" in row else 0
-        last = releases.index(row["until"]) if "until" in row else len(releases) - 1
-        named += releases[first : last + 1]
+    if "since" in table or "until" in table:
+        first = releases.index(table["since"]) if "since" in table else 0
+        last = releases.index(table["until"]) if "until" in table else len(releases) - 1
+        named_releases += releases[first : last + 1]
     return {
-        "releases": tuple(named),
-        "needs": tuple(row.get("needs", ())),
-        "without": tuple(row.get("without", ())),
+        "releases": tuple(named_releases),
+        "needs": tuple(table.get("needs", ())),
+        "without": tuple(table.get("without", ())),
     }
 
 
@@ -268,12 +285,12 @@ def _why(limit: Mapping[str, Sequence[str]], place: _Place) -> str:
     return f"is an option of {', '.join(limit['releases'])} alone"
 
 
-def _facts(row: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
+def _facts(table: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
     """The facts of a row as values of the holder's fields."""
     hints = get_type_hints(holder)
     names = [field.name for field in fields(holder)]
     facts: dict[str, Any] = {}
-    for name, value in row.items():
+    for name, value in table.items():
         if name not in names:
             raise place.unknown(f"fact of {holder.__name__}", name, names)
         facts[name] = _value(hints[name], value, place.at(name))
@@ -295,7 +312,7 @@ def _value(hint: Any, value: Any, place: _Place) -> Any:
         return value
     if origin is tuple and isinstance(value, list):
         (part, *_) = get_args(hint)
-        return tuple(_value(part, each, place) for each in value)
+        return tuple(_value(part, item, place) for item in value)
     if isinstance(hint, type) and issubclass(hint, Enum) and isinstance(value, str):
         if value not in hint.__members__:
             raise place.unknown("value", value, hint.__members__)

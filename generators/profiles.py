@@ -127,8 +127,10 @@ class Choices(Generic[P]):
         if len(set(options)) < len(options):
             raise UsageError(f"options {', '.join(options)} of {self.of}: each may be given once")
         for group in self.exclusive:
-            if len(given := [option for option in group if option in options]) > 1:
-                raise UsageError(f"options {' and '.join(given)} of {self.of} exclude each other")
+            if len(exclusive_options := [option for option in group if option in options]) > 1:
+                raise UsageError(
+                    f"options {' and '.join(exclusive_options)} of {self.of} exclude each other"
+                )
         for limit in self.limits:
             if limit.broken(release, options):
                 raise UsageError(

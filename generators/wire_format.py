@@ -131,10 +131,14 @@ class Format(Generic[P]):
 
     def unfit_cells(self, profile: P) -> tuple[CellFault, ...]:
         """Every unfit cell that the profile's messages can have."""
-        own = {fault.name: fault for fault in self.cell_faults(profile)}
+        faults_by_name = {fault.name: fault for fault in self.cell_faults(profile)}
         return (
-            *own.values(),
-            *(fault for fault in self.unfit(profile, self.fits) if fault.name not in own),
+            *faults_by_name.values(),
+            *(
+                fault
+                for fault in self.unfit(profile, self.fits)
+                if fault.name not in faults_by_name
+            ),
         )
 
     def profile(self, name: str) -> P:
@@ -190,16 +194,16 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
 
     Raises UsageError for a wrong file, and as `Choices.build` does.
     """
-    own = read_format(name)
-    kinds = tuple(KindRow(*row) for row in own["kinds"])
-    profiles = tuple(choices.build(*profile.split("+")) for profile in own["profiles"])
-    texts = {key: own[key] for key in ("title", "source", "position")}
+    format_entry = read_format(name)
+    kinds = tuple(KindRow(*row) for row in format_entry["kinds"])
+    profiles = tuple(choices.build(*profile.split("+")) for profile in format_entry["profiles"])
+    texts = {key: format_entry[key] for key in ("title", "source", "position")}
     return {
         "name": name,
         "kinds": kinds,
         "profiles": profiles,
         "choices": choices,
-        "members": read_members(name, own.get("members", {})),
+        "members": read_members(name, format_entry.get("members", {})),
         **texts,
     }
 

@@ -307,7 +307,8 @@ def types_of(plan: Plan) -> dict[str, SourceType]:
                 tables = [event.table]
             case SchemaChange():
                 tables = [event.before, event.after]
-        types |= {column.name: column.type for table in tables if table for column in table.columns}
+        for table in filter(None, tables):
+            types |= {column.name: column.type for column in table.columns}
     return types
 
 

@@ -530,7 +530,9 @@ class PostgreSql(Database):
             "shared_buffers": "32MB",
             **self.options,
         }
-        flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        flags: list[str] = []
+        for name, value in options.items():
+            flags += ["-c", f"{name}={value}"]
         self._name = "postgres"
         self._serve([*as_user, server, "-D", f"{folder}/data", *flags])
         self.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'")

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,7 +78,8 @@ def model_column(definition: str) -> Column | None:
         tables = reader.schema().tables
     except UsageError:
         return None
-    return next((c for table in tables for c in table.table.columns if c.name == "c"), None)
+    columns = chain.from_iterable(user_table.table.columns for user_table in tables)
+    return next((column for column in columns if column.name == "c"), None)
 
 
 def probe_word(definition: str) -> str:
@@ -109,11 +111,11 @@ def run_program(
 ) -> tuple[str, ...]:
     """Runs a Java program on some input lines and returns its output lines. Raises HarnessError."""
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
-        given, results = Path(folder, "given"), Path(folder, "results")
-        given.write_text(given_lines, "utf-8")
+        input_file, results = Path(folder, "given"), Path(folder, "results")
+        input_file.write_text(given_lines, "utf-8")
         command = [
             *(compiler(), HEAP, *QUICK, "-cp", os.pathsep.join(map(str, jars))),
-            *(str(_PROGRAMS / f"{program}.java"), str(given), str(results)),
+            *(str(_PROGRAMS / f"{program}.java"), str(input_file), str(results)),
             *arguments,
         ]
         finished = subprocess.run(
@@ -143,9 +145,9 @@ def compact_json(document: object) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def toml_text(text: str) -> str:
+def toml_text(value: str) -> str:
     """A text as a TOML string on one line."""
-    return f"'{text}'" if "'" not in text and text.isprintable() else json.dumps(text)
+    return f"'{value}'" if "'" not in value and value.isprintable() else json.dumps(value)
 
 
 def readings_toml(readings: ColumnReadings) -> str:
@@ -153,8 +155,8 @@ def readings_toml(readings: ColumnReadings) -> str:
     connectors = ", ".join(map(toml_text, readings.connectors))
     lines = [_HEAD, f"connectors = [{connectors}]\n", "\n[columns]\n"]
     for definition, by_connector in readings.columns.items():
-        rows = _rows_toml(by_connector, readings.connectors)
-        lines.append(f"{toml_text(definition)} = [{rows}]\n")
+        readings_of_definition = _rows_toml(by_connector, readings.connectors)
+        lines.append(f"{toml_text(definition)} = [{readings_of_definition}]\n")
     return "".join(lines)
 
 
@@ -165,14 +167,15 @@ def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[s
     distinct = list(dict.fromkeys(by_connector.values()))
     if len(distinct) == 1:
         return _written_row(distinct[0], "")
-    rows = []
+    lines = []
     for reading in distinct:
         having = ", ".join(toml_text(c) for c in connectors if by_connector[c] == reading)
-        rows.append(f"\n    {_written_row(reading, f'in = [{having}], ')},")
-    return "".join([*rows, "\n"])
+        lines.append(f"\n    {_written_row(reading, f'in = [{having}], ')},")
+    return "".join([*lines, "\n"])
 
 
 def _written_row(reading: ColumnReading, having: str) -> str:
+    """A reading as a TOML inline table, without the members that have their default."""
     facts = {name: fact for name, fact in asdict(reading).items() if fact not in ("", None, False)}
     written = ", ".join(
         f"{name} = {'true' if fact is True else toml_text(fact)}" for name, fact in facts.items()
@@ -191,8 +194,8 @@ def read_table(definitions: Iterable[str], connectors: Sequence[str], note: Note
     return ColumnReadings(
         tuple(connectors),
         {
-            definition: dict(zip(connectors, row, strict=True))
-            for definition, row in zip(definitions, zip(*columns, strict=True), strict=True)
+            definition: dict(zip(connectors, readings, strict=True))
+            for definition, readings in zip(definitions, zip(*columns, strict=True), strict=True)
         },
     )
 
@@ -229,13 +232,14 @@ def defaults_toml(note: Note) -> str:
             f" {DEFAULTS_FILE} has one table for all: {by_release}"
         )
     types, *results = by_release[releases[0]]
-    listed = ", ".join(map(toml_text, types.split()))
-    rows = "".join(
+    type_names = ", ".join(map(toml_text, types.split()))
+    default_lines = "".join(
         f"{toml_text(default)} = {toml_text(result)}\n"
         for default, result in zip(defaults, results, strict=True)
     )
-    known = ", ".join(map(toml_text, releases))
-    return f"{_DEFAULTS_HEAD}\nreleases = [{known}]\ntypes = [{listed}]\n\n[defaults]\n{rows}"
+    release_names = ", ".join(map(toml_text, releases))
+    lists = f"releases = [{release_names}]\ntypes = [{type_names}]\n"
+    return f"{_DEFAULTS_HEAD}\n{lists}\n[defaults]\n{default_lines}"
 
 
 @click.command()
@@ -250,22 +254,22 @@ def main(check: bool) -> None:
         FILE: readings_toml(read_table(table.columns, table.connectors, note)),
         DEFAULTS_FILE: defaults_toml(note),
     }
-    changed = [name for name, text in texts.items() if _put_table(name, text, check)]
+    changed = [name for name, file_text in texts.items() if _put_table(name, file_text, check)]
     if changed and check:
         sys.exit(1)
 
 
-def _put_table(name: str, text: str, check: bool) -> bool:
+def _put_table(name: str, file_text: str, check: bool) -> bool:
     """Shows how the text of a generated file changes, and writes it unless `check`. Returns whether
     it changes.
     """
     file = Path(__file__).parents[1] / name
     committed = file.read_text("utf-8")
-    lines = (committed.splitlines(), text.splitlines())
+    lines = (committed.splitlines(), file_text.splitlines())
     difference = list(difflib.unified_diff(*lines, "committed", "read", n=0, lineterm=""))
     click.echo("\n".join(difference) or f"{name}: {len(lines[1])} lines, equal")
     if not check:
-        file.write_text(text, "utf-8")
+        file.write_text(file_text, "utf-8")
     return bool(difference)
 
 

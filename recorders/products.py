@@ -333,11 +333,9 @@ def _debezium_avro(profile: Any, database: Database) -> Prepared:
     bundle, program, properties = _debezium(profile, database)
     module = "io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION
     bundle = replace(bundle, name=f"{bundle.name}-avro", modules=(*bundle.modules, module))
-    converters = {
-        f"{side}.converter{name}": value
-        for side in ("key", "value")
-        for name, value in _CONVERTER.items()
-    }
+    converters: dict[str, str] = {}
+    for side in ("key", "value"):
+        converters |= {f"{side}.converter{name}": value for name, value in _CONVERTER.items()}
     return bundle, program, {**properties, **_AVRO_NAMES, **converters}
 
 

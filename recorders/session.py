@@ -86,12 +86,12 @@ class Audited:
             _result_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason)
             for e, n in self.explained.items()
         ]
-        for (path, kind), listed in grouped(self.unexplained).items():
-            first = listed[0]
+        for (path, kind), differences in grouped(self.unexplained).items():
+            first = differences[0]
             table_rows.append(
                 _result_row(
                     "difference unexplained",
-                    len(listed),
+                    len(differences),
                     path,
                     kind,
                     first.ours,

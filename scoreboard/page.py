@@ -172,13 +172,12 @@ def citations(fault: Fault) -> list[tuple[str, str]]:
 
 def evidence(fault: Fault) -> list[tuple[str, str]]:
     """What says the rule that a fault stands on: words and address, all that are on the web."""
-    text_by_address = {
-        item.address: item.text
-        for citation in rule_of(fault).citations
-        for item in fact(citation.where).evidence
-        if item.address.startswith("https://")
-    }
-    return [(text, address) for address, text in text_by_address.items()]
+    text_by_address: dict[str, str] = {}
+    for citation in rule_of(fault).citations:
+        for item in fact(citation.where).evidence:
+            if item.address.startswith("https://"):
+                text_by_address[item.address] = item.text
+    return [(words, address) for address, words in text_by_address.items()]
 
 
 def program_output(output: str) -> str:

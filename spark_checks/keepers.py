@@ -230,11 +230,9 @@ class Materialiser:
                 )
             case "table":
                 handles = {t.name: t.handle_key for t in self.tables}
-                keys = [
-                    item
-                    for name, key in handles.items()
-                    for item in (F.lit(name), F.array(*map(F.lit, key)))
-                ]
+                keys: list[Column] = []
+                for name, key in handles.items():
+                    keys += [F.lit(name), F.array(*map(F.lit, key))]
                 known_keys = (
                     F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
                 )

@@ -43,11 +43,15 @@ def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def _archive_path(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path | None:
+    """Where the archive of shared classes for this Java and these jars lies in the cache; None if
+    one of them is missing.
+    """
     try:
         files = [Path(java_path(environ)).resolve(), *sorted(jars)]
-        identities = [
-            (str(file), stat.st_size, stat.st_mtime_ns) for file in files for stat in (file.stat(),)
-        ]
+        identities: list[tuple[str, int, int]] = []
+        for file in files:
+            stat = file.stat()
+            identities.append((str(file), stat.st_size, stat.st_mtime_ns))
     except (HarnessError, OSError):
         return None
     digest = hashlib.sha256(repr(identities).encode()).hexdigest()[:12]

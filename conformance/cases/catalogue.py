@@ -114,6 +114,11 @@ def matches_pattern(name: str, pattern: str) -> bool:
     )
 
 
+def matches_any_pattern(name: str, patterns: Iterable[str]) -> bool:
+    """Whether an id is selected by one of the patterns."""
+    return any(matches_pattern(name, pattern) for pattern in patterns)
+
+
 def may_match(patterns: Sequence[str], id_start: str) -> bool:
     """Whether a pattern may match an id that begins with `id_start`, in which a part `*` stands for
     any. Without patterns every id matches.

@@ -115,6 +115,9 @@ def _read_integer(value: Any, spark: str, bits: int) -> int:
 
 
 def _read_decimal(value: Any, precision: int, scale: int) -> Decimal:
+    """A decimal from its text, or from an integer. Raises ValueError for another text, and for a
+    number with too many digits.
+    """
     decimal_text = str(value) if type(value) is int else value
     match = _DECIMAL.fullmatch(decimal_text) if type(decimal_text) is str else None
     if match is None:

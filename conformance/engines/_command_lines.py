@@ -135,6 +135,7 @@ def begin_line(
 
 
 def _table_json(table: Table) -> dict[str, Any]:
+    """The requested table as the protocol describes it to a command."""
     fields_of_table = codec.dump_table(table)
     return {
         "database": fields_of_table["database"],
@@ -187,6 +188,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _replace_surrogates(data: Any) -> Any:
+    """The data with every lone surrogate, which UTF-8 cannot hold, replaced."""
     match data:
         case str():
             return data.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -301,6 +303,7 @@ def _list_levels(levels: Sequence[int]) -> str:
 
 
 def _check_strings(data: Any, path: str, legal_values: Sequence[str] | None = None) -> list[str]:
+    """The list, if it is a list of (legal) strings. Raises _SchemaBreach at the wrong place."""
     if not isinstance(data, list):
         raise _SchemaBreach(path, f"must be an array, not {kind_of(data)}")
     for index, item in enumerate(data):

@@ -287,6 +287,7 @@ def _widen(pipe: int) -> None:
 
 
 def _describe_start_failure(words: list[str], error: OSError | ValueError) -> str:
+    """Why a command could not be started, in words."""
     program = words[0]
     match error:
         case FileNotFoundError() if "/" in program:

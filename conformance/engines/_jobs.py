@@ -46,6 +46,7 @@ class Jobs:
         return not was_closed
 
     def _serve(self) -> None:
+        """Runs the jobs of the queue one after the other, until there comes None."""
         with self._around:
             while (entry := self._waiting.get()) is not None:
                 future, job = entry

@@ -272,6 +272,9 @@ class ChildEngine(RequestingEngine):
         return pending.future
 
     def _loop(self) -> None:
+        """The thread that talks to the child process: sends requests and takes replies, until the
+        engine is closed.
+        """
         try:
             while not self._closed:
                 while (pending := self._take_next()) is not None:
@@ -301,6 +304,9 @@ class ChildEngine(RequestingEngine):
         return self._waiting.popleft()
 
     def _begin_request(self, pending: _PendingRequest) -> None:
+        """Sends a request, after starting the child and repeating what it must know, if it is a new
+        one.
+        """
         op, handle = pending.request["op"], pending.request.get("handle", "")
         if not pending.future.running() and not pending.future.set_running_or_notify_cancel():
             return
@@ -335,6 +341,7 @@ class ChildEngine(RequestingEngine):
         return True
 
     def _spawn(self) -> None:
+        """Starts a child process, with a pipe for its replies and a temporary folder of its own."""
         read_end, write_end = os.pipe()
         # What Python, Java and decoders leave in the temporary folder goes with the child.
         self._home = Path(tempfile.mkdtemp(prefix="child-", dir=self.directory))
@@ -360,6 +367,7 @@ class ChildEngine(RequestingEngine):
         self._replies, self._buffer = read_end, b""
 
     def _send(self, pending: _PendingRequest) -> None:
+        """Writes a request to the child, with a free lane of the child's threads and a deadline."""
         child = self._child
         assert child is not None and child.stdin is not None
         number, used_lanes = (
@@ -432,6 +440,7 @@ class ChildEngine(RequestingEngine):
         )
 
     def _settle(self, reply: dict[str, Any]) -> None:
+        """Ends the request that a reply answers, with its result or its error."""
         pending = self._running.pop(reply["id"])
         request, op = pending.request, pending.request["op"]
         match reply.get("error"):
@@ -478,6 +487,9 @@ class ChildEngine(RequestingEngine):
                 self._fail_request(pending, self._error_of_end(pending.request, event))
 
     def _fail_request(self, pending: _PendingRequest, error: BaseException) -> None:
+        """Ends a request with an error; a new child on an old JVM that does not start is tried once
+        more, on a new JVM.
+        """
         if isinstance(error, ProcessLost):
             error.lost_s = time.monotonic() - (pending.deadline - pending.limit_s)
         op = pending.request["op"]
@@ -518,6 +530,7 @@ class ChildEngine(RequestingEngine):
                 return HarnessError(f"Spark, {op}: {event}:\n{tail}")
 
     def _kill(self, grace_s: float = 0) -> None:
+        """Ends the child, all processes that it started, and its temporary folder."""
         child, self._child = self._child, None
         if child is None:
             return

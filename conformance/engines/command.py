@@ -238,6 +238,9 @@ class CommandEngine(Closing):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _load_now(self, decoder: str, level: str) -> Loaded:
+        """Starts the command and returns what it says of itself. Raises UsageError if it does not
+        start, or says nothing in time.
+        """
         if not is_command(decoder):
             raise UsageError(
                 f"decoder {decoder!r}: this engine runs commands, written cmd:PROGRAM ARGUMENT..."
@@ -460,6 +463,7 @@ def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _read_parquet(source: RecordSource) -> list[LineRecord]:
+    """The records in the file of a table. Raises HarnessError if it cannot be read."""
     import pyarrow.parquet as pq
 
     try:
@@ -556,6 +560,7 @@ def _read_kafka(
 
 
 def _to_line_record(message: Any) -> LineRecord:
+    """A message of the Kafka client as a record of the protocol."""
     kind, at = message.timestamp()
     headers = tuple((key, value) for key, value in message.headers() or ())
     # The client counts from 1 (create time); Kafka, and Spark after it, from 0.

@@ -130,6 +130,9 @@ class LiveEngine(RequestingEngine):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
+        """Answers a request on the user's session, as a child process would. Raises the errors of
+        the engine.
+        """
         op, handle = request["op"], request.get("handle", "")
         if op == "renew":
             # The session is the caller's: no other process can be had.

@@ -140,9 +140,11 @@ class EvidenceBook:
         """
         root = self.root(opened)
         yield from (f"{path} is null" for path in self.filled if _is_null(root, path))
-        for name, known in self.inner.items():
+        for name, known_members in self.inner.items():
             value = root.get(name)
-            if isinstance(value, dict) and (strange := [n for n in value if n not in known]):
+            if isinstance(value, dict) and (
+                strange := [n for n in value if n not in known_members]
+            ):
                 yield f"{name} has the unknown {', '.join(strange[:5])}"
 
 
@@ -155,7 +157,7 @@ def _is_null(root: Mapping[str, Any], path: str) -> bool:
     return isinstance(holder, dict) and holder.get(name) is None
 
 
-def rows(images: Any) -> list[Mapping[str, Any]]:
+def json_objects(images: Any) -> list[Mapping[str, Any]]:
     """The objects of a list, or nothing."""
     return [item for item in images if isinstance(item, dict)] if isinstance(images, list) else []
 

@@ -49,8 +49,8 @@ class Sample:
     def of_record(cls, opened: OpenedRecord) -> Sample:
         """The sample of a message."""
         value = opened.record.value
-        shown_text = opened.text or ("null" if value is None else value[:SHOWN].hex())
-        short = shown_text[:SHOWN] + ("..." if len(shown_text) > SHOWN else "")
+        complete_text = opened.text or ("null" if value is None else value[:SHOWN].hex())
+        short = complete_text[:SHOWN] + ("..." if len(complete_text) > SHOWN else "")
         if opened.text:
             size = len(opened.text.encode("utf-8", "surrogatepass"))
             return cls(
@@ -165,11 +165,12 @@ class Tally:
         """The releases of the profiles that may have written the messages; () if messages
         disagree.
         """
-        possible = [
-            name
-            for name in self.choices.releases
-            if all(name in f.sign.releases or not f.sign.releases for f in self._all)
-        ]
+        releases_of_signs = [observation.sign.releases for observation in self._all]
+
+        def is_possible(release: str) -> bool:
+            return all(release in releases or not releases for releases in releases_of_signs)
+
+        possible = list(filter(is_possible, self.choices.releases))
         foreign = [version for version in self.versions if version not in self.choices.releases]
         if foreign:
             return (
@@ -191,8 +192,11 @@ class Tally:
     @property
     def options(self) -> dict[str, str]:
         """Each option's state: yes, no, unknown, or that messages disagree."""
-        in_use = {option for observation in self._all for option in observation.sign.given}
-        without = {option for observation in self._all for option in observation.sign.without}
+        in_use: set[str] = set()
+        without: set[str] = set()
+        for observation in self._all:
+            in_use.update(observation.sign.given)
+            without.update(observation.sign.without)
         for group in self.choices.exclusive:
             if len(used_of_group := in_use.intersection(group)) == 1:
                 without |= {option for option in group if option not in used_of_group}
@@ -233,7 +237,7 @@ class Tally:
     @property
     def members(self) -> frozenset[str]:
         """Every member that a message of the format may have."""
-        return frozenset(name for shape in self.book.shapes for name in shape.order)
+        return frozenset[str]().union(*(shape.order for shape in self.book.shapes))
 
 
 @dataclass
@@ -306,7 +310,7 @@ class Inspector:
         """The formats, by writer: if several formats write a message, other messages decide which
         one wrote it.
         """
-        sure = {name for names in self.candidates if len(names) == 1 for name in names}
+        sure = set[str]().union(*(names for names in self.candidates if len(names) == 1))
         open_sets = [names for names in self.candidates if not names & sure]
         writers = {name: frozenset({name}) for name in sorted(sure)}
         if open_sets:
@@ -351,9 +355,9 @@ def _is_union(name: str, value: Any) -> bool:
 
 def _unknown_members(book: EvidenceBook, opened: OpenedRecord) -> tuple[int, int]:
     """How many members of the message the format does not have, and how many it has, negative."""
-    known = frozenset(name for shape in book.shapes for name in shape.order)
+    known_members = frozenset[str]().union(*(shape.order for shape in book.shapes))
     names = book.root(opened).keys()
-    return len(names - known), -len(names & known)
+    return len(names - known_members), -len(names & known_members)
 
 
 def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[str, ...]:
@@ -408,26 +412,28 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
     return {
         "messages": inspector.messages,
         "tombstones": inspector.nulls,
-        "writers": [
-            {
-                "messages": group.messages,
-                "told": len(group.tallies) == 1,
-                "formats": [_tally(tally) for tally in group.tallies],
-            }
-            for group in inspector.groups()
-        ],
-        "problems": [
-            {
-                "why": problem.why,
-                "formats": list(problem.formats),
-                "messages": problem.count,
-                "samples": [
-                    {"place": sample.place, "text": sample.text} for sample in problem.samples
-                ],
-            }
-            for problem in inspector.problems.values()
-        ],
+        "writers": list(map(_group_json, inspector.groups())),
+        "problems": list(map(_problem_json, inspector.problems.values())),
         "other_problems": inspector.other_problems,
+    }
+
+
+def _group_json(group: Group) -> dict[str, Any]:
+    """The messages of one writer as a JSON-able object."""
+    return {
+        "messages": group.messages,
+        "told": len(group.tallies) == 1,
+        "formats": list(map(_tally, group.tallies)),
+    }
+
+
+def _problem_json(problem: Problem) -> dict[str, Any]:
+    """A reason why no format has some messages, as a JSON-able object."""
+    return {
+        "why": problem.why,
+        "formats": list(problem.formats),
+        "messages": problem.count,
+        "samples": [{"place": sample.place, "text": sample.text} for sample in problem.samples],
     }
 
 
@@ -466,8 +472,8 @@ def _tally(tally: Tally) -> dict[str, Any]:
         ],
         "more_tables": tally.more_tables,
         "losses": [
-            {"statement": text, "citation": of, "profiles": names}
-            for (text, of), names in tally.losses().items()
+            {"statement": loss_text, "citation": citation, "profiles": names}
+            for (loss_text, citation), names in tally.losses().items()
         ],
         "never": list(tally.never()),
     }

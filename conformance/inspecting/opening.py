@@ -228,12 +228,12 @@ def _registered_schema(head: bytes) -> Any:
 @cache
 def _schemas() -> tuple[tuple[str, int, Any], ...]:
     """Format, edition and parsed schema of each published schema."""
-    return tuple(
-        (fmt.name, number, fastavro.parse_schema(schema))
-        for fmt in wire_format.formats()
-        if fmt.container == "avro"
-        for number, schema in enumerate(fmt.schemas(fmt.profiles[0]))
-    )
+    parsed: list[tuple[str, int, Any]] = []
+    for fmt in wire_format.formats():
+        if fmt.container == "avro":
+            for number, schema in enumerate(fmt.schemas(fmt.profiles[0])):
+                parsed.append((fmt.name, number, fastavro.parse_schema(schema)))
+    return tuple(parsed)
 
 
 def _datum(schema: Any, body: bytes) -> Any:

@@ -71,6 +71,9 @@ class _Lines(Protocol):
 
 
 def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
+    """The records of a file of lines: as this tool or a console consumer writes them, else the bare
+    line as a value.
+    """
     for number, line in enumerate(iter(lambda: file.readline(LIMIT), b""), 1):
         stripped = line.strip()
         if stripped:
@@ -127,9 +130,9 @@ def _parse_console_line(line_bytes: bytes, place: str) -> ReadRecord | None:
     )
 
 
-def _is_json(text: bytes) -> bool:
+def _is_json(document: bytes) -> bool:
     try:
-        json.loads(text, strict=False)
+        json.loads(document, strict=False)
     except (ValueError, RecursionError):
         return False
     return True

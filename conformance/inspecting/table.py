@@ -16,6 +16,7 @@ takes a message, or an attribute of the message.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,27 +76,29 @@ def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
 
 def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
     """The books of tables, each with the facts that it asks for."""
-    groups = {
-        name: list(file.entries(f"signs.{name}"))
-        for file, _ in files
-        for name in file.data.get("signs", ())
-    }
-    rows = {name: row for file, _ in files for name, row in file.data["books"].items()}
+    groups: dict[str, Entries] = {}
+    tables_by_book: dict[str, Mapping[str, Any]] = {}
+    for file, _ in files:
+        for name in file.data.get("signs", ()):
+            groups[name] = list(file.entries(f"signs.{name}"))
+        tables_by_book |= file.data["books"]
     for file, facts in files:
-        for name, row in file.data["books"].items():
+        for name, book_table in file.data["books"].items():
             with naming_place(file.place(f"books.{name}")):
-                check_fields(row, BOOK, ("product", "marks"))
-                asked = [
+                check_fields(book_table, BOOK, ("product", "marks"))
+                sign_groups = [
                     check_name(group, "group of signs", groups)
-                    for group in row.get("signs", [name])
+                    for group in book_table.get("signs", [name])
                 ]
-                like = rows[check_name(row.get("shapes_of", name), "book", rows)]
+                like = tables_by_book[
+                    check_name(book_table.get("shapes_of", name), "book", tables_by_book)
+                ]
             yield _book(
                 file.place(f"books.{name}"),
                 name,
-                row,
+                book_table,
                 facts,
-                [groups[group] for group in asked],
+                [groups[group] for group in sign_groups],
                 like.get("shapes", ()),
                 like.get("inner", {}),
             )
@@ -104,7 +107,7 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
 def _book(
     place: str,
     name: str,
-    row: Mapping[str, Any],
+    book_table: Mapping[str, Any],
     facts: Facts,
     groups: Iterable[Entries],
     shapes: Iterable[str],
@@ -112,53 +115,62 @@ def _book(
 ) -> EvidenceBook:
     choices = get(name).choices
     with naming_place(place):
-        root = _fact(row.get("root", "members"), facts)
-        members = _fact(row["members"], facts) if "members" in row else root
+        root = _fact(book_table.get("root", "members"), facts)
+        members = _fact(book_table["members"], facts) if "members" in book_table else root
         hooks: dict[str, Any] = {
-            hook: _fact(row[hook], facts)
+            hook: _fact(book_table[hook], facts)
             for hook in ("describe", "watch", "version")
-            if hook in row
+            if hook in book_table
         }
-        marks = condition(row["marks"], root, facts)
+        marks = condition(book_table["marks"], root, facts)
     signs: list[Sign] = []
-    for where, says, sign in (entry for group in groups for entry in group):
-        with naming_place(f"{where}: {says}"):
+    for where, statement, sign in itertools.chain.from_iterable(groups):
+        with naming_place(f"{where}: {statement}"):
             check_fields(sign, SIGN, ("means",))
             if ("when" in sign) == ("watched" in sign):
                 raise UsageError("a sign says either when a message has it, or what a watch tells.")
-            if "watched" in sign and "watch" not in row:
+            if "watched" in sign and "watch" not in book_table:
                 raise UsageError(f"{name} has no watch.")
             check_name(sign.get("each", EACH), "each", (EACH,))
             signs += (
-                _sign(says, sign, of, choices, root, facts)
-                for of in (choices.releases if "each" in sign else ("{}",))
+                _sign(statement, sign, release, choices, root, facts)
+                for release in (choices.releases if "each" in sign else ("{}",))
             )
     return EvidenceBook(
         name,
-        row["product"],
+        book_table["product"],
         marks,
         tuple(map(MemberOrder.parse_order, shapes)),
         tuple(signs),
         members=members,
         root=root,
         inner={member: frozenset(names.split()) for member, names in inner.items()},
-        filled=tuple(row.get("filled", "").split()),
+        filled=tuple(book_table.get("filled", "").split()),
         **hooks,
     )
 
 
 def _sign(
-    says: str, sign: Mapping[str, Any], of: str, choices: Choices[Any], root: Fact, facts: Facts
+    statement: str,
+    sign: Mapping[str, Any],
+    release: str,
+    choices: Choices[Any],
+    root: Fact,
+    facts: Facts,
 ) -> Sign:
-    """A sign; in its texts `of` stands in place of {}."""
+    """A sign; in its texts `release` stands in place of {}."""
     when = sign.get("when", ())
-    opened = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
+    opened = condition(when.replace("{}", release) if isinstance(when, str) else when, root, facts)
     watched = (
         Watched(check_name(sign["watched"], "watched", Watched)) if "watched" in sign else None
     )
-    meaning = _meaning(choices, sign["means"].replace("{}", of).split())
+    meaning = _meaning(choices, sign["means"].replace("{}", release).split())
     return Sign(
-        says.replace("{}", of), opened, sign.get("cites", "").strip(), watched=watched, **meaning
+        statement.replace("{}", release),
+        opened,
+        sign.get("cites", "").strip(),
+        watched=watched,
+        **meaning,
     )
 
 
@@ -167,10 +179,12 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     for those from A to B, and `having` for those that have the options, if not all do.
     """
     legal_names = choices.releases
-    conditions, without = (
-        tuple(check_name(word[1:], "option", choices.options) for word in words if word[0] == sign)
-        for sign in ("+", "-")
-    )
+
+    def options_after(sign: str) -> tuple[str, ...]:
+        names = (word[1:] for word in words if word[0] == sign)
+        return tuple(check_name(name, "option", choices.options) for name in names)
+
+    conditions, without = options_after("+"), options_after("-")
     releases: list[str] = []
     for word in words:
         first, dots, last = word.partition("..")
@@ -186,11 +200,8 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
                 for limit in choices.limits
                 if limit.option in conditions and limit.releases
             ]
-            releases += [
-                name
-                for name in legal_names
-                if limits and all(name in allowed for allowed in limits)
-            ]
+            common = set(legal_names).intersection(*limits) if limits else set()
+            releases += [name for name in legal_names if name in common]
         elif word[0] not in "+-" and word != "never":
             releases.append(check_name(word, "release", legal_names))
     return {
@@ -224,10 +235,10 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
     UsageError.
     """
     alternatives = [expression] if isinstance(expression, str) else expression
-    cases = [
-        [_term(term.strip(), root, facts) for term in alternative.split(";")]
-        for alternative in alternatives
-    ]
+    cases: list[list[Any]] = []
+    for alternative in alternatives:
+        terms = alternative.split(";")
+        cases.append([_term(term.strip(), root, facts) for term in terms])
 
     def holds(opened: OpenedRecord) -> bool:
         for terms in cases:  # loops, since every message is asked for every sign
@@ -299,6 +310,7 @@ def _value(value_text: str) -> Any:
 
 
 def _texts(value: Any) -> Iterable[str]:
+    """The texts in a value: itself, or the members of a list, a set or an object."""
     if isinstance(value, str):
         return (value,)
     inner = (

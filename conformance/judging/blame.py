@@ -55,15 +55,7 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
     for result in results:
         namer.add(result)
     namer.choose_suspects()
-    return [
-        replace(
-            result,
-            findings=tuple(
-                _with_causes(finding, namer.blame(result, finding)) for finding in result.findings
-            ),
-        )
-        for result in _replace_rules(judge, index)
-    ]
+    return [_with_named_causes(result, namer) for result in _replace_rules(judge, index)]
 
 
 class Blamed(NamedTuple):
@@ -73,8 +65,13 @@ class Blamed(NamedTuple):
     keys: tuple[str, ...]
 
 
-def _with_causes(finding: Finding, blamed: Blamed) -> Finding:
-    return replace(finding, causes=blamed.keys, suspects=blamed.suspects)
+def _with_named_causes(result: CaseResult, namer: _CauseNamer) -> CaseResult:
+    """The result of a case, whose findings have the causes and suspects that the namer blames."""
+    findings: list[Finding] = []
+    for finding in result.findings:
+        blamed = namer.blame(result, finding)
+        findings.append(replace(finding, causes=blamed.keys, suspects=blamed.suspects))
+    return replace(result, findings=tuple(findings))
 
 
 def ruled(
@@ -139,11 +136,16 @@ def _rule_on_fractions(judge: Judge, case: Case, finding: Finding) -> Rule | Non
     relation = causes.relation_of(finding, case)
     if relation is None or relation.kind is not RelationKind.FRACTION:
         return None
-    row = _subject(case, change, finding)
+    row_subject = _subject(case, change, finding)
     cls, logical = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
     rule = judge.find_owner(
         replace(
-            row, field="cell", type=cell.type.key, logical=logical, cls=cls, state=cell.state.value
+            row_subject,
+            field="cell",
+            type=cell.type.key,
+            logical=logical,
+            cls=cls,
+            state=cell.state.value,
         )
     )
     return rule if rule.id != finding.rule else None
@@ -183,20 +185,22 @@ class _TraitBlame:
         """
         case = result.case
         passes_elsewhere: list[bool] = []
-        for other in self._siblings[case.scenario, case.level]:
+        for sibling in self._siblings[case.scenario, case.level]:
             without = {
-                (row.message, row.change.row)
-                for row in expect_rows(other.case, self._index.expected_rows)
-                if row.shows_a_row
-                and not rule.selector.matches(_subject(other.case, row.change, finding))
+                (expected_row.message, expected_row.change.row)
+                for expected_row in expect_rows(sibling.case, self._index.expected_rows)
+                if expected_row.shows_a_row
+                and not rule.selector.matches(_subject(sibling.case, expected_row.change, finding))
             }
             if without:
-                alike = (
+                same_findings = (
                     f
-                    for f in other.findings
+                    for f in sibling.findings
                     if f.aspect is finding.aspect and f.side == finding.side
                 )
-                passes_elsewhere.append(not any((f.message, f.row) in without for f in alike))
+                passes_elsewhere.append(
+                    not any((f.message, f.row) in without for f in same_findings)
+                )
         if passes_elsewhere:
             return all(passes_elsewhere)
         if causes.symptom(finding, case) not in causes.REFUSALS:
@@ -210,13 +214,16 @@ class _TraitBlame:
             if suspect[0] not in _SORTS_OF_TRAITS
         }
         uncleared_here = suspects - cleared[case.level, case.profile]
-        if any(suspect[0] == "cell" for suspect in uncleared_here & evidence.refused):
+        if any(suspect[0] == "cell" for suspect in uncleared_here & evidence.refused_suspects):
             return False
         if evidence.row_with_trait_came:
             return not suspects - cleared[case.level, ""]
         return not suspects & evidence.uncleared
 
     def _gather_evidence(self, rule: Rule, finding: Finding, level: int) -> _Evidence:
+        """What the rows that the rule's selector does not match show of the suspects; computed once
+        for each rule and level.
+        """
         key = rule.id, level
         if key in self._evidence:
             return self._evidence[key]
@@ -224,22 +231,22 @@ class _TraitBlame:
         cleared_by_profile: dict[str, set[causes.Suspect]] = defaultdict(set)
         row_with_trait_came = False
         for outcome in self._index.outcomes:
-            row, case = outcome.row, outcome.row.case
-            if case.level != level or not row.shows_a_row:
+            expected_row, case = outcome.row, outcome.row.case
+            if case.level != level or not expected_row.shows_a_row:
                 continue
             came_out = outcome.came_out
-            if rule.selector.matches(_subject(case, row.change, finding)):
+            if rule.selector.matches(_subject(case, expected_row.change, finding)):
                 row_with_trait_came = row_with_trait_came or came_out
                 continue
-            by_profile[case.profile] |= row.suspects
+            by_profile[case.profile] |= expected_row.suspects
             if came_out:
-                cleared_by_profile[case.profile] |= row.suspects
+                cleared_by_profile[case.profile] |= expected_row.suspects
         every = set[causes.Suspect]().union(*by_profile.values())
         cleared = set[causes.Suspect]().union(*cleared_by_profile.values())
-        refused = set[causes.Suspect]()
+        refused_suspects = set[causes.Suspect]()
         for profile, suspects in by_profile.items():
-            refused |= suspects - cleared_by_profile[profile]
-        self._evidence[key] = _Evidence(every - cleared, refused, row_with_trait_came)
+            refused_suspects |= suspects - cleared_by_profile[profile]
+        self._evidence[key] = _Evidence(every - cleared, refused_suspects, row_with_trait_came)
         return self._evidence[key]
 
 
@@ -249,7 +256,7 @@ class _Evidence(NamedTuple):
     """
 
     uncleared: set[causes.Suspect]
-    refused: set[causes.Suspect]
+    refused_suspects: set[causes.Suspect]
     row_with_trait_came: bool
 
 
@@ -260,6 +267,9 @@ def _is_narrow(rule: Rule, refusal: bool) -> bool:
 
 
 def _subject(case: Case, change: Change, finding: Finding) -> Subject:
+    """What a rule's selector looks at for a finding on a row change: the case, the change and the
+    aspect.
+    """
     name = "image" if finding.aspect is Aspect.IMAGE else "change"
     op = change.op or ""
     return Subject(
@@ -300,9 +310,9 @@ class _CauseNamer:
     """
 
     cleared: Cleared
-    _open: dict[_MessageKey, _OpenSuspects] = field(default_factory=dict)
-    _rows: dict[_MessageKey, causes.Suspect] = field(default_factory=dict)
-    _chosen: dict[_MessageKey, tuple[causes.Suspect, ...]] = field(default_factory=dict)
+    _open_suspects: dict[_MessageKey, _OpenSuspects] = field(default_factory=dict)
+    _row_suspects: dict[_MessageKey, causes.Suspect] = field(default_factory=dict)
+    _chosen_suspects: dict[_MessageKey, tuple[causes.Suspect, ...]] = field(default_factory=dict)
     _recorded: set[_MessageKey] = field(default_factory=set)
     _narrower: dict[tuple[int, causes.Suspect], set[causes.Suspect]] = field(
         default_factory=lambda: defaultdict(set)
@@ -318,59 +328,72 @@ class _CauseNamer:
                 self._narrower[level, subjects[-1]].add(subjects[-2])
             if causes.symptom(finding, case) not in causes.REFUSALS:
                 continue
-            rows, key = causes.find_refused_rows(finding, case), _message_key(result, finding)
+            refused_changes, key = (
+                causes.find_refused_rows(finding, case),
+                _message_key(result, finding),
+            )
             if case.origin is Origin.RECORDED:
                 self._recorded.add(key)
             if (
                 finding.aspect is Aspect.MISSING
-                and len(rows) > 1
-                and not _is_whole_message_lost(result, finding, rows)
+                and len(refused_changes) > 1
+                and not _is_whole_message_lost(result, finding, refused_changes)
             ):
-                rows = [row for row in rows if row.row == finding.row]
-            elif key in self._rows:
+                refused_changes = [
+                    refused_change
+                    for refused_change in refused_changes
+                    if refused_change.row == finding.row
+                ]
+            elif key in self._row_suspects:
                 continue
             is_undecoded = result.verdict in UNDECODED
-            message = rows if is_undecoded else case.written[finding.message].changes
-            for row in rows:
-                self._add_row(case, message, row, key)
+            message = refused_changes if is_undecoded else case.written[finding.message].changes
+            for refused_change in refused_changes:
+                self._add_row(case, message, refused_change, key)
 
     def _add_row(
-        self, case: Case, message: Sequence[Change], row: Change, key: _MessageKey
+        self, case: Case, message: Sequence[Change], refused_change: Change, key: _MessageKey
     ) -> None:
         """Takes the open suspects of a refused row."""
         level, cleared = case.level, self.cleared
-        suspects = causes.row_suspects(case, message, row)
-        values = {spell_exactly(cell) for _, _, cell in causes.cells(row, level)}
-        nowhere, here, by_value_here = self._open.setdefault(key, _OpenSuspects()).stages
-        nowhere |= suspects - cleared.suspects[level, ""]
-        here |= suspects - cleared.suspects[level, case.profile]
-        here |= {value.suspect for value in values - cleared.exact_values[level, ""]}
-        by_value_here |= {
+        suspects = causes.row_suspects(case, message, refused_change)
+        values = {spell_exactly(cell) for _, _, cell in causes.cells(refused_change, level)}
+        in_no_profile, in_own_profile, by_value_in_own_profile = self._open_suspects.setdefault(
+            key, _OpenSuspects()
+        ).stages
+        in_no_profile |= suspects - cleared.suspects[level, ""]
+        in_own_profile |= suspects - cleared.suspects[level, case.profile]
+        in_own_profile |= {value.suspect for value in values - cleared.exact_values[level, ""]}
+        by_value_in_own_profile |= {
             value.suspect for value in values - cleared.exact_values[level, case.profile]
         }
-        self._rows[key] = "row", row.op or ""
+        self._row_suspects[key] = "row", refused_change.op or ""
 
     def choose_suspects(self) -> None:
         """Chooses the suspects of each refused message, stage by stage. A suspect that is taken
         already explains later messages too.
         """
-        taken = set[causes.Suspect]()
+        used_suspects = set[causes.Suspect]()
         for stage in range(3):
             unexplained = {
                 key: suspects.stages[stage]
-                for key, suspects in self._open.items()
-                if suspects.stages[stage] and key not in self._chosen
+                for key, suspects in self._open_suspects.items()
+                if suspects.stages[stage] and key not in self._chosen_suspects
             }
             for key, suspects in list(unexplained.items()):
-                if suspects & taken:
-                    ranked = causes.rank_suspects(suspects & taken)
-                    self._chosen[key] = tuple(ranked if key in self._recorded else ranked[:1])
+                if suspects & used_suspects:
+                    ranked = causes.rank_suspects(suspects & used_suspects)
+                    self._chosen_suspects[key] = tuple(
+                        ranked if key in self._recorded else ranked[:1]
+                    )
                     del unexplained[key]
             unsure = self._recorded if stage else frozenset[_MessageKey]()
-            _explain_messages(unexplained, self._chosen, self.cleared.rows_that_came, unsure)
+            _explain_messages(
+                unexplained, self._chosen_suspects, self.cleared.rows_that_came, unsure
+            )
             for key in unexplained:
-                if len(self._chosen[key]) == 1 or key not in unsure:
-                    taken.update(self._chosen[key])
+                if len(self._chosen_suspects[key]) == 1 or key not in unsure:
+                    used_suspects.update(self._chosen_suspects[key])
 
     def blame(self, result: CaseResult, finding: Finding) -> Blamed:
         """The suspects to blame for a finding, and the keys of its causes: the chosen, then all
@@ -380,40 +403,51 @@ class _CauseNamer:
         of_right_cells = self.cleared.of_right_cells
         symptom = causes.symptom(finding, case)
         subjects = causes.suspects_of_finding(finding, case)
-        chosen: tuple[causes.Suspect, ...] = tuple(subjects[:1])
-        if symptom in causes.REFUSALS and (key := _message_key(result, finding)) in self._rows:
-            chosen = self._chosen.get(key, (self._rows[key],))
-            subjects = [*causes.rank_suspects(self._open[key].first), self._rows[key]]
+        blamed_suspects: tuple[causes.Suspect, ...] = tuple(subjects[:1])
+        if (
+            symptom in causes.REFUSALS
+            and (key := _message_key(result, finding)) in self._row_suspects
+        ):
+            blamed_suspects = self._chosen_suspects.get(key, (self._row_suspects[key],))
+            subjects = [
+                *causes.rank_suspects(self._open_suspects[key].first),
+                self._row_suspects[key],
+            ]
         elif finding.aspect in CELL and len(subjects) > 1:
             group = CellGroup(finding.side, subjects[0][2:] == ("null",))
             for wider in subjects[1:]:
-                several = wider[0] != "cells" or len(self._narrower[level, wider]) > 1
-                if several and wider not in of_right_cells[level, group]:
-                    chosen = (wider,)
+                has_several_cells = wider[0] != "cells" or len(self._narrower[level, wider]) > 1
+                if has_several_cells and wider not in of_right_cells[level, group]:
+                    blamed_suspects = (wider,)
         elif len(subjects) > 1 and subjects[1] not in of_right_cells[level, STATEMENTS]:
-            chosen = (subjects[1],)
-        first = causes.key_text(symptom, chosen)
+            blamed_suspects = (subjects[1],)
+        first = causes.key_text(symptom, blamed_suspects)
         keys = [causes.key_text(symptom, [subject]) for subject in subjects]
-        return Blamed(chosen, (first, *(key for key in keys if key != first)))
+        return Blamed(blamed_suspects, (first, *(key for key in keys if key != first)))
 
 
 def _message_key(result: CaseResult, finding: Finding) -> _MessageKey:
     return result.case.id, -1 if result.verdict in UNDECODED else finding.message
 
 
-def _is_whole_message_lost(result: CaseResult, finding: Finding, rows: Sequence[Change]) -> bool:
+def _is_whole_message_lost(
+    result: CaseResult, finding: Finding, refused_changes: Sequence[Change]
+) -> bool:
     """Whether no row of the message came out."""
     lost = {
         f.row
         for f in result.findings
         if f.message == finding.message and f.aspect is finding.aspect
     }
-    return lost >= {row.row for row in rows} or finding.path == causes.DECODING
+    return (
+        lost >= {refused_change.row for refused_change in refused_changes}
+        or finding.path == causes.DECODING
+    )
 
 
 def _explain_messages(
     open_suspects: Mapping[_MessageKey, set[causes.Suspect]],
-    chosen: dict[_MessageKey, tuple[causes.Suspect, ...]],
+    chosen_suspects: dict[_MessageKey, tuple[causes.Suspect, ...]],
     rows_that_came: Mapping[causes.Suspect, int],
     unsure: Collection[_MessageKey],
 ) -> None:
@@ -438,16 +472,14 @@ def _explain_messages(
         shared = set.intersection(*group.values())
         together = {s for s in shared if tally[s] == len(group) and 2 * likely[s] >= most}
         for key in group:
-            chosen[key] = _narrowest(shared if key in unsure else together)
+            chosen_suspects[key] = _narrowest(shared if key in unsure else together)
             del unexplained[key]
 
 
 def _narrowest(subjects: set[causes.Suspect]) -> tuple[causes.Suspect, ...]:
     """The subjects that hold no other, in order."""
-    return tuple(
-        causes.rank_suspects(
-            subject
-            for subject in subjects
-            if not any(other != subject and causes.is_within(subject, other) for other in subjects)
-        )
-    )
+
+    def holds_another(subject: causes.Suspect) -> bool:
+        return any(wider != subject and causes.is_within(subject, wider) for wider in subjects)
+
+    return tuple(causes.rank_suspects(itertools.filterfalse(holds_another, subjects)))

@@ -105,42 +105,57 @@ class Cause:
         )
 
     def _describe_object(self) -> str:
-        refused = self.symptom in REFUSALS
+        """The cells, row or message that the cause is about, in words."""
+        is_refusal = self.symptom in REFUSALS
         if len(self.subjects) != 1:
             first = ", ".join(map(suspect_text, self.subjects[:_NAMED]))
             more = " ..." if len(self.subjects) > _NAMED else ""
             return f"a row with one of {len(self.subjects)} suspects: {first}{more}"
         if self.subjects[0] == NO_ROW:
             return "a message that gives no row"
-        sort, *rest = self.subjects[0]
+        sort, *subject_words = self.subjects[0]
         if sort == "cell":
-            return self._describe_row(rest) if refused else self._describe_cell(rest)
+            return (
+                self._describe_row(subject_words)
+                if is_refusal
+                else self._describe_cell(subject_words)
+            )
         if sort == "row" and self.value:
-            return f"a row of {rest[0]} with {self.value}"
-        words = _WITH if refused and sort in _WITH else _ALONE
-        return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(" ".join(rest))
+            return f"a row of {subject_words[0]} with {self.value}"
+        words = _WITH if is_refusal and sort in _WITH else _ALONE
+        return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(
+            " ".join(subject_words)
+        )
 
-    def _describe_row(self, rest: Sequence[str]) -> str:
-        kind, here = self.type or rest[0], f", here {self.value}" if self.value else ""
-        match rest[1:]:
+    def _describe_row(self, subject_words: Sequence[str]) -> str:
+        """The rows that are refused because of a cell, in words: `subject_words` are the type, the
+        state and the value class of the cell.
+        """
+        kind, value_words = (
+            self.type or subject_words[0],
+            f", here {self.value}" if self.value else "",
+        )
+        match subject_words[1:]:
             case []:
-                return f"every row with a column of {kind}{here}"
+                return f"every row with a column of {kind}{value_words}"
             case ["null"]:
                 return f"a row with NULL in a {kind} cell"
             case ["absent"]:
                 return f"a row that lacks its {kind} column"
             case ["value"]:
-                return f"every row with a value in a {kind} cell{here}"
+                return f"every row with a value in a {kind} cell{value_words}"
         return (
             f"a row whose {kind} cell is {self.value}"
             if self.value
-            else f"a row whose {kind} cell is {' '.join(rest[2:])}"
+            else f"a row whose {kind} cell is {' '.join(subject_words[2:])}"
         )
 
-    def _describe_cell(self, rest: Sequence[str]) -> str:
-        each = "{} cells" if len(rest) == 2 and rest[1] == "value" else "a {} cell"
-        return each.format(self.type or rest[0]) + (
-            f", here {self.value}" if self.value and rest[-1] != "null" else ""
+    def _describe_cell(self, subject_words: Sequence[str]) -> str:
+        template = (
+            "{} cells" if len(subject_words) == 2 and subject_words[1] == "value" else "a {} cell"
+        )
+        return template.format(self.type or subject_words[0]) + (
+            f", here {self.value}" if self.value and subject_words[-1] != "null" else ""
         )
 
 
@@ -167,24 +182,24 @@ def cause(finding: Finding, case: Case, suspects: Iterable[Suspect] = ()) -> Cau
     if empty, all are suspects.
     """
     kind, subjects = symptom(finding, case), tuple(suspects)
-    if kind in REFUSALS and (rows := find_refused_rows(finding, case)):
-        possible = _possible_suspects(case, rows)
-        left = [
+    if kind in REFUSALS and (refused_changes := find_refused_rows(finding, case)):
+        possible = _possible_suspects(case, refused_changes)
+        remaining = [
             subject
             for subject in subjects or rank_suspects(possible)
             if subject in possible or subject[0] == "row"
         ]
-        subjects = tuple(left) or subjects
-        return Cause(kind, subjects, *_show_guilty_cell(subjects, rows, case.level))
+        subjects = tuple(remaining) or subjects
+        return Cause(kind, subjects, *_show_guilty_cell(subjects, refused_changes, case.level))
     cell = cell_of(finding, case)
-    shown = (
+    type_and_value = (
         (declared(cell.type), _spell_literal(cell, case.level)) if cell is not None else ("", "")
     )
     vanished = kind is Symptom.ACCEPTED and finding.came == ()
     return Cause(
         kind,
         subjects or tuple(suspects_of_finding(finding, case)[:1]),
-        *shown,
+        *type_and_value,
         _relation_to_tell(finding, case),
         vanished,
     )
@@ -281,14 +296,8 @@ def find_refused_rows(finding: Finding, case: Case) -> list[Change]:
     """The row changes that a refusal is about: of the message, or of the whole case if decoding
     raised; [] if it has none.
     """
-    if finding.path == DECODING:
-        return [
-            change
-            for written in case.written
-            for change in written.changes
-            if change.kind is Kind.ROW
-        ]
-    changes = _changes(finding, case)
+    whole_case = finding.path == DECODING
+    changes = tuple(case.changes) if whole_case else _changes(finding, case)
     return [change for change in changes if change.kind is Kind.ROW]
 
 
@@ -324,10 +333,15 @@ def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[S
     return suspects
 
 
-def _possible_suspects(case: Case, rows: Iterable[Change]) -> set[Suspect]:
+def _possible_suspects(case: Case, refused_changes: Iterable[Change]) -> set[Suspect]:
     """The suspects of refused rows, each among the changes of its own message."""
-    own = {id(change): written.changes for written in case.written for change in written.changes}
-    return set().union(*(row_suspects(case, own[id(change)], change) for change in rows))
+    identities = {id(change) for change in refused_changes}
+    suspects: set[Suspect] = set()
+    for written in case.written:
+        for change in written.changes:
+            if id(change) in identities:
+                suspects |= row_suspects(case, written.changes, change)
+    return suspects
 
 
 def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
@@ -364,28 +378,34 @@ def covers(pattern: str, key: str) -> bool:
     separates alternatives.
     """
     kind, _, subjects = pattern.partition(": ")
-    each = [f"{kind}: {subject}" for subject in subjects.split(" | ")] if subjects else [pattern]
+    alternatives = (
+        [f"{kind}: {subject}" for subject in subjects.split(" | ")] if subjects else [pattern]
+    )
     return any(
         key == subject or key.startswith(f"{subject} ") or fnmatchcase(key, subject)
-        for subject in each
+        for subject in alternatives
     )
 
 
 def may_have_cause(
-    known: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
+    recorded_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
 ) -> bool:
     """Whether a finding may have the cause: the same symptom on one of its subjects, or, of a wrong
     cell, on another class of values of its type that is among the `other_subjects`.
     """
-    if symptom(finding, case) is not known.symptom:
+    if symptom(finding, case) is not recorded_cause.symptom:
         return False
-    if known.symptom not in REFUSALS:
-        types = {_without_class(subject) for subject in known.subjects}
+    if recorded_cause.symptom not in REFUSALS:
+        types = {_without_class(subject) for subject in recorded_cause.subjects}
         eligible = {subject for subject in other_subjects if _without_class(subject) in types}
-        return not eligible.union(known.subjects).isdisjoint(suspects_of_finding(finding, case))
-    rows = find_refused_rows(finding, case)
-    held = _possible_suspects(case, rows)
-    return not rows or any(subject in held for subject in known.subjects)
+        return not eligible.union(recorded_cause.subjects).isdisjoint(
+            suspects_of_finding(finding, case)
+        )
+    refused_changes = find_refused_rows(finding, case)
+    possible_suspects = _possible_suspects(case, refused_changes)
+    return not refused_changes or any(
+        subject in possible_suspects for subject in recorded_cause.subjects
+    )
 
 
 def _without_class(subject: Suspect) -> Suspect:
@@ -412,12 +432,12 @@ def cell_of(finding: Finding, case: Case) -> Cell | None:
 def declared(type: SourceType) -> str:
     """The type with its parameters."""
     if type.logical is Logical.DECIMAL and type.precision is not None:
-        shown = f"{type.name}({type.precision},{type.scale})"
+        declaration = f"{type.name}({type.precision},{type.scale})"
     elif type.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and type.length is not None:
-        shown = f"{type.name}({type.length})"
+        declaration = f"{type.name}({type.length})"
     else:
-        shown = f"{type.name}({type.fsp})" if type.fsp else type.name
-    return f"{shown} unsigned" if type.unsigned else shown
+        declaration = f"{type.name}({type.fsp})" if type.fsp else type.name
+    return f"{declaration} unsigned" if type.unsigned else declaration
 
 
 def _changes(finding: Finding, case: Case) -> tuple[Change, ...]:
@@ -443,41 +463,48 @@ def _suspect_of_message(case: Case, change: Change | None) -> Suspect:
 
 
 def _show_guilty_cell(
-    subjects: tuple[Suspect, ...], rows: Iterable[Change], level: int
+    subjects: tuple[Suspect, ...], refused_changes: Iterable[Change], level: int
 ) -> tuple[str, str]:
     """Type and value of the only cell of a refused row that the subjects name; without such a
     subject, a few or all types.
     """
-    there = [
-        cell for row in rows for _, _, cell in cells(row, level) if cell.state is not State.ABSENT
-    ]
+    present_cells: list[Cell] = []
+    for refused_change in refused_changes:
+        row_cells = (cell for _, _, cell in cells(refused_change, level))
+        present_cells += (cell for cell in row_cells if cell.state is not State.ABSENT)
     if all(subject[0] == "row" for subject in subjects):
-        shown = list(
-            dict.fromkeys(f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in there)
+        spelled_cells = list(
+            dict.fromkeys(
+                f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in present_cells
+            )
         )
-        if len(shown) > _NAMED:
-            shown = ["columns of", ", ".join(dict.fromkeys(declared(cell.type) for cell in there))]
-            return "", " ".join(shown)
-        return "", ", ".join(shown)
-    held = {
-        (declared(cell.type), _spell_literal(cell, level))
-        for cell in there
-        if any(
-            is_within(token, subject) for token in cell_suspects(cell)[:1] for subject in subjects
-        )
-    }
-    return held.pop() if len(held) == 1 else ("", "")
+        if len(spelled_cells) > _NAMED:
+            spelled_cells = [
+                "columns of",
+                ", ".join(dict.fromkeys(declared(cell.type) for cell in present_cells)),
+            ]
+            return "", " ".join(spelled_cells)
+        return "", ", ".join(spelled_cells)
+    guilty_cells: set[tuple[str, str]] = set()
+    for cell in present_cells:
+        narrowest = cell_suspects(cell)[0]
+        if any(is_within(narrowest, subject) for subject in subjects):
+            guilty_cells.add((declared(cell.type), _spell_literal(cell, level)))
+    return guilty_cells.pop() if len(guilty_cells) == 1 else ("", "")
 
 
 def _spell_literal(cell: Cell, level: int) -> str:
+    """A cell's value for people: at level one its text in the message, else its value; cut if it is
+    long.
+    """
     if cell.state is State.NULL:
         return "NULL"
     if level == 1 and cell.text is not None:
-        text = printable(repr(cell.text))
+        literal = printable(repr(cell.text))
     else:
-        text = printable(
+        literal = printable(
             repr(cell.value)
             if isinstance(cell.value, str | bytes)
             else of_type(cell.type, cell.value)
         )
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return literal if len(literal) <= _SHOWN else f"{literal[:_SHOWN]}..."

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from conformance.judging.causes import (
@@ -34,19 +35,19 @@ _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 
 
 def smallest_failures(
-    result: FormatResult, record: EntryTracker, shown: int = SHOWN
+    result: FormatResult, record: EntryTracker, limit: int = SHOWN
 ) -> list[Failure]:
     """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any,
-    and then of those that no other cause of the run may explain. Of a rule, `shown` causes are
+    and then of those that no other cause of the run may explain. Of a rule, `limit` causes are
     failures of their own.
     """
     by_id = {r.rule.id: r.rule for r in result.rules}
-    named = {
-        finding.cause
-        for case in result.cases
-        for finding in case.findings
-        if not any(suspect[0] == "row" for suspect in finding.suspects[:1])
-    }
+    named_causes: set[str] = set()
+    for case in result.cases:
+        for finding in case.findings:
+            blames_row = bool(finding.suspects) and finding.suspects[0][0] == "row"
+            if not blames_row:
+                named_causes.add(finding.cause)
     smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}
     for case in result.cases:
         # Compressed messages are the smallest, but unreadable to people.
@@ -54,7 +55,7 @@ def smallest_failures(
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
             key = finding.rule, finding.cause
-            doubtful = not named.isdisjoint(finding.causes[1:])
+            doubtful = not named_causes.isdisjoint(finding.causes[1:])
             rank = key in case.covered or finding.rule in case.known, packed, doubtful, size
             if key not in smallest or rank < smallest[key][0]:
                 smallest[key] = rank, finding, case
@@ -70,18 +71,17 @@ def smallest_failures(
                 keys=(finding.cause,),
             )
         )
-    counted = CaseCounts.count(result.cases)
-    failures = [
-        f
-        for some in by_rule.values()
-        for f in _limit_failures([counted.fill(failure, record) for failure in some], shown)
-    ]
-    filled = [counted.fill(failure, record) for failure in failures]
+    case_counts = CaseCounts.count(result.cases)
+    failures: list[Failure] = []
+    for failures_of_rule in by_rule.values():
+        counted_of_rule = [case_counts.fill(failure, record) for failure in failures_of_rule]
+        failures += _limit_failures(counted_of_rule, limit)
+    counted_failures = [case_counts.fill(failure, record) for failure in failures]
     return sorted(
-        filled,
+        counted_failures,
         key=lambda f: (
             _ORDER[f.rule.obligation.value],
-            -counted.broken[f.rule.id],
+            -case_counts.broken[f.rule.id],
             f.rule.id,
             -f.cases,
         ),
@@ -98,11 +98,16 @@ def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
 def _limit_failures(failures: Sequence[Failure], most: int) -> list[Failure]:
     """The failures of a rule by number of cases, unknown first; those beyond the limit as one."""
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
-    shown, rest = ordered[:most], ordered[most:]
-    if len(rest) < 2:
+    separate, beyond_limit = ordered[:most], ordered[most:]
+    if len(beyond_limit) < 2:
         return ordered
-    keys = tuple(key for failure in rest for key in failure.keys)
-    return [*shown, replace(rest[0], keys=keys, others=len(rest) - 1)]
+    joined = replace(beyond_limit[0], keys=_all_keys(beyond_limit), others=len(beyond_limit) - 1)
+    return [*separate, joined]
+
+
+def _all_keys(failures: Iterable[Failure]) -> tuple[str, ...]:
+    """The keys of the causes of all failures."""
+    return tuple(chain.from_iterable(failure.keys for failure in failures))
 
 
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
@@ -113,28 +118,34 @@ def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Fail
         (DECODING, failures[0].finding.actual)
     }:
         return list(failures)
-    every = all(
-        any(f.path == DECODING for f in case.findings)
-        for case in result.cases
-        if case.verdict is not Verdict.UNSUPPORTED
-    )
-    keys = tuple(key for failure in failures for key in failure.keys)
-    return [replace(failures[0], keys=keys, reduced=ALIKE if every else failures[0].reduced)]
+    reduction = ALIKE if _ends_on_every_case(result) else failures[0].reduced
+    return [replace(failures[0], keys=_all_keys(failures), reduced=reduction)]
+
+
+def _ends_on_every_case(result: FormatResult) -> bool:
+    """Whether decoding ended, with an error or for want of time, on every case that the decoder
+    claims.
+    """
+    for case in result.cases:
+        is_ended = any(finding.path == DECODING for finding in case.findings)
+        if case.verdict is not Verdict.UNSUPPORTED and not is_ended:
+            return False
+    return True
 
 
 def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Failure]]:
     """The failures to reduce, and the others with the reason."""
-    tried, left = list[Failure](), list[Failure]()
+    to_reduce, not_reduced = list[Failure](), list[Failure]()
     for failure in failures:
         if failure.reduced == ALIKE:
-            left.append(failure)
-        elif sum(other.rule is failure.rule for other in tried) < REDUCED:
-            tried.append(failure)
+            not_reduced.append(failure)
+        elif sum(chosen_failure.rule is failure.rule for chosen_failure in to_reduce) < REDUCED:
+            to_reduce.append(failure)
         else:
-            left.append(
+            not_reduced.append(
                 replace(failure, reduced=f"not reduced: only {REDUCED} causes of a rule are")
             )
-    return tried, left
+    return to_reduce, not_reduced
 
 
 def merged(
@@ -159,8 +170,8 @@ def merged(
             )
             failure = replace(small, keys=first.keys + failure.keys, cause=_common(first, failure))
         together[key] = failure
-    counted = CaseCounts.count(result.cases)
-    return [counted.fill(failure, record) for failure in together.values()]
+    case_counts = CaseCounts.count(result.cases)
+    return [case_counts.fill(failure, record) for failure in together.values()]
 
 
 def _key_in_smallest_case(failure: Failure) -> str:
@@ -174,9 +185,9 @@ def _key_in_smallest_case(failure: Failure) -> str:
     return key_text(failure.cause.symptom, [subject])
 
 
-def _common(first: Failure, other: Failure) -> Cause | None:
+def _common(first: Failure, second: Failure) -> Cause | None:
     """The cause of both: if they name different value classes of a type, all values of the type."""
-    if first.cause is None or other.cause is None or first.cause.subjects == other.cause.subjects:
+    if first.cause is None or second.cause is None or first.cause.subjects == second.cause.subjects:
         return first.cause
     wide = suspects_of_finding(first.finding, first.result.case)[1:2]
     return replace(first.cause, subjects=tuple(wide) or first.cause.subjects)
@@ -218,13 +229,13 @@ class CaseCounts:
         cases are known.
         """
         rule = failure.rule.id
-        pairs = [(key, case) for key in failure.keys for case in self.cases[rule, key]]
-        every = {case.case.id: case for _, case in pairs}
-        new = {
-            case.case.id
-            for key, case in pairs
-            if (rule, key) not in case.covered and rule not in case.known
-        }
+        every: dict[str, CaseResult] = {}
+        new: set[str] = set()
+        for key in failure.keys:
+            for case in self.cases[rule, key]:
+                every[case.case.id] = case
+                if (rule, key) not in case.covered and rule not in case.known:
+                    new.add(case.case.id)
         reason, link = ("", "") if new else record.reason(rule, failure.keys)
         return replace(
             failure,

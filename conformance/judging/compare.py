@@ -34,12 +34,12 @@ class Typed:
     value: Any
 
 
-def exact_json(text: str) -> Any:
+def exact_json(document: str) -> Any:
     """A JSON document with exact numbers: integers as int, fractions as Decimal. Raises
     ValueError.
     """
     try:
-        return json.loads(text, parse_float=Decimal)
+        return json.loads(document, parse_float=Decimal)
     except RecursionError:
         raise ValueError("the document is nested too deeply") from None
 
@@ -128,10 +128,10 @@ def same_digits(cell: Cell, actual: Typed) -> bool:
 
 def only_zones_apart(expected: int, actual: int) -> bool:
     """Whether one clock reads these microseconds in two zones: `standards#zone-offsets`."""
-    apart = abs(expected - actual)
+    distance = abs(expected - actual)
     return (
-        apart <= _ZONES_APART
-        and apart % (_QUARTER if min(expected, actual) > _QUARTERS_SINCE else mysql.MICROS) == 0
+        distance <= _ZONES_APART
+        and distance % (_QUARTER if min(expected, actual) > _QUARTERS_SINCE else mysql.MICROS) == 0
     )
 
 
@@ -178,11 +178,13 @@ def _equal(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Exactly, the sign of zero too; NaN equals NaN."""
-    held = mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
+    actual_number = (
+        mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
+    )
     assert isinstance(expected, float)
     return bool(
-        (held == expected and copysign(1, held) == copysign(1, expected))
-        or (held != held and expected != expected)
+        (actual_number == expected and copysign(1, actual_number) == copysign(1, expected))
+        or (actual_number != actual_number and expected != expected)
     )
 
 

@@ -242,6 +242,9 @@ def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> 
 
 
 def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviation:
+    """How a wrong value or a wrong NULL deviates: by its relation to what is expected in the cell,
+    or elsewhere in the message.
+    """
     cell = cell_of(finding, case)
     relation = relation_of(finding, case, elsewhere=elsewhere)
     kind = relation.kind if relation else None
@@ -397,15 +400,15 @@ def unify_rows(
         for unit, by_deviation in images.items()
         if by_deviation[SWAPPED] and _are_swapped(by_deviation)
     }
-    several = len({unit[0] for unit in swapped}) >= SEVERAL
+    in_several_cases = len({unit[0] for unit in swapped}) >= SEVERAL
     in_swapped = [
         failing.unit[:4] in swapped for deviation, failing in failings if deviation.is_of_values
     ]
-    most = several and sum(in_swapped) >= NEARLY * len(in_swapped)
+    most = in_several_cases and sum(in_swapped) >= NEARLY * len(in_swapped)
     shuffled = {failing.unit[:2] for deviation, failing in failings if deviation == SHUFFLED}
     for deviation, failing in failings:
         by_deviation = images[failing.unit[:4]]
-        is_swapped = several and failing.unit[:4] in swapped
+        is_swapped = in_several_cases and failing.unit[:4] in swapped
         may_be_swapped = most and (bool(by_deviation[SWAPPED]) or not deviation.explains_alone)
         if deviation == SURPLUS_COLUMN and by_deviation[MISSING_COLUMN]:
             yield MISSING_COLUMN, replace(failing, traits=by_deviation[MISSING_COLUMN][0].traits)
@@ -427,14 +430,17 @@ def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
     """Whether of an image's cells with other values, which are several, half hold what others of
     them should.
     """
-    owed, came = Counter[str](), Counter[str]()
+    expected_counts, actual_counts = Counter[str](), Counter[str]()
     for deviation, failings in by_deviation.items():
         for failing in failings if deviation.is_of_cells else ():
             owed_value, value_that_came = _spell_owed(failing), _spell_came(failing)
             if owed_value != value_that_came:
-                owed[owed_value] += 1
-                came[value_that_came] += 1
-    return owed.total() > 1 and 2 * (owed & came).total() >= owed.total()
+                expected_counts[owed_value] += 1
+                actual_counts[value_that_came] += 1
+    return (
+        expected_counts.total() > 1
+        and 2 * (expected_counts & actual_counts).total() >= expected_counts.total()
+    )
 
 
 def _spell_owed(failing: Failing) -> str:
@@ -549,21 +555,23 @@ def _unify_family(
         for deviation, failings in of_family.items()
         if deviation.relation_kind is not RelationKind.OTHER_IMAGE
     )
-    apart = {
+    separate_deviations = {
         deviation
         for deviation, failings in of_family.items()
         if most not in (deviation, _generalize_deviation(deviation))
         if _is_apart(deviation, failings, total, families)
     }
     together = sum(
-        len(failings) for deviation, failings in of_family.items() if deviation not in apart
+        len(failings)
+        for deviation, failings in of_family.items()
+        if deviation not in separate_deviations
     )
     one_relation = len(of_family[most]) >= NEARLY * together
     for deviation, failings in of_family.items():
         for failing in failings:
             if deviation != most and _generalize_deviation(deviation) == most:
                 yield most, failing
-            elif deviation in apart or (
+            elif deviation in separate_deviations or (
                 deviation == most and (one_relation or most.explains_alone)
             ):
                 yield deviation, failing
@@ -588,7 +596,7 @@ def _is_apart(
     """Whether the relation of some values of a family is no chance."""
     if not deviation.explains_alone:
         return False
-    with_it = sum(deviation in other for other in families.values())
+    with_it = sum(deviation in deviations_of_family for deviations_of_family in families.values())
     if with_it >= FAMILIES and deviation.relation_kind is RelationKind.OTHER_IMAGE:
         return True
     cases = len({failing.result.case.id for failing in failings})
@@ -600,7 +608,11 @@ def _is_class_of_its_own(
 ) -> bool:
     """Whether values of the class are wrong in several cases, and none as most others are."""
     kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
-    cases = {other.result.case.id for other in failings if kin in other.traits}
+    cases = {
+        failing_value.result.case.id for failing_value in failings if kin in failing_value.traits
+    }
     return (
-        kin is not None and len(cases) >= SEVERAL and not any(kin in other.traits for other in most)
+        kin is not None
+        and len(cases) >= SEVERAL
+        and not any(kin in failing_value.traits for failing_value in most)
     )

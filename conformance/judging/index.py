@@ -185,8 +185,8 @@ class RowOutcome:
     @property
     def wrong_cells(self) -> frozenset[tuple[str, str | None]]:
         """Side and column of the cells that are wrong."""
-        wrong = (finding for finding in self.findings if finding.aspect in CELL)
-        return frozenset((finding.side, finding.column) for finding in wrong)
+        cell_findings = (finding for finding in self.findings if finding.aspect in CELL)
+        return frozenset((finding.side, finding.column) for finding in cell_findings)
 
     @property
     def hidden_sides(self) -> frozenset[str]:
@@ -217,8 +217,8 @@ class Failing:
         """The family of the cell's type, or the envelope's field."""
         if self.finding.aspect is Aspect.FIELD:
             return self.finding.path
-        named = (merge_family(trait[1]) for trait in self.traits if trait[0] == "family")
-        return next(named, "")
+        families = (merge_family(trait[1]) for trait in self.traits if trait[0] == "family")
+        return next(families, "")
 
 
 def merge_family(family: str) -> str:
@@ -280,9 +280,9 @@ class RunIndex:
             by_row: dict[tuple[int, int], list[Finding]] = defaultdict(list)
             for finding in result.findings:
                 by_row[finding.message, finding.row].append(finding)
-            for row in expect_rows(result.case, expected_rows):
-                findings = by_row.get((row.message, row.change.row), ())
-                outcomes.append(RowOutcome(row, tuple(findings)))
+            for expected_row in expect_rows(result.case, expected_rows):
+                findings = by_row.get((expected_row.message, expected_row.change.row), ())
+                outcomes.append(RowOutcome(expected_row, tuple(findings)))
         return cls(results, tuple(outcomes), expected_rows, counting)
 
     @cached_property
@@ -290,23 +290,25 @@ class RunIndex:
         """What rows that came out, and right cells, clear of suspicion."""
         cleared = Cleared(defaultdict(set), defaultdict(set), defaultdict(set), Counter())
         for outcome in self.outcomes:
-            row, level = outcome.row, outcome.row.case.level
-            if row.case.origin is Origin.FOREIGN:
+            expected_row, level = outcome.row, outcome.row.case.level
+            if expected_row.case.origin is Origin.FOREIGN:
                 continue
-            if row.change.kind is not Kind.ROW and not outcome.findings:
+            if expected_row.change.kind is not Kind.ROW and not outcome.findings:
                 statements = cleared.of_right_cells[level, STATEMENTS]
-                statements.add(("kind", row.change.kind.value))
-            if not row.shows_a_row or not outcome.came_out:
+                statements.add(("kind", expected_row.change.kind.value))
+            if not expected_row.shows_a_row or not outcome.came_out:
                 continue
-            cleared.rows_that_came.update(row.suspects)
-            for profile in ("", row.case.profile):
-                cleared.suspects[level, profile] |= row.suspects
-                cleared.exact_values[level, profile] |= row.exact_values
+            cleared.rows_that_came.update(expected_row.suspects)
+            for profile in ("", expected_row.case.profile):
+                cleared.suspects[level, profile] |= expected_row.suspects
+                cleared.exact_values[level, profile] |= expected_row.exact_values
             if not outcome.has_compared_cells:
                 continue
             wrong_cells = outcome.wrong_cells
             by_group = (
-                row.suspects_of_right_cells(wrong_cells) if wrong_cells else row.suspects_of_cells
+                expected_row.suspects_of_right_cells(wrong_cells)
+                if wrong_cells
+                else expected_row.suspects_of_cells
             )
             for group, suspects in by_group.items():
                 cleared.of_right_cells[level, group] |= suspects
@@ -320,19 +322,20 @@ class RunIndex:
     def find_guilty_traits(
         self,
         name: PopulationName,
-        bad: Sequence[frozenset[Trait]],
+        traits_of_failures: Sequence[frozenset[Trait]],
         failing_units: Sequence[Failing],
         may_explain: Callable[[Trait], bool] = lambda _trait: True,
         favoured: Container[Trait] = (),
     ) -> GuiltyTraits:
-        """The few traits of the most of these failing units that nearly no other unit has. `bad`
-        are the traits of all units that fail so, or show nothing of a trait's innocence. Only
-        traits that `may_explain` the deviation are tried; of those that explain as much, the
-        `favoured` are taken first.
+        """The few traits of the most of these failing units that nearly no other unit has.
+
+        `traits_of_failures` are the traits of all units that fail so, or show nothing of a trait's
+        innocence. Only traits that `may_explain` the deviation are tried; of those that explain as
+        much, the `favoured` are taken first.
         """
         every = self._count(name)
         failing = count_traits(filter(may_explain, unit.traits) for unit in failing_units)
-        failed = count_traits(bad)
+        failed = count_traits(traits_of_failures)
 
         def failing_share(traits: Traits) -> float:
             number = every.number(traits)
@@ -348,12 +351,15 @@ class RunIndex:
             if len(traits) == 1:
                 return True
             for index in range(len(traits)):
-                others = (*traits[:index], *traits[index + 1 :])
-                if every.number(others) - failed.number(others) < _IN_NUMBER:
+                remaining_traits = (*traits[:index], *traits[index + 1 :])
+                if every.number(remaining_traits) - failed.number(remaining_traits) < _IN_NUMBER:
                     return False
             return True
 
         def find_best(candidates: Iterable[Traits]) -> Traits:
+            """The traits that explain the most failing units, of those that nearly no passing unit
+            has.
+            """
             worth = []
             for traits in candidates:
                 least = _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY
@@ -382,13 +388,13 @@ class RunIndex:
     def share_that_fails(
         self,
         name: PopulationName,
-        bad: Sequence[frozenset[Trait]],
+        traits_of_failures: Sequence[frozenset[Trait]],
         alternatives: Iterable[Traits],
     ) -> float:
         """The share of the units with any of these sets of traits, which exclude each other, that
-        fail; `bad` are the traits of those.
+        fail; `traits_of_failures` are the traits of those.
         """
-        every, failed, units, failing = self._count(name), count_traits(bad), 0, 0
+        every, failed, units, failing = self._count(name), count_traits(traits_of_failures), 0, 0
         for traits in alternatives:
             units += every.number(traits)
             failing += failed.number(traits)
@@ -415,11 +421,11 @@ class RunIndex:
         if name in _OF_ROWS:
             return self.traits.of_row_with_cells(case, finding.message, change)
         side, column = finding.side, finding.column or ""
-        row = self.traits.of_row_for_cells(case, finding.message, change)
+        row_traits = self.traits.of_row_for_cells(case, finding.message, change)
         if cell is None:
-            return row | of_name(side, column, change)
+            return row_traits | of_name(side, column, change)
         of_cell = self.traits.of_cell(side, column, change, cell)
-        return row | of_cell | _family_of_null(name, cell)
+        return row_traits | of_cell | _family_of_null(name, cell)
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
         if name not in self._counts:
@@ -450,14 +456,14 @@ class RunIndex:
         if "" in hidden_sides:
             return
         case, number, change = outcome.row.case, outcome.row.message, outcome.row.change
-        left_open = outcome.cells_of_other_rules(self.counting)
-        row = self.traits.of_row_for_cells(case, number, change)
+        cells_not_counted = outcome.cells_of_other_rules(self.counting)
+        row_traits = self.traits.of_row_for_cells(case, number, change)
         for side, column, cell in cells(change, case.level):
-            if (side, column) in left_open or side in hidden_sides:
+            if (side, column) in cells_not_counted or side in hidden_sides:
                 continue
             if _OWED[name](cell.state, case.level):
                 of_cell = self.traits.of_cell(side, column, change, cell)
-                yield row | of_cell | _family_of_null(name, cell)
+                yield row_traits | of_cell | _family_of_null(name, cell)
 
 
 def is_of_rows(name: PopulationName) -> bool:
@@ -478,14 +484,14 @@ STATEMENTS: Final = CellGroup("", is_null=False)
 """The group of statements and other messages without cells that came out right."""
 
 
-def expect_rows(case: Case, known: ExpectedRows) -> tuple[ExpectedRow, ...]:
-    """The changes that the messages of a case should give; `known` keeps them."""
-    if id(case) not in known:
-        rows: list[ExpectedRow] = []
+def expect_rows(case: Case, rows_by_case: ExpectedRows) -> tuple[ExpectedRow, ...]:
+    """The changes that the messages of a case should give; `rows_by_case` keeps them."""
+    if id(case) not in rows_by_case:
+        expected_rows: list[ExpectedRow] = []
         for number, written in enumerate(case.written):
-            rows += [ExpectedRow(case, number, change) for change in written.changes]
-        known[id(case)] = tuple(rows)
-    return known[id(case)]
+            expected_rows += [ExpectedRow(case, number, change) for change in written.changes]
+        rows_by_case[id(case)] = tuple(expected_rows)
+    return rows_by_case[id(case)]
 
 
 def spell_exactly(cell: Cell) -> ExactValue:

@@ -8,6 +8,7 @@ not read the wire.
 from __future__ import annotations
 
 import enum
+import itertools
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -181,7 +182,13 @@ class Capabilities:
     def claims(self, what: str, *names: str) -> bool:
         """Whether all these profiles, kinds, columns or types are claimed."""
         globs: tuple[str, ...] = getattr(self, what)
-        return not globs or all(any(fnmatchcase(name, glob) for glob in globs) for name in names)
+        if not globs:
+            return True
+
+        def is_claimed(name: str) -> bool:
+            return any(fnmatchcase(name, glob) for glob in globs)
+
+        return all(map(is_claimed, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,12 +269,12 @@ class Judge:
             self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter()
         )
 
-    def add(self, other: Judge) -> None:
+    def add(self, counted_judge: Judge) -> None:
         """Takes over what a judge with the same rules has counted."""
-        self.compared += other.compared
-        self.broken += other.broken
-        self.cells += other.cells
-        self.refused += other.refused
+        self.compared += counted_judge.compared
+        self.broken += counted_judge.broken
+        self.cells += counted_judge.cells
+        self.refused += counted_judge.refused
 
     def law(self, name: str) -> Rule | None:
         """The rule of a law, if the rules have it."""
@@ -275,18 +282,18 @@ class Judge:
             self._laws[name] = next((rule for rule in self.rules if rule.law == name), None)
         return self._laws[name]
 
-    def remember(self, rule: Rule, case: Case, site: Site, several: bool) -> None:
+    def remember(self, rule: Rule, case: Case, site: Site, has_several_changes: bool) -> None:
         """Keeps the first sites of the rule, and its cases by reservoir sampling."""
         sites = self.sites.setdefault(rule.id, [])
         if len(sites) < SITES:
             sites.append(site)
         key = (rule.id, case.level)
-        seen = self.seen.setdefault(key, [])
+        case_ids = self.seen.setdefault(key, [])
         self._owned[key] += 1
-        if len(seen) < CASES or several:
-            seen.append(case.id)
+        if len(case_ids) < CASES or has_several_changes:
+            case_ids.append(case.id)
         elif (slot := self._random.randrange(self._owned[key])) < CASES:
-            seen[slot] = case.id
+            case_ids[slot] = case.id
 
     def seen_by_selectors(self, case: Case) -> View:
         """The case's profile and tags as selectors see them."""
@@ -295,12 +302,12 @@ class Judge:
     def _sighted(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
         """The rules of a field, an aspect and a level; of all."""
         if about not in self._about:
-            of = (
+            concerned_rules = (
                 self.rules
                 if about is None
                 else tuple(rule for rule in self.rules if rule.selector.concerns(*about))
             )
-            self._about[about] = RuleViews(of)
+            self._about[about] = RuleViews(concerned_rules)
         return self._about[about]
 
     def judge(
@@ -311,31 +318,36 @@ class Judge:
         At level two `table` names the requested table, the case's unless told; changes of other
         tables require no row.
         """
-        reader, asked = (
+        reader, requested_table = (
             _Reader(self, case),
             table or next((first.name for first in case.tables), None),
         )
-        for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
+        for number, (written, output_rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
-                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(asked))
+                changes = tuple(
+                    c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(requested_table)
+                )
                 if not changes and (
-                    self.may_refuse(case, written.changes, rows)
-                    or self._as_refused(reader.findings, rows)
+                    self.may_refuse(case, written.changes, output_rows)
+                    or self._as_refused(reader.findings, output_rows)
                 ):
-                    rows = ()
-            reader.message(number, changes, rows)
+                    output_rows = ()
+            reader.message(number, changes, output_rows)
         verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
 
-    def may_refuse(self, case: Case, changes: Iterable[Change], rows: Sequence[OutputRow]) -> bool:
+    def may_refuse(
+        self, case: Case, changes: Iterable[Change], output_rows: Sequence[OutputRow]
+    ) -> bool:
         """Whether the rows are a refusal of a message, of another table or of none, that its own
         decoder may refuse: the writer leaves it open, or the rule that owns the refusal there,
         where it is judged, does not bind.
         """
 
         def is_open(change: Change) -> bool:
+            """Whether the decoder of the other table may refuse the change."""
             subject = Subject(
                 case.profile,
                 2,
@@ -349,16 +361,17 @@ class Judge:
                 subject
             ).obligation is not Obligation.MUST
 
-        return _is_refusal(rows) and any(map(is_open, changes))
+        return _is_refusal(output_rows) and any(map(is_open, changes))
 
-    def _as_refused(self, findings: Iterable[Finding], rows: Sequence[OutputRow]) -> bool:
+    def _as_refused(self, findings: Iterable[Finding], output_rows: Sequence[OutputRow]) -> bool:
         """Whether a message of the asked table's namesake is refused as a row of the asked table
         was, under a rule that does not bind: the case does not say what the namesake's message
         holds.
         """
-        refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
-        return _is_refusal(rows) and any(
-            rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules
+        refusal_rules = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
+        return _is_refusal(output_rows) and any(
+            rule.id in refusal_rules and rule.obligation is not Obligation.MUST
+            for rule in self.rules
         )
 
     def with_findings(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
@@ -385,9 +398,9 @@ class Judge:
         if Obligation.SHOULD in worst:
             return Verdict.NON_STRICT
         rejects = any(
-            c.kind is Kind.CORRUPT and not c.anything for w in case.written for c in w.changes
+            change.kind is Kind.CORRUPT and not change.anything for change in case.changes
         )
-        open_ended = any(c.anything for w in case.written for c in w.changes)
+        open_ended = any(change.anything for change in case.changes)
         if worst or open_ended:
             return Verdict.INFORMATIONAL
         if rejects:
@@ -402,8 +415,8 @@ def _are_keys(change: Change, keys: tuple[str, ...]) -> bool:
     return keys in in_order or (len(keys), frozenset(keys)) in in_any_order
 
 
-def _is_refusal(rows: Sequence[OutputRow]) -> bool:
-    return len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+def _is_refusal(output_rows: Sequence[OutputRow]) -> bool:
+    return len(output_rows) == 1 and output_rows[0].kind == Kind.CORRUPT
 
 
 class _Reader:
@@ -429,7 +442,7 @@ class _Reader:
 
     def check(
         self,
-        fine: bool,
+        agrees: bool,
         name: str,
         aspect: Aspect,
         path: str,
@@ -440,6 +453,9 @@ class _Reader:
         owed: Any = None,
         came: Any = None,
     ) -> bool:
+        """Counts a comparison for the rule that owns it, and adds a finding unless the two sides
+        agree. Returns whether they do.
+        """
         key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
@@ -447,12 +463,12 @@ class _Reader:
             rule = find(self.subject(name, aspect, side=side))
             plan = self._plans[key] = (rule,) if rule else ()
         return not plan or self.settle(
-            fine, plan[0], aspect, path, expected, actual, side, owed=owed, came=came
+            agrees, plan[0], aspect, path, expected, actual, side, owed=owed, came=came
         )
 
     def settle(
         self,
-        fine: bool,
+        agrees: bool,
         rule: Rule,
         aspect: Aspect,
         path: str,
@@ -464,12 +480,15 @@ class _Reader:
         owed: Any = None,
         came: Any = None,
     ) -> bool:
+        """Counts a comparison for the given rule, and adds a finding unless the two sides agree.
+        Returns whether they do.
+        """
         self.count(rule, aspect, column or path, side)
-        if not fine:
+        if not agrees:
             if aspect is Aspect.DIGITS:
                 aspect = Aspect.VALUE if side else Aspect.FIELD
             self.judge.broken[rule.id] += 1
-            shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
+            shown_values = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
             of_cell = column if aspect in CELL else None
             self.findings.append(
                 Finding(
@@ -478,16 +497,19 @@ class _Reader:
                     *self.at,
                     aspect,
                     path,
-                    *shown,
+                    *shown_values,
                     side,
                     of_cell,
                     owed=owed,
                     came=came,
                 )
             )
-        return fine
+        return agrees
 
     def count(self, rule: Rule, aspect: Aspect, name: str, side: str) -> None:
+        """Counts a comparison for the rule; the first one of a case is remembered for the self
+        test.
+        """
         self.judge.compared[rule.id] += 1
         if self.judge.remembers and rule.id not in self._counted:
             self._counted.add(rule.id)
@@ -495,40 +517,45 @@ class _Reader:
                 rule, self.case, Site(self.case.id, *self.at, aspect, name, side), self._several
             )
 
-    def shape(self, row: OutputRow) -> None:
+    def shape(self, output_row: OutputRow) -> None:
         """Checks the columns that depend on the row's kind."""
         if (rule := self.judge.law("row-shape")) is None:
             return
-        for name, fine in (
-            ("error", (row.kind == Kind.CORRUPT) == bool(row.error)),
-            ("op", row.kind != Kind.CORRUPT or row.op is None),
+        for name, agrees in (
+            ("error", (output_row.kind == Kind.CORRUPT) == bool(output_row.error)),
+            ("op", output_row.kind != Kind.CORRUPT or output_row.op is None),
             *(
-                (name, row.kind == Kind.ROW or getattr(row, name) is None)
+                (name, output_row.kind == Kind.ROW or getattr(output_row, name) is None)
                 for name in ("before", "after")
             ),
         ):
-            wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
-            owed = f"{wanted} in a row of kind {row.kind}"
-            came = getattr(row, name)
-            if not self.settle(fine, rule, Aspect.FIELD, name, owed, came, "", came=came):
+            expected_content = (
+                "a reason" if name == "error" and output_row.kind == Kind.CORRUPT else "NULL"
+            )
+            expected = f"{expected_content} in a row of kind {output_row.kind}"
+            came = getattr(output_row, name)
+            if not self.settle(agrees, rule, Aspect.FIELD, name, expected, came, "", came=came):
                 return
 
-    def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
-        for row in rows:
-            self.at = number, row.row or 0
-            self.shape(row)
+    def message(
+        self, number: int, changes: Sequence[Change], output_rows: Sequence[OutputRow]
+    ) -> None:
+        """Compares the rows of one message with the changes that it owes."""
+        for output_row in output_rows:
+            self.at = number, output_row.row or 0
+            self.shape(output_row)
         if changes and changes[0].kind is Kind.CORRUPT:
             self.at, self.change = (number, 0), changes[0]
-            self._corrupt(rows)
+            self._corrupt(output_rows)
             return
         by_row: dict[int | None, list[OutputRow]] = {}
-        for row in rows:
-            by_row.setdefault(row.row, []).append(row)
-        rejected = _is_refusal(rows)
+        for output_row in output_rows:
+            by_row.setdefault(output_row.row, []).append(output_row)
+        rejected = _is_refusal(output_rows)
         for change in changes:
             self.at, self.change, path = (number, change.row), change, f"row {change.row}"
-            of_row = by_row.pop(change.row, [])
-            got = rows if rejected else of_row
+            rows_of_change = by_row.pop(change.row, [])
+            got = output_rows if rejected else rows_of_change
             if self.check(bool(got), "change", Aspect.MISSING, path, self._what(), NO_OUTPUT):
                 self._compare(got[0])
                 actual = f"{len(got)} output rows with row={change.row}"
@@ -537,7 +564,7 @@ class _Reader:
                 self._missed()
         if rejected and changes:
             return
-        surplus = [row for rows_ in by_row.values() for row in rows_]
+        surplus = list(itertools.chain.from_iterable(by_row.values()))
         if surplus or not changes:
             self.at, self.change = (
                 (number, len(changes)),
@@ -551,11 +578,12 @@ class _Reader:
     def _what(self) -> str:
         return f"{self.change.kind} {self.change.op or ''}".strip()
 
-    def _corrupt(self, rows: Sequence[OutputRow]) -> None:
+    def _corrupt(self, output_rows: Sequence[OutputRow]) -> None:
+        """Compares the rows of a message that cannot be read: it owes one row of kind CORRUPT."""
         if self.change.anything:
-            fine = bool(rows) or STOPS in self._conventions
+            agrees = bool(output_rows) or STOPS in self._conventions
             self.check(
-                fine,
+                agrees,
                 "change",
                 Aspect.MISSING,
                 "rows",
@@ -567,65 +595,84 @@ class _Reader:
         kinds = {Kind.CORRUPT, *(kind for kind, _ in self.change.accept)}
         # At level two a change of another kind has no row.
         none = STOPS in self._conventions or (self.case.level == 2 and len(kinds) > 1)
-        fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
-        cell = None if fine else bad_cell(self.case)
+        agrees = output_rows[0].kind in kinds if len(output_rows) == 1 else not output_rows and none
+        cell = None if agrees else bad_cell(self.case)
         column = cell.column if cell else ""
-        actual = NO_OUTPUT if not rows else "; ".join(_describe(row, column) for row in rows[:3])
-        kept = cell is not None and len(rows) == 1 and holds_kept_value(self.case, cell, rows[0])
-        wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
-        kinds_that_came = tuple(row.kind for row in rows)
-        self.check(
-            fine or kept, "change", Aspect.ACCEPTED, "kind", wanted, actual, came=kinds_that_came
+        actual = (
+            NO_OUTPUT
+            if not output_rows
+            else "; ".join(_describe(output_row, column) for output_row in output_rows[:3])
         )
-        if kept:
-            self.check(False, "change", Aspect.KIND, "kind", wanted, actual, came=kinds_that_came)
+        keeps_value = (
+            cell is not None
+            and len(output_rows) == 1
+            and holds_kept_value(self.case, cell, output_rows[0])
+        )
+        expected = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
+        kinds_that_came = tuple(output_row.kind for output_row in output_rows)
+        self.check(
+            agrees or keeps_value,
+            "change",
+            Aspect.ACCEPTED,
+            "kind",
+            expected,
+            actual,
+            came=kinds_that_came,
+        )
+        if keeps_value:
+            self.check(False, "change", Aspect.KIND, "kind", expected, actual, came=kinds_that_came)
         if cell:
             self.findings[-1] = replace(self.findings[-1], side="after", column=column)
 
-    def _compare(self, row: OutputRow) -> None:
+    def _compare(self, output_row: OutputRow) -> None:
+        """Compares an output row with the owed change: kind, op, envelope columns and both
+        images.
+        """
         change = self.change
-        if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
-            wrong = f"CORRUPT: {error(row.error) if row.error else 'no error text'}"
-            self.check(False, "change", Aspect.CORRUPT, "kind", self._what(), wrong)
+        if output_row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
+            refusal = f"CORRUPT: {error(output_row.error) if output_row.error else 'no error text'}"
+            self.check(False, "change", Aspect.CORRUPT, "kind", self._what(), refusal)
             self._missed()
             return
         self.check(True, "change", Aspect.CORRUPT, "kind", "", "")
         pairs = {(change.kind, change.op), *change.accept}
         kinds = sorted({k.value for k, _ in pairs})
         if not self.check(
-            row.kind in kinds,
+            output_row.kind in kinds,
             "change",
             Aspect.KIND,
             "kind",
             " or ".join(kinds),
-            row.kind,
+            output_row.kind,
             owed=tuple(kinds),
-            came=row.kind,
+            came=output_row.kind,
         ):
             return
-        if row.kind != change.kind:
+        if output_row.kind != change.kind:
             return
-        ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
+        ops = sorted({o.value if o else "NULL" for k, o in pairs if k == output_row.kind})
         if change.op is Op.READ and READ_AS_INSERT in self._conventions:
             pairs.add((change.kind, Op.INSERT))
         if not self.check(
-            (row.kind, row.op) in pairs,
+            (output_row.kind, output_row.op) in pairs,
             "change",
             Aspect.OP,
             "op",
             " or ".join(ops),
-            row.op,
+            output_row.op,
             owed=tuple(ops),
-            came=row.op,
+            came=output_row.op,
         ):
             return
         if self.case.level == 1:
-            self._envelope(row)
-        for side, actual in (("before", row.before), ("after", row.after)):
+            self._envelope(output_row)
+        for side, actual in (("before", output_row.before), ("after", output_row.after)):
             if change.kind is Kind.ROW:
                 # The whole row, if the decoder completes before images.
-                whole = WHOLE_BEFORE in self._conventions and side == "before"
-                self._image(side, change.image(side, 2 if whole else self.case.level), actual)
+                completes_before = WHOLE_BEFORE in self._conventions and side == "before"
+                self._image(
+                    side, change.image(side, 2 if completes_before else self.case.level), actual
+                )
 
     def _missed(self) -> None:
         """Counts the rules of cells that were not compared because the row is not there."""
@@ -636,11 +683,11 @@ class _Reader:
                 ):
                     self.judge.refused[self._plan(side, cell)[2].id] += 1
 
-    def _is_other_name(self, row: OutputRow, name: str) -> bool:
+    def _is_other_name(self, output_row: OutputRow, name: str) -> bool:
         """Whether the row's database or table is another that the message may mean. Where the two
         stand in one text, they must be parted at one place.
         """
-        change, fields = self.change, row.fields
+        change, fields = self.change, output_row.fields
         if name not in ("database", "table"):
             return False
         if not (change.databases and change.tables):
@@ -651,58 +698,64 @@ class _Reader:
                 return True
         return False
 
-    def _envelope(self, row: OutputRow) -> None:
+    def _envelope(self, output_row: OutputRow) -> None:
+        """Compares the envelope columns (database, table, keys, times ...) that the decoder
+        returns.
+        """
         change = self.change
         unknown = (
             "schema_version",
             *(("position", "commit_time") if self.case.origin is Origin.RECORDED else ()),
         )
         for name in ENVELOPE:
-            if name not in row.fields or not self.judge.capabilities.claims("columns", name):
+            if name not in output_row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
             want, got = (
                 getattr(change, "commit_time_us" if name == "commit_time" else name),
-                row.fields[name],
+                output_row.fields[name],
             )
             if name in unknown and want is None:
                 continue
             if name in ("database", "schema", "table", "sql"):
-                fine = (want or "") == (got or "") or self._is_other_name(row, name)
+                agrees = (want or "") == (got or "") or self._is_other_name(output_row, name)
             elif name == "keys":
-                fine = _are_keys(change, tuple(got or ()))
+                agrees = _are_keys(change, tuple(got or ()))
             elif name == "types":
-                fine = dict(want or {}) == dict(got or {})
+                agrees = dict(want or {}) == dict(got or {})
             else:
-                fine = want == got
-            kept, shown = fine, ("", "") if fine else (value(want), value(got))
+                agrees = want == got
+            digits_agree, shown_values = agrees, ("", "") if agrees else (value(want), value(got))
             if (
-                not fine
+                not agrees
                 and name == "commit_time"
                 and isinstance(want, int)
                 and isinstance(got, int)
             ):
-                kept = only_zones_apart(want, got)
-                shown = (
+                digits_agree = only_zones_apart(want, got)
+                shown_values = (
                     instant(want),
                     f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}",
                 )
             if name == "commit_time":
-                fine |= not self.check(kept, name, Aspect.DIGITS, name, *shown, owed=want, came=got)
-            self.check(fine, name, Aspect.FIELD, name, *shown, owed=want, came=got)
+                agrees |= not self.check(
+                    digits_agree, name, Aspect.DIGITS, name, *shown_values, owed=want, came=got
+                )
+            self.check(agrees, name, Aspect.FIELD, name, *shown_values, owed=want, came=got)
 
     def _image(self, side: str, expected: Image | None, actual: Mapping[str, Any] | None) -> None:
+        """Compares one image, before or after, of a row with the owed one."""
         level = self.case.level
         if expected and all(cell.state is State.ANY for cell in expected.values()):
             self.judge.cells[State.ANY] += len(expected)
             return
-        wanted = "NULL" if expected is None else "an image"
+        expected_image = "NULL" if expected is None else "an image"
         got = None if actual is None else image(actual) if expected is None else "an image"
         if not self.check(
             (expected is None) == (actual is None),
             "image",
             Aspect.IMAGE,
             side,
-            wanted,
+            expected_image,
             got,
             side,
             owed=expected,
@@ -732,6 +785,7 @@ class _Reader:
             )
 
     def _cell(self, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
+        """Compares one cell: its presence, whether it is NULL, and its value."""
         level, state = self.case.level, cell.state
         self.judge.cells[state] += 1
         if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
@@ -743,14 +797,14 @@ class _Reader:
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
         presence, null, valued, *digits = self._plan(side, cell)
-        path, there = f"{side}[{column!r}]", column in actual
-        if level == 1 or not there:
+        path, is_present = f"{side}[{column!r}]", column in actual
+        if level == 1 or not is_present:
             want = "absent" if state is State.ABSENT else "present"
-            fine = there == (state is not State.ABSENT)
-            got = "absent" if not there else want if fine else value(actual[column])
+            agrees = is_present == (state is not State.ABSENT)
+            got = "absent" if not is_present else want if agrees else value(actual[column])
             came = actual.get(column, NOT_THERE)
             if not self.settle(
-                fine,
+                agrees,
                 presence,
                 Aspect.PRESENCE,
                 path,
@@ -766,14 +820,14 @@ class _Reader:
             return
         got = actual[column]
         if state is State.ANY and level == 2:
-            fine = got is None or not is_impossible(cell, got)
+            agrees = got is None or not is_impossible(cell, got)
             self.settle(
-                fine,
+                agrees,
                 valued,
                 Aspect.VALUE,
                 path,
                 "NULL, or a value",
-                "" if fine else typed(got),
+                "" if agrees else typed(got),
                 side,
                 column,
                 owed=cell,
@@ -814,28 +868,30 @@ class _Reader:
         self.count(null, Aspect.NULL, column, side)
         if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
-        fine = same_text(cell, got) if level == 1 else same_value(cell, got)
-        shown = (
+        agrees = same_text(cell, got) if level == 1 else same_value(cell, got)
+        shown_values = (
             ("", "")
-            if fine
+            if agrees
             else (
                 cell_text(cell, level),
                 typed(got) + shift(cell, got, self.case.deployment.time_zone),
             )
         )
         for rule in digits:  # What these break breaks no second rule.
-            fine |= not self.settle(
-                fine or same_digits(cell, got),
+            agrees |= not self.settle(
+                agrees or same_digits(cell, got),
                 rule,
                 Aspect.DIGITS,
                 path,
-                *shown,
+                *shown_values,
                 side,
                 column,
                 owed=cell,
                 came=got,
             )
-        self.settle(fine, valued, Aspect.VALUE, path, *shown, side, column, owed=cell, came=got)
+        self.settle(
+            agrees, valued, Aspect.VALUE, path, *shown_values, side, column, owed=cell, came=got
+        )
 
     def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
         """Judges a typed cell whose column the message does not hold. A value is made up, unless it
@@ -846,16 +902,13 @@ class _Reader:
         after = (self.change.image("after", 2) or {}).get(column) if side == "before" else None
         if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
             return
-        filled = (
+        from_after_image = (
             after is not None
             and after.state in (State.VALUE, State.ONE_OF)
             and got is not None
             and same_value(after, got)
         )
-        required = any(
-            c.name == column and not c.nullable for table in self.case.tables for c in table.columns
-        )
-        if got is None or filled or required:
+        if got is None or from_after_image or self._is_required(column):
             self.nulled += NULL_FOR_ABSENT not in self._conventions
             return
         path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
@@ -872,7 +925,15 @@ class _Reader:
             came=got,
         )
 
+    def _is_required(self, column: str) -> bool:
+        """Whether a table of the case declares the column NOT NULL."""
+        columns = itertools.chain.from_iterable(table.columns for table in self.case.tables)
+        return any(declared.name == column and not declared.nullable for declared in columns)
+
     def _plan(self, side: str, cell: Cell) -> tuple[Rule, ...]:
+        """The rules that own a cell's comparisons: presence, NULL, value, and of a time its digits
+        if they have a rule. They are looked up once for each kind of cell.
+        """
         type, key = (
             cell.type,
             (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state),
@@ -896,9 +957,10 @@ class _Reader:
         return owners
 
 
-def _describe(row: OutputRow, column: str = "") -> str:
+def _describe(output_row: OutputRow, column: str = "") -> str:
     """A row in a line, with the cell of the column in front."""
-    cells = row.after if row.after is not None else row.before
+    cells = output_row.after if output_row.after is not None else output_row.before
     if cells is not None and column in cells:
         cells = {column: cells[column], **cells}
-    return f"{row.kind} {row.op or ''} {image(cells) if cells is not None else ''}".strip()[:300]
+    image_text = image(cells) if cells is not None else ""
+    return f"{output_row.kind} {output_row.op or ''} {image_text}".strip()[:300]

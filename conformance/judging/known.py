@@ -31,10 +31,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain, product, starmap
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cases.catalogue import matches_pattern
+from conformance.cases.catalogue import matches_any_pattern, matches_pattern
 from conformance.judging.causes import covers
 from conformance.judging.judge import UNDECODED, CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect, Obligation, Rule
@@ -75,13 +76,13 @@ class Entry:
 
     def holds_for(self, case: CaseResult) -> bool:
         """Whether the entry covers the case."""
-        if self.profiles != EVERY and not any(
-            fnmatchcase(case.case.profile, glob) for glob in self.profiles
-        ):
+        if not self.names_profile(case.case.profile):
             return False
-        return self.cases == EVERY or any(
-            matches_pattern(case.case.id, pattern) for pattern in self.cases
-        )
+        return self.cases == EVERY or matches_any_pattern(case.case.id, self.cases)
+
+    def names_profile(self, profile: str) -> bool:
+        """Whether the entry covers cases of the profile."""
+        return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
     def knows(
         self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()
@@ -96,9 +97,7 @@ class Entry:
 
     def explains(self, causes: Sequence[str]) -> bool:
         """Whether the entry covers one of the causes."""
-        return self.causes == EVERY or any(
-            covers(pattern, key) for pattern in self.causes for key in causes
-        )
+        return self.causes == EVERY or any(starmap(covers, product(self.causes, causes)))
 
     def __str__(self) -> str:
         return f"{self.rule}, {self.scope}"
@@ -170,7 +169,7 @@ class EntryTracker:
     ) -> list[CaseResult]:
         """The case results with known rules marked; `compared` counts comparisons by rule."""
         by_id = {rule.id: rule for rule in rules}
-        ids = {pattern for entry in self.expectations.entries for pattern in entry.cases}
+        ids = set(chain.from_iterable(entry.cases for entry in self.expectations.entries))
         self.profiles |= {(r.case.format, r.case.profile) for r in results}
         self.named |= {r.case.id for r in results if r.case.id in ids}
         for number, entry in enumerate(self.expectations.entries):
@@ -185,7 +184,12 @@ class EntryTracker:
         return [self._marked(result, by_id) if result.findings else result for result in results]
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
-        left, known, covering = set[tuple[str, str]](), set[tuple[str, str]](), set[int]()
+        """The result with the rules and causes marked that entries of the record cover."""
+        unexplained, explained, covering = (
+            set[tuple[str, str]](),
+            set[tuple[str, str]](),
+            set[int](),
+        )
         for rule, verdict, causes in {
             (f.rule, breach(by_id[f.rule], f, result.verdict), f.causes) for f in result.findings
         }:
@@ -194,13 +198,13 @@ class EntryTracker:
                 for n, entry in enumerate(self.expectations.entries)
                 if entry.knows(result, rule, verdict, causes)
             ]
-            (known if numbers else left).add((rule, causes[0] if causes else ""))
+            (explained if numbers else unexplained).add((rule, causes[0] if causes else ""))
             covering.update(numbers)
         self.covered.update(covering)
-        if not known:
+        if not explained:
             return result
-        rules = {rule for rule, _ in known} - {rule for rule, _ in left}
-        return replace(result, known=frozenset(rules), covered=frozenset(known - left))
+        rules = {rule for rule, _ in explained} - {rule for rule, _ in unexplained}
+        return replace(result, known=frozenset(rules), covered=frozenset(explained - unexplained))
 
     def reason(self, rule: str, causes: Sequence[str] = ()) -> tuple[str, str]:
         """Reason and link of the first entry that covers the rule and one of the causes."""
@@ -231,13 +235,14 @@ class EntryTracker:
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
         fmts = (get(name) for name in formats if entry.format in (None, name))
-        wanted = {
-            (f.name, p.name)
-            for f in fmts
-            for p in f.profiles
-            if any(fnmatchcase(p.name, glob) for glob in entry.profiles)
-        }
-        return not narrowed and wanted <= self.profiles
+        needed_profiles: set[tuple[str, str]] = set()
+        for fmt in fmts:
+            needed_profiles |= {
+                (fmt.name, profile.name)
+                for profile in fmt.profiles
+                if entry.names_profile(profile.name)
+            }
+        return not narrowed and needed_profiles <= self.profiles
 
     def _result(
         self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool
@@ -255,16 +260,16 @@ class EntryTracker:
                 State.MATCHES_NOTHING,
                 hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}",
             )
-        whole = self._is_judged_wholly(entry, formats, narrowed)
+        judged_wholly = self._is_judged_wholly(entry, formats, narrowed)
         if number not in self.held:
-            if not whole:
+            if not judged_wholly:
                 return EntryResult(entry, State.NOT_REACHED, hint="its cases are not selected")
             return EntryResult(
                 entry, State.MATCHES_NOTHING, hint="no case of this run is of its profile and case"
             )
         if number not in self.reached:
             return EntryResult(entry, State.NOT_REACHED, hint="its rule was not exercised")
-        if entry.drawn or not whole:
+        if entry.drawn or not judged_wholly:
             why = (
                 "only drawn cases show it" if entry.drawn else "not all of its cases were selected"
             )

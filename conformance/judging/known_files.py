@@ -43,27 +43,26 @@ def updated(result: RunResult) -> Update:
     there in every judged profile gets an entry without profiles, to cover future profiles. A
     failure of drawn cases only is entered as such: another seed or smaller budget need not show it.
     """
-    shown = {
-        (f.rule.id, key): f.cause.key
-        for f in result.failures
-        if f.cause and not f.others
-        for key in f.keys
-    }
+    reduced_causes: dict[tuple[str, str], str] = {}
+    for failure in result.failures:
+        if failure.cause and not failure.others:
+            for cause_key in failure.keys:
+                reduced_causes[failure.rule.id, cause_key] = failure.cause.key
     binding = {Obligation.MUST, Obligation.SHOULD} if result.strict else {Obligation.MUST}
     added: list[Entry] = []
     for fmt in result.formats:
         by_id = {r.rule.id: r.rule for r in fmt.rules}
         judged = list(fmt.by_profile())
-        whole = len(judged) == len(get(fmt.format).profiles)
+        all_profiles_judged = len(judged) == len(get(fmt.format).profiles)
         broken: dict[tuple[str, Verdict, str], dict[str, list[Origin]]] = {}
         for case in fmt.cases:
             for finding in case.findings:
                 rule = by_id[finding.rule]
                 covered = rule.id in case.known or (rule.id, finding.cause) in case.covered
                 if not covered and rule.obligation in binding:
-                    cause = shown.get((rule.id, finding.cause), finding.cause)
-                    key = rule.id, breach(rule, finding, case.verdict), cause
-                    broken.setdefault(key, {}).setdefault(case.case.profile, []).append(
+                    cause = reduced_causes.get((rule.id, finding.cause), finding.cause)
+                    breach_key = rule.id, breach(rule, finding, case.verdict), cause
+                    broken.setdefault(breach_key, {}).setdefault(case.case.profile, []).append(
                         case.case.origin
                     )
         for (rule_id, verdict, cause), cases in sorted(broken.items()):
@@ -71,19 +70,29 @@ def updated(result: RunResult) -> Update:
                 profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}
             }
             for only in (False, True):
-                some = [
+                profiles_with_cause = [
                     profile for profile in judged if profile in cases and (profile in drawn) is only
                 ]
-                if some:
-                    named = EVERY if some == judged and whole else tuple(some)
+                if profiles_with_cause:
+                    entry_profiles = (
+                        EVERY
+                        if profiles_with_cause == judged and all_profiles_judged
+                        else tuple(profiles_with_cause)
+                    )
                     added.append(
                         Entry(
-                            rule_id, verdict, named, drawn=only, causes=(cause,) if cause else EVERY
+                            rule_id,
+                            verdict,
+                            entry_profiles,
+                            drawn=only,
+                            causes=(cause,) if cause else EVERY,
                         )
                     )
-    kept = tuple(entry_result.entry for entry_result in result.entries if not entry_result.wrong)
+    kept_entries = tuple(
+        entry_result.entry for entry_result in result.entries if not entry_result.wrong
+    )
     return Update(
-        kept,
+        kept_entries,
         tuple(added),
         tuple(entry_result for entry_result in result.entries if entry_result.wrong),
     )
@@ -99,16 +108,19 @@ def mark_by_record(result: RunResult, expectations: Expectations) -> RunResult:
             cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules}
         )
         formats.append(replace(fmt, cases=tuple(marked)))
-    counted = {fmt.format: CaseCounts.count(fmt.cases) for fmt in formats}
+    counts_by_format = {fmt.format: CaseCounts.count(fmt.cases) for fmt in formats}
     failures = [
-        counted[failure.result.case.format].fill(failure, record) for failure in result.failures
+        counts_by_format[failure.result.case.format].fill(failure, record)
+        for failure in result.failures
     ]
-    ids = [r.rule.id for fmt in formats for r in fmt.rules]
+    ids: list[str] = []
+    for fmt in formats:
+        ids += (rule_result.rule.id for rule_result in fmt.rules)
     entries = record.results([fmt.format for fmt in formats], ids, narrowed=True)
     return replace(result, formats=tuple(formats), failures=tuple(failures), entries=entries)
 
 
-def write(path: Path, made: Update) -> None:
+def write(path: Path, update: Update) -> None:
     """Writes the record; kept entries and their comments stay unchanged in the file.
 
     Raises HarnessError when writing fails.
@@ -116,7 +128,7 @@ def write(path: Path, made: Update) -> None:
     import tomlkit
     from tomlkit.items import AoT
 
-    gone = [entry_result.entry for entry_result in made.removed]
+    gone = [entry_result.entry for entry_result in update.removed]
     document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
     if "version" not in document:
         document.add(
@@ -127,22 +139,23 @@ def write(path: Path, made: Update) -> None:
         )
         document.add("version", VERSION)
         document.add(tomlkit.nl())
-    known = document.get("known")
-    if not isinstance(known, AoT):
+    known_tables = document.get("known")
+    if not isinstance(known_tables, AoT):
         document.pop("known", None)
-        known = tomlkit.aot()
-        document.add("known", known)
-    for number in reversed(range(len(known))):
-        if entry_of(known[number].unwrap(), str(path)) in gone:
-            del known[number]
-    for entry in made.added:
-        known.append(_as_table(entry))
-    if not known:
+        known_tables = tomlkit.aot()
+        document.add("known", known_tables)
+    for number in reversed(range(len(known_tables))):
+        if entry_of(known_tables[number].unwrap(), str(path)) in gone:
+            del known_tables[number]
+    for entry in update.added:
+        known_tables.append(_as_table(entry))
+    if not known_tables:
         del document["known"]
     put(path, lambda: [tomlkit.dumps(document).encode()], "the record of known failures")
 
 
 def _as_table(entry: Entry) -> Any:
+    """An entry as a TOML table of the record."""
     import tomlkit
 
     table = tomlkit.table()

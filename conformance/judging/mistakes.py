@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -68,9 +69,16 @@ _OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name
 _COMMON: Final = _OF_VALUES | {"op", "image", "bare"}
 """Sorts of traits of which a common one makes one mistake."""
 _ZEROS: Final = frozenset(
-    (*of, cls)
-    for of in ((), ("date",), ("datetime",), ("timestamp",))
-    for cls in ("zero", "partial-zero")
+    {
+        ("zero",),
+        ("partial-zero",),
+        ("date", "zero"),
+        ("date", "partial-zero"),
+        ("datetime", "zero"),
+        ("datetime", "partial-zero"),
+        ("timestamp", "zero"),
+        ("timestamp", "partial-zero"),
+    }
 )
 """Words of the traits on dates that no calendar has, which decoders treat apart."""
 _CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
@@ -188,18 +196,17 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
                 failings.append((deviation, failing))
     by_deviation = _group_by_deviation(failings, index)
     depends_on_company = any(rules[id_].law == "batch" for id_ in by_law)
-    found = [
-        _mistake(told, some, rules)
-        for deviation in by_deviation
-        for told, some in _explain(deviation, by_deviation, index, depends_on_company)
+    mistakes_found: list[Mistake] = []
+    for deviation in by_deviation:
+        accounts = _explain(deviation, by_deviation, index, depends_on_company)
+        mistakes_found += (_mistake(account, units, rules) for account, units in accounts)
+    mistakes_found += [
+        _mistake(_Told((), Statement(None, law=rules[id_].statement)), unit_failings, rules)
+        for id_, unit_failings in by_law.items()
     ]
-    found += [
-        _mistake(_Told((), Statement(None, law=rules[id_].statement)), some, rules)
-        for id_, some in by_law.items()
-    ]
-    found += [
-        _mistake(_Told((), Statement(None, plan_error=plan_error)), some, rules)
-        for plan_error, some in by_plan_error.items()
+    mistakes_found += [
+        _mistake(_Told((), Statement(None, plan_error=plan_error)), unit_failings, rules)
+        for plan_error, unit_failings in by_plan_error.items()
     ]
     laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
 
@@ -209,7 +216,7 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         binds = mistake.obligation is Obligation.MUST
         return not binds, not is_law, -len(mistake.cases), mistake.sentence
 
-    return sorted(_merge_mistakes(found), key=order)
+    return sorted(_merge_mistakes(mistakes_found), key=order)
 
 
 def _failing_unit(
@@ -285,42 +292,42 @@ def _explain(
     """What is told of a deviation, and the units that each statement explains: greedily, the traits
     of the most failing units first.
     """
-    left = list(by_deviation[deviation].values())
+    unexplained = list(by_deviation[deviation].values())
     parts = list[_Part]()
     unit = _unit_name(deviation)
     if deviation in (deviations.SHUFFLED, deviations.SWAPPED):
-        yield _Told((), Statement(deviation)), left
+        yield _Told((), Statement(deviation)), unexplained
         return
-    bad = _bad_traits(deviation, by_deviation)
+    traits_of_failures = _bad_traits(deviation, by_deviation)
     favoured = _favoured_traits(deviation, list(by_deviation[deviation].values()))
-    while left and len(parts) < MOST:
+    while unexplained and len(parts) < MOST:
         traits, is_sure = index.find_guilty_traits(
             deviations.population_of(deviation),
-            bad,
-            left,
-            choose_candidates(deviation, left),
+            traits_of_failures,
+            unexplained,
+            choose_candidates(deviation, unexplained),
             favoured,
         )
         if not traits:
-            part = _explain_by_content(deviation, index, bad, left, favoured)
+            part = _explain_by_content(deviation, index, traits_of_failures, unexplained, favoured)
             if part is not None:
                 parts.append(part)
-                left = []
+                unexplained = []
                 break
-        explained = [failing for failing in left if failing.traits.issuperset(traits)]
+        explained = [failing for failing in unexplained if failing.traits.issuperset(traits)]
         if deviation.is_of_faults:
             by_faults = not traits or traits[0][0] == "fault"
-            if by_faults or len(explained) < NEARLY * len(left):
-                yield _tell_faults(deviation, left), left
+            if by_faults or len(explained) < NEARLY * len(unexplained):
+                yield _tell_faults(deviation, unexplained), unexplained
                 return
-            explained = left
-        by_chance = not traits or len(explained) < RARE * len(left)
+            explained = unexplained
+        by_chance = not traits or len(explained) < RARE * len(unexplained)
         if deviation.kind is DeviationKind.ROW_LOST:
             by_chance |= any(trait[0] not in _OF_MESSAGES for trait in traits)
         if depends_on_company and by_chance:
             statement = Statement(deviation, Quantity.SOME, unit, by_company=True)
-            yield _Told((), statement), left
-            left = []
+            yield _Told((), statement), unexplained
+            unexplained = []
             break
         groups = {"": explained}
         if deviation.is_of_cells and not traits:
@@ -328,13 +335,19 @@ def _explain(
         share = 1.0 if is_sure else NEARLY
         parts += [_Part(traits, group, share) for group in groups.values()]
         if deviation.is_of_faults:
-            left = []
-        left = [failing for failing in left if not failing.traits.issuperset(traits)]
-    rest = _group_by_family(left) if deviation.is_of_cells else {"": left} if left else {}
-    parts += [_Part((), group, 0.0) for group in rest.values()]
+            unexplained = []
+        unexplained = [failing for failing in unexplained if not failing.traits.issuperset(traits)]
+    unexplained_groups = (
+        _group_by_family(unexplained)
+        if deviation.is_of_cells
+        else {"": unexplained}
+        if unexplained
+        else {}
+    )
+    parts += [_Part((), group, 0.0) for group in unexplained_groups.values()]
     for group in _group_parts(deviation, parts):
         yield (
-            _tell_parts(deviation, unit, _widen_group(group, bad, index, deviation)),
+            _tell_parts(deviation, unit, _widen_group(group, traits_of_failures, index, deviation)),
             (_failings_of(group)),
         )
 
@@ -368,10 +381,11 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
     relation = deviation.relation
     if relation is None:
         return frozenset()
-    named = {relation.name, relation.before}
-    names = {_CONTENTS_OF_NAMES.get(name, name) for name in named}
+    relation_names = {relation.name, relation.before}
+    names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
-    contents = {("held", failing.family, f"with {name}") for failing in failings for name in names}
+    families = {failing.family for failing in failings}
+    contents = {("held", family, f"with {name}") for family, name in product(families, names)}
     keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     sizes = set[Trait]()
@@ -413,23 +427,23 @@ def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation
 def _explain_by_content(
     deviation: Deviation,
     index: RunIndex,
-    bad: Sequence[frozenset[Trait]],
-    left: Sequence[Failing],
+    traits_of_failures: Sequence[frozenset[Trait]],
+    unexplained: Sequence[Failing],
     favoured: Collection[Trait],
 ) -> _Part | None:
     """The units as one part, if all have a trait that the relation makes likely, though many others
     with it pass.
     """
-    shared = frozenset.intersection(*(failing.traits for failing in left))
+    shared = frozenset.intersection(*(failing.traits for failing in unexplained))
     name = deviations.population_of(deviation)
     shares = [
-        (index.share_that_fails(name, bad, [(trait,)]), trait)
+        (index.share_that_fails(name, traits_of_failures, [(trait,)]), trait)
         for trait in sorted(shared.intersection(favoured))
     ]
     if not shares:
         return None
     share, trait = max(shares)
-    return _Part((trait,), list(left), share)
+    return _Part((trait,), list(unexplained), share)
 
 
 def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
@@ -469,7 +483,7 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
 
 def _widen_group(
     group: list[_Part],
-    bad: Sequence[frozenset[Trait]],
+    traits_of_failures: Sequence[frozenset[Trait]],
     index: RunIndex,
     deviation: Deviation,
 ) -> list[_Part]:
@@ -488,7 +502,9 @@ def _widen_group(
     if ("family", "") in by_family or len({failing.family for failing in failings}) != 1:
         return group
     population_name = deviations.population_of(deviation)
-    share = index.share_that_fails(population_name, bad, [(family,) for family in by_family])
+    share = index.share_that_fails(
+        population_name, traits_of_failures, [(family,) for family in by_family]
+    )
     if share < MAJORITY:
         return group
     return [_Part((family,), of_family, share) for family, of_family in sorted(by_family.items())]
@@ -546,21 +562,25 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     # Units that no trait explains are part of the mistake, too: the sentence must not say that all
     # have the traits.
     has_rest = any(not part.traits for part in group)
-    others = has_rest or len(large) < len(explained) or len(alternatives) > NOUNS
+    has_others = has_rest or len(large) < len(explained) or len(alternatives) > NOUNS
     if deviation.kind is DeviationKind.FIELD_WRONG or deviation.is_of_other_image:
-        others |= len(alternatives) > 1
+        has_others |= len(alternatives) > 1
         alternatives = alternatives[:1]
     quantity = _quantity_of(large[0].share)
     statement = Statement(
-        told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), others, ops_that_came=ops
+        told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), has_others, ops_that_came=ops
     )
     return _Told(traits, statement)
 
 
 def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:
     """The sets of traits without those that have all traits of another, and more."""
-    every = list(dict.fromkeys(alternatives))
-    return [traits for traits in every if not any(set(other) < set(traits) for other in every)]
+    all_traits = list(dict.fromkeys(alternatives))
+
+    def has_wider(traits: Traits) -> bool:
+        return any(set(wider) < set(traits) for wider in all_traits)
+
+    return [traits for traits in all_traits if not has_wider(traits)]
 
 
 def _quantity_of(share: float) -> Quantity:
@@ -577,24 +597,24 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
     trait's innocence: a value that is wrong otherwise, a row that did not come out.
     """
     population = deviations.population_of(deviation)
-    bad: dict[Unit, frozenset[Trait]] = {}
-    for other, units in by_deviation.items():
-        other_population = deviations.population_of(other)
+    traits_by_unit: dict[Unit, frozenset[Trait]] = {}
+    for other_deviation, units in by_deviation.items():
+        other_population = deviations.population_of(other_deviation)
         are_rows = is_of_rows(population) and is_of_rows(other_population)
         hides = (
             not is_of_rows(population)
-            or other.kind in _HIDING
-            or (other.kind in deviations.OF_OPS and deviation.is_of_images)
+            or other_deviation.kind in _HIDING
+            or (other_deviation.kind in deviations.OF_OPS and deviation.is_of_images)
         )
         are_cells_there = {other_population, population} <= {"there", "values"}
-        alike = other_population == population or are_cells_there or are_rows
-        if other == deviation or (hides and alike):
-            bad |= {
+        same_population = other_population == population or are_cells_there or are_rows
+        if other_deviation == deviation or (hides and same_population):
+            traits_by_unit |= {
                 unit: failing.traits
                 for unit, failing in units.items()
                 if may_be_in(population, failing.finding, failing.result.case)
             }
-    return tuple(bad.values())
+    return tuple(traits_by_unit.values())
 
 
 _HIDING: Final = frozenset(
@@ -609,10 +629,10 @@ def _fault_names(failings: Iterable[Failing]) -> list[str]:
     for case in (failing.result.case for failing in failings):
         sort = min((tag for tag in case.tags if tag.startswith(_FAULT)), default="")
         names[sort][case.fault or _DRAWN] = None
-    told: dict[str, None] = {}
+    shown_names: dict[str, None] = {}
     for sort, faults in names.items():
-        told |= dict.fromkeys([sort.removeprefix(_FAULT)] if len(faults) > NAMES else faults)
-    return list(told)
+        shown_names |= dict.fromkeys([sort.removeprefix(_FAULT)] if len(faults) > NAMES else faults)
+    return list(shown_names)
 
 
 def _group_by_family(failings: Iterable[Failing]) -> dict[str, list[Failing]]:
@@ -665,9 +685,11 @@ def _group_parts(deviation: Deviation, parts: Sequence[_Part]) -> Iterator[list[
 
 
 def _are_alike_rows(_deviation: Deviation, first: _Part, part: _Part) -> bool:
-    mine, theirs = part.shared(_OPS), first.shared(_OPS)
+    part_ops, first_ops = part.shared(_OPS), first.shared(_OPS)
     is_rest = not part.traits and len(part.failings) <= deviations.REST * len(first.failings)
-    return is_rest or (bool(mine & theirs) and (mine <= theirs or theirs <= mine))
+    return is_rest or (
+        bool(part_ops & first_ops) and (part_ops <= first_ops or first_ops <= part_ops)
+    )
 
 
 def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
@@ -680,34 +702,38 @@ def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
     return deviation.relation is not None or not _are_apart(part.traits, first.traits, is_of_names)
 
 
-def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
+def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
     """Whether the traits are of two mistakes: signs of a name, a name and a value, what texts hold,
     a zero date, a value and its row.
     """
-    sorts, theirs = {trait[0] for trait in some}, {trait[0] for trait in others}
-    if sorts | theirs <= _OF_NAMES:
-        return some != others
-    if (sorts <= _OF_NAMES) is not (theirs <= _OF_NAMES) and not of_names:
+    first_sorts, second_sorts = {trait[0] for trait in first}, {trait[0] for trait in second}
+    if first_sorts | second_sorts <= _OF_NAMES:
+        return first != second
+    if (first_sorts <= _OF_NAMES) is not (second_sorts <= _OF_NAMES) and not of_names:
         return True
-    if _has_zero_date(some) is not _has_zero_date(others):
+    if _has_zero_date(first) is not _has_zero_date(second):
         return True
-    plain = [each & (_OF_VALUES | _OF_ROWS) for each in (sorts, theirs)]
-    of_row = any(each and each <= _OF_ROWS for each in plain)
-    if of_row and any(each & _OF_VALUES for each in plain) and not of_names:
+    plain = [kinds & (_OF_VALUES | _OF_ROWS) for kinds in (first_sorts, second_sorts)]
+    is_of_row = any(kinds and kinds <= _OF_ROWS for kinds in plain)
+    if is_of_row and any(kinds & _OF_VALUES for kinds in plain) and not of_names:
         return True
-    contents = [trait for trait in (*some, *others) if trait[0] == "held"]
+    contents = [trait for trait in (*first, *second) if trait[0] == "held"]
     are_sizes = all(trait[-1] in SIZES for trait in contents)
-    families = {traits[0][1] for traits in (some, others) if traits and len(traits[0]) > 1}
-    held = {"held"} in (sorts, theirs) and (sorts == theirs or families <= _CONTENTS)
-    classes = sorts == theirs == {"kin"} and some[0][1] == others[0][1] == Logical.TEXT.value
-    return some != others and (classes or (held and not are_sizes))
+    families = {traits[0][1] for traits in (first, second) if traits and len(traits[0]) > 1}
+    tells_contents = {"held"} in (first_sorts, second_sorts) and (
+        first_sorts == second_sorts or families <= _CONTENTS
+    )
+    classes = (
+        first_sorts == second_sorts == {"kin"} and first[0][1] == second[0][1] == Logical.TEXT.value
+    )
+    return first != second and (classes or (tells_contents and not are_sizes))
 
 
 def _has_zero_date(traits: Traits) -> bool:
     return any(trait[0] in ("like", "kin") and trait[1:] in _ZEROS for trait in traits)
 
 
-def _mistake(told: _Told, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
+def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
     """The mistake with the smallest of its cases."""
     small = min(
         failings,
@@ -719,8 +745,8 @@ def _mistake(told: _Told, failings: Sequence[Failing], rules: Mapping[str, Rule]
     broken = tuple(dict.fromkeys(failing.finding.rule for failing in failings))
     must = any(rules[rule].obligation is Obligation.MUST for rule in broken)
     return Mistake(
-        told.traits,
-        told.statement,
+        account.traits,
+        account.statement,
         broken,
         Obligation.MUST if must else Obligation.SHOULD,
         frozenset(failing.result.case.id for failing in failings),
@@ -735,19 +761,19 @@ def _size(case: Case) -> int:
     return sum(written.message.size for written in case.written)
 
 
-def _merge_mistakes(found: Iterable[Mistake]) -> list[Mistake]:
+def _merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
     """Mistakes on the same cases, or messages of the same member, are one; one that nothing
     explains belongs to another that has its cases, too.
     """
     merged: list[Mistake] = []
-    for mistake in sorted(found, key=_merging_order):
-        for index, other in enumerate(merged):
-            if not _must_stay_apart(mistake, other) and _are_one(mistake, other):
+    for mistake in sorted(mistakes_found, key=_merging_order):
+        for index, earlier in enumerate(merged):
+            if not _must_stay_apart(mistake, earlier) and _are_one(mistake, earlier):
                 merged[index] = replace(
-                    other,
-                    rules=tuple(dict.fromkeys((*other.rules, *mistake.rules))),
-                    cases=other.cases | mistake.cases,
-                    broken=other.broken | mistake.broken,
+                    earlier,
+                    rules=tuple(dict.fromkeys((*earlier.rules, *mistake.rules))),
+                    cases=earlier.cases | mistake.cases,
+                    broken=earlier.broken | mistake.broken,
                 )
                 break
         else:
@@ -763,52 +789,56 @@ def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
     return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
 
 
-def _must_stay_apart(mistake: Mistake, other: Mistake) -> bool:
+def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether two mistakes are two though they have the same cases."""
-    aspects = {mistake.finding.aspect, other.finding.aspect}
+    aspects = {mistake.finding.aspect, earlier.finding.aspect}
     if Aspect.FIELD in aspects and not aspects.isdisjoint(CELL):
         return True
-    sorts = {trait[0] for trait in (*mistake.traits, *other.traits)}
-    if mistake.traits != other.traits and sorts == {"sign"}:
+    sorts = {trait[0] for trait in (*mistake.traits, *earlier.traits)}
+    if mistake.traits != earlier.traits and sorts == {"sign"}:
         return True
-    is_swapped = other.statement.deviation == deviations.SWAPPED
+    is_swapped = earlier.statement.deviation == deviations.SWAPPED
     return is_swapped and mistake.finding.aspect is Aspect.PRESENCE
 
 
-def _are_one(mistake: Mistake, other: Mistake) -> bool:
+def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether a mistake is part of another, or both have the same cases."""
-    other_leads = _spoils_whole_rows(other)
+    other_leads = _spoils_whole_rows(earlier)
     may_follow = _is_vague(mistake) or other_leads
-    too_wide = not other_leads and len(other.cases) > _WIDE * len(mistake.cases)
-    if may_follow and not too_wide and _have_same_cases(mistake.cases, mistake.cases & other.cases):
-        return True
-    if other.traits and all(
-        trait[0] in _MEMBERS and trait in mistake.traits for trait in other.traits
+    too_wide = not other_leads and len(earlier.cases) > _WIDE * len(mistake.cases)
+    if (
+        may_follow
+        and not too_wide
+        and _have_same_cases(mistake.cases, mistake.cases & earlier.cases)
     ):
         return True
-    if _is_of_bare_rows(mistake) and _is_of_bare_rows(other):
+    if earlier.traits and all(
+        trait[0] in _MEMBERS and trait in mistake.traits for trait in earlier.traits
+    ):
         return True
-    if other.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
+    if _is_of_bare_rows(mistake) and _is_of_bare_rows(earlier):
         return True
-    if _follows_from_kinds(mistake, other):
+    if earlier.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
+        return True
+    if _follows_from_kinds(mistake, earlier):
         return True
     # Of the same values it is one mistake, whatever the relations.
     are_values = all(
-        each.statement.deviation is not None and each.statement.deviation.is_wrong_value
-        for each in (mistake, other)
+        compared.statement.deviation is not None and compared.statement.deviation.is_wrong_value
+        for compared in (mistake, earlier)
     )
-    if are_values and mistake.traits and other.traits and _has_same_values(mistake, other):
+    if are_values and mistake.traits and earlier.traits and _has_same_values(mistake, earlier):
         return True
-    return _have_same_cases(mistake.cases, other.cases)
+    return _have_same_cases(mistake.cases, earlier.cases)
 
 
-def _follows_from_kinds(mistake: Mistake, other: Mistake) -> bool:
+def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether a mistake is the law on the columns of a row, which most of its cases break since the
-    other mistake gives their rows another kind.
+    earlier mistake gives their rows another kind.
     """
-    deviation = other.statement.deviation
+    deviation = earlier.statement.deviation
     has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
-    shared = len(mistake.cases & other.cases)
+    shared = len(mistake.cases & earlier.cases)
     return (
         _is_law_of_columns(mistake) and has_other_kinds and shared >= MAJORITY * len(mistake.cases)
     )
@@ -822,16 +852,16 @@ def _is_of_bare_rows(mistake: Mistake) -> bool:
     return len(mistake.traits) == 1 and mistake.traits[0][0] == "bare"
 
 
-def _has_same_values(mistake: Mistake, other: Mistake) -> bool:
+def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether all units of one have the other's traits, which tell what the values hold, or nothing
     but a family is told.
     """
-    if mistake.traits == other.traits:
+    if mistake.traits == earlier.traits:
         return True
-    of_contents = any(trait[0] == "held" for trait in mistake.traits + other.traits)
+    of_contents = any(trait[0] == "held" for trait in mistake.traits + earlier.traits)
     if not (of_contents or mistake.statement.is_vague):
         return False
-    return mistake.shared.issuperset(other.traits) or other.shared.issuperset(mistake.traits)
+    return mistake.shared.issuperset(earlier.traits) or earlier.shared.issuperset(mistake.traits)
 
 
 def _is_vague(mistake: Mistake) -> bool:
@@ -844,5 +874,5 @@ def _spoils_whole_rows(mistake: Mistake) -> bool:
     return deviation is not None and deviation.spoils_whole_rows
 
 
-def _have_same_cases(some: Collection[str], others: Collection[str]) -> bool:
-    return len(set(some) & set(others)) >= _ALIKE * len(set(some) | set(others))
+def _have_same_cases(first: Collection[str], second: Collection[str]) -> bool:
+    return len(set(first) & set(second)) >= _ALIKE * len(set(first) | set(second))

@@ -92,10 +92,10 @@ def check_columns(schema: pa.Schema, level: int, who: str) -> None:
             "commit_time": pa.types.is_timestamp,
             "types": _is_text_map,
         }
-    for name, right in expected.items():
+    for name, has_right_type in expected.items():
         if (
             schema.names.count(name) == 1
-            and not right(schema.field(name).type)
+            and not has_right_type(schema.field(name).type)
             and not pa.types.is_null(schema.field(name).type)
         ):
             problems.append(f"column {name!r} is {schema.field(name).type}")
@@ -126,10 +126,12 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     """The rows of a decode call by message, each message's in the order of `row`."""
     by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
-    wanted = dict.fromkeys(
+    wanted_columns = dict.fromkeys(
         (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE)
     )
-    columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
+    columns = {
+        name: _plain(table.column(name)) for name in wanted_columns if name in table.column_names
+    }
     before, after = (
         (_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after")
     )
@@ -145,15 +147,17 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     )
     errors = columns.get("error") or [None] * size
     places = zip(columns["topic"], columns["partition"], columns["offset"], strict=True)
-    rest = zip(
+    other_columns = zip(
         columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True
     )
-    for place, (row, kind, op, values, old, new, error) in zip(places, rest, strict=True):
+    for place, (row_number, kind, op, values, old, new, error) in zip(
+        places, other_columns, strict=True
+    ):
         by_place[place].append(
-            OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error)
+            OutputRow(row_number, kind, op, dict(zip(names, values, strict=True)), old, new, error)
         )
-    for rows in by_place.values():
-        rows.sort(key=lambda r: -1 if r.row is None else r.row)
+    for message_rows in by_place.values():
+        message_rows.sort(key=lambda r: -1 if r.row is None else r.row)
     return dict(by_place)
 
 
@@ -181,6 +185,7 @@ def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:
+    """The Arrow type with binary in place of text, at any depth."""
     if _is_text(kind):
         return pa.large_binary() if pa.types.is_large_string(kind) else pa.binary()
     if pa.types.is_map(kind):
@@ -206,32 +211,39 @@ def _decode_text(value: Any) -> Any:
 
 
 def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
+    """A struct column as one mapping of names to typed cells for each row; None where the struct is
+    NULL.
+    """
     if pa.types.is_null(column.type):
         return [None] * len(column)
     array = _combine_chunks(column)
     valid = array.is_valid().to_pylist()
     names = [array.type.field(i).name for i in range(array.type.num_fields)]
     leaves = [_typed(array.field(i)) for i in range(array.type.num_fields)]
-    rows: list[dict[str, Typed | None] | None] = []
-    for i, there in enumerate(valid):
-        rows.append(
-            {name: leaf[i] for name, leaf in zip(names, leaves, strict=True)} if there else None
+    structs: list[dict[str, Typed | None] | None] = []
+    for i, is_present in enumerate(valid):
+        structs.append(
+            {name: leaf[i] for name, leaf in zip(names, leaves, strict=True)}
+            if is_present
+            else None
         )
-    return rows
+    return structs
 
 
 def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
     """The rows of a table with the family of each cell's Spark type."""
     leaves = {name: _typed(_combine_chunks(table.column(name))) for name in table.column_names}
-    return [{name: leaf[i] for name, leaf in leaves.items()} for i in range(table.num_rows)]
+    columns = zip(*leaves.values(), strict=True)
+    return [dict(zip(leaves, cells, strict=True)) for cells in columns]
 
 
 def _combine_chunks(column: pa.ChunkedArray) -> pa.Array:
-    whole = column.combine_chunks()
-    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    combined = column.combine_chunks()
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
 
 
 def _typed(array: pa.Array) -> list[Typed | None]:
+    """The cells of an Arrow array as plain values, each with the family of its Spark type."""
     kind = array.type
     family = next((family for test, family in _FAMILIES if test(kind)), str(kind))
     convert = _EXACT.get(family, lambda value: value)

@@ -188,9 +188,9 @@ def relate_cell(
     if cell is None or came is None:
         return None
     if elsewhere and not _is_spelled_alike(cell, came):
-        found = _find_in_other_images(case, message, change, side, column, came)
-        if found is not None:
-            return found
+        relation_to_image = _find_in_other_images(case, message, change, side, column, came)
+        if relation_to_image is not None:
+            return relation_to_image
     relation = relate(cell, came)
     return relation or _find_in_other_columns(case, change, side, column, came)
 
@@ -225,12 +225,12 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
         return Relation(RelationKind.CUT, len(actual), len(expected), unit, before)
     if _read_as_latin(expected) == actual:
         return Relation(RelationKind.BYTES_AS_LATIN)
-    for kind, rest in (
+    for kind, changed_characters in (
         (RelationKind.LOST_CHARACTERS, _characters_left_out(expected, actual)),
         (RelationKind.ADDED_CHARACTERS, _characters_left_out(actual, expected)),
     ):
         for sort, pattern in CHARACTER_SORTS:
-            if rest and re.fullmatch(pattern, rest):
+            if changed_characters and re.fullmatch(pattern, changed_characters):
                 return Relation(kind, name=sort)
     # Of a text that is nothing but such characters a sign for each comes.
     are_signs = len(actual) == len(expected) and re.fullmatch(r"[?\ufffd]+", actual)
@@ -269,8 +269,8 @@ def signs_before_a_cut(relation: Relation) -> str:
     return next((signs for name, signs in _CUT_BEFORE if name == relation.before), "")
 
 
-def _read_as_latin(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+def _read_as_latin(expected: str) -> str:
+    return expected.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def is_value_of(cell: Cell, came: Any) -> bool:
@@ -340,12 +340,12 @@ def _find_in_other_images(
     other_cell = (change.image(other_side, case.level) or {}).get(column)
     if other_cell is not None and is_value_of(other_cell, came):
         return Relation(RelationKind.OTHER_IMAGE, name=other_side)
-    for row in case.written[message].changes:
-        if row.row == change.row:
+    for other_change in case.written[message].changes:
+        if other_change.row == change.row:
             continue
-        cell = (row.image(side, case.level) or {}).get(column)
+        cell = (other_change.image(side, case.level) or {}).get(column)
         if cell is not None and is_value_of(cell, came):
-            return Relation(RelationKind.OTHER_ROW, row.row)
+            return Relation(RelationKind.OTHER_ROW, other_change.row)
     return None
 
 
@@ -400,22 +400,26 @@ def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
 
 def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
     """The relation of two values that are different; None of two that are equal."""
-    owed, got = cell.value, came.value
-    if isinstance(owed, bytes):
-        if isinstance(got, str):
-            return _find_encoding(owed, got)
-        return _relate_bytes(owed, got) if isinstance(got, bytes) else None
-    if isinstance(owed, str):
-        return relate_texts(owed, got) if isinstance(got, str) and got != owed else None
-    if isinstance(owed, Json) and isinstance(got, str):
-        owed_text = owed.text or json.dumps(owed.value, default=str, ensure_ascii=False)
-        return _relate_documents(owed_text, got)
+    expected, actual = cell.value, came.value
+    if isinstance(expected, bytes):
+        if isinstance(actual, str):
+            return _find_encoding(expected, actual)
+        return _relate_bytes(expected, actual) if isinstance(actual, bytes) else None
+    if isinstance(expected, str):
+        return (
+            relate_texts(expected, actual)
+            if isinstance(actual, str) and actual != expected
+            else None
+        )
+    if isinstance(expected, Json) and isinstance(actual, str):
+        document_text = expected.text or json.dumps(expected.value, default=str, ensure_ascii=False)
+        return _relate_documents(document_text, actual)
     if cell.type.logical in _CLOCKS:
-        return _relate_clocks(_micros_of(owed), _micros_of(got), cell.type.logical)
+        return _relate_clocks(_micros_of(expected), _micros_of(actual), cell.type.logical)
     if cell.type.logical in _NUMBERS:
-        if got != owed and (reversal := _find_reversal(cell, _as_number(got))):
+        if actual != expected and (reversal := _find_reversal(cell, _as_number(actual))):
             return reversal
-        return _relate_numbers(_as_number(owed), _as_number(got))
+        return _relate_numbers(_as_number(expected), _as_number(actual))
     return None
 
 
@@ -424,8 +428,8 @@ def _are_equal(cell: Cell, came: Typed) -> bool:
     if is_value_of(cell, came):
         return True
     if cell.type.logical in _CLOCKS:
-        owed = _micros_of(cell.value)
-        return owed is not None and owed == _micros_of(came.value)
+        expected_micros = _micros_of(cell.value)
+        return expected_micros is not None and expected_micros == _micros_of(came.value)
     if cell.type.logical in _NUMBERS:
         number = _as_number(cell.value)
         return number is not None and number == _as_number(came.value)
@@ -506,6 +510,9 @@ def _relate_numbers(expected: Decimal | None, actual: Decimal | None) -> Relatio
 
 
 def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | None:
+    """How a wrong number is related to the expected one: wrapped around, its sign or fraction lost,
+    read as a double, off by a power of ten; None if in no such way.
+    """
     difference = abs(expected - actual)
     if difference in _WRAPS:
         return Relation(RelationKind.WRAP, _WRAPS[int(difference)])
@@ -534,15 +541,15 @@ def _significant_digits(number: Decimal) -> str:
 
 def _find_reversal(cell: Cell, actual: Decimal | None) -> Relation | None:
     """Whether what came are the bits of a BIT, or its bytes, in reverse order; None if neither."""
-    length, owed = cell.type.length, cell.value
-    if cell.type.logical is not Logical.BIT or not length or not isinstance(owed, int):
+    length, bits = cell.type.length, cell.value
+    if cell.type.logical is not Logical.BIT or not length or not isinstance(bits, int):
         return None
-    if not 0 < owed < 1 << length:
+    if not 0 < bits < 1 << length:
         return None
-    if actual == int(f"{owed:0{length}b}"[::-1], 2):
+    if actual == int(f"{bits:0{length}b}"[::-1], 2):
         return Relation(RelationKind.BITS_REVERSED)
     size = (length + 7) // 8
-    if size > 1 and actual == int.from_bytes(owed.to_bytes(size, "little"), "big"):
+    if size > 1 and actual == int.from_bytes(bits.to_bytes(size, "little"), "big"):
         return Relation(RelationKind.BYTES_REVERSED)
     return None
 
@@ -551,50 +558,50 @@ def _relate_documents(expected: str, actual: str) -> Relation | None:
     """The relation of two JSON documents: that of all their different texts, or the one sort of
     parts in which they differ; None if there are several.
     """
-    owed_documents, documents_that_came = _parse_document(expected), _parse_document(actual)
-    if not owed_documents or not documents_that_came:
+    expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
+    if not expected_documents or not actual_documents:
         return None
-    (owed,), (came,) = owed_documents, documents_that_came
-    if isinstance(came, str) and _parse_document(came) == [owed]:
+    (expected_document,), (actual_document,) = expected_documents, actual_documents
+    if isinstance(actual_document, str) and _parse_document(actual_document) == [expected_document]:
         return Relation(RelationKind.ENCODED_TWICE)
-    relations = set(_walk_differences(owed, came))
+    relations = set(_walk_differences(expected_document, actual_document))
     return relations.pop() if len(relations) == 1 else None
 
 
-def _parse_document(text: str) -> list[Any]:
+def _parse_document(json_text: str) -> list[Any]:
     """The document that the text is, alone in a list; [] if it is none."""
     try:
-        return [json.loads(text, parse_float=Decimal)]
+        return [json.loads(json_text, parse_float=Decimal)]
     except (ValueError, ArithmeticError, RecursionError):
         return []
 
 
-def _walk_differences(owed: Any, came: Any) -> Iterator[Relation | None]:
+def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
     """The relation of each two values of two documents that differ."""
-    if isinstance(owed, dict) and isinstance(came, dict):
-        if owed.keys() != came.keys():
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if expected.keys() != actual.keys():
             yield Relation(RelationKind.WITHIN_DOCUMENT, name="names of members")
-        for name in owed.keys() & came.keys():
-            yield from _walk_differences(owed[name], came[name])
-    elif isinstance(owed, list) and isinstance(came, list) and len(owed) == len(came):
-        for want, got in zip(owed, came, strict=True):
+        for name in expected.keys() & actual.keys():
+            yield from _walk_differences(expected[name], actual[name])
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for want, got in zip(expected, actual, strict=True):
             yield from _walk_differences(want, got)
-    elif isinstance(owed, str) and isinstance(came, str) and owed != came:
-        relation = relate_texts(owed, came)
+    elif isinstance(expected, str) and isinstance(actual, str) and expected != actual:
+        relation = relate_texts(expected, actual)
         yield relation or Relation(RelationKind.WITHIN_DOCUMENT, name="texts")
-    elif type(owed) is not type(came) or owed != came:
-        yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(owed))
+    elif type(expected) is not type(actual) or expected != actual:
+        yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(expected))
 
 
-def _describe_part(owed: Any) -> str:
+def _describe_part(part: Any) -> str:
     """The sort of a part of a document."""
-    if isinstance(owed, bool):
+    if isinstance(part, bool):
         return "true and false"
-    if owed is None:
+    if part is None:
         return "nulls"
-    if isinstance(owed, int | Decimal):
+    if isinstance(part, int | Decimal):
         return "numbers"
-    return "texts" if isinstance(owed, str) else "objects and arrays"
+    return "texts" if isinstance(part, str) else "objects and arrays"
 
 
 def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
@@ -638,22 +645,22 @@ def _micros_of(value: Any) -> int | None:
     return _parse_moment(value) if isinstance(value, str) else None
 
 
-def _wire_micros(cell: Cell, text: str) -> int | None:
+def _wire_micros(cell: Cell, wire_text: str) -> int | None:
     """Microseconds of a wire text: of a number in the unit in which this column's text is."""
-    if not re.fullmatch(r"-?\d{1,30}", text):
-        return _parse_moment(text)
-    owed = _micros_of(cell.value)
-    if owed is None or cell.text is None or not re.fullmatch(r"-?\d{1,30}", cell.text):
+    if not re.fullmatch(r"-?\d{1,30}", wire_text):
+        return _parse_moment(wire_text)
+    expected_micros = _micros_of(cell.value)
+    if expected_micros is None or cell.text is None or not re.fullmatch(r"-?\d{1,30}", cell.text):
         return None
     units = int(cell.text)
-    if units == 0 or owed % units:
+    if units == 0 or expected_micros % units:
         return None
-    return int(text) * (owed // units)
+    return int(wire_text) * (expected_micros // units)
 
 
-def _parse_moment(text: str) -> int | None:
+def _parse_moment(moment_text: str) -> int | None:
     """Microseconds of a date, a time of day, or both; None for another text."""
-    match = _MOMENT.fullmatch(text)
+    match = _MOMENT.fullmatch(moment_text)
     if match is None or not (match["year"] or match["hours"]):
         return None
     days = 0
@@ -672,57 +679,63 @@ def _parse_moment(text: str) -> int | None:
 
 def _differs_only_at(expected: str, actual: str, pattern: str) -> bool:
     """Whether all that stands beside the characters of a sort came, in the same order."""
-    first, *rest = re.split(pattern, expected)
+    first, *further_parts = re.split(pattern, expected)
     position = len(first)
-    if not rest or not any((first, *rest)):
+    if not further_parts or not any((first, *further_parts)):
         return False
-    if not actual.startswith(first) or not actual.endswith(rest[-1]):
+    if not actual.startswith(first) or not actual.endswith(further_parts[-1]):
         return False
-    for part in rest[:-1]:
+    for part in further_parts[:-1]:
         start = actual.find(part, position)
         if start < 0:
             return False
         position = start + len(part)
-    return position <= len(actual) - len(rest[-1])
+    return position <= len(actual) - len(further_parts[-1])
 
 
-def _characters_left_out(text: str, remainder: str) -> str:
+def _characters_left_out(complete: str, remainder: str) -> str:
     """The characters that are in the text but not in the remainder; "" if the remainder is not
     what is left of the text without some of its characters.
     """
-    return "".join(_walk_left_out(text, remainder)) if _is_remainder(text, remainder) else ""
+    return (
+        "".join(_walk_left_out(complete, remainder)) if _is_remainder(complete, remainder) else ""
+    )
 
 
-def _is_remainder(text: str, remainder: str) -> bool:
-    characters = iter(text)
+def _is_remainder(complete: str, remainder: str) -> bool:
+    characters = iter(complete)
     return all(character in characters for character in remainder)
 
 
-def _walk_left_out(text: str, remainder: str) -> Iterator[str]:
+def _walk_left_out(complete: str, remainder: str) -> Iterator[str]:
     position = 0
-    for character in text:
+    for character in complete:
         if position < len(remainder) and remainder[position] == character:
             position += 1
         else:
             yield character
 
 
-def relate_fields(name: str, owed: Any, came: Any) -> Relation | None:
+def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
     """How a wrong envelope column is related to the right one; None if it shows nothing.
 
     Lists and mappings have the relation that all of their different members have.
     """
-    if isinstance(owed, str) and isinstance(came, str):
-        return relate_texts(owed, came)
-    if isinstance(owed, int) and isinstance(came, int):
-        clock = _relate_clocks(owed, came) if name == "commit_time" else None
-        return clock or _relate_numbers(Decimal(owed), Decimal(came))
-    if isinstance(owed, list | tuple) and isinstance(came, list | tuple):
-        if owed != came and sorted(map(repr, owed)) == sorted(map(repr, came)):
+    if isinstance(expected, str) and isinstance(actual, str):
+        return relate_texts(expected, actual)
+    if isinstance(expected, int) and isinstance(actual, int):
+        clock = _relate_clocks(expected, actual) if name == "commit_time" else None
+        return clock or _relate_numbers(Decimal(expected), Decimal(actual))
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        if expected != actual and sorted(map(repr, expected)) == sorted(map(repr, actual)):
             return Relation(RelationKind.OTHER_ORDER)
-        return _relate_members(name, list(owed), list(came))
-    if isinstance(owed, Mapping) and isinstance(came, Mapping) and owed.keys() == came.keys():
-        return _relate_members(name, list(owed.values()), [came[key] for key in owed])
+        return _relate_members(name, list(expected), list(actual))
+    if (
+        isinstance(expected, Mapping)
+        and isinstance(actual, Mapping)
+        and expected.keys() == actual.keys()
+    ):
+        return _relate_members(name, list(expected.values()), [actual[key] for key in expected])
     return None
 
 
@@ -732,12 +745,12 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
     return widen_relation(relation) if relation and is_cut else relation
 
 
-def _relate_members(name: str, owed: list[Any], came: list[Any]) -> Relation | None:
-    if len(owed) != len(came):
+def _relate_members(name: str, expected: list[Any], actual: list[Any]) -> Relation | None:
+    if len(expected) != len(actual):
         return None
     relations = {
         _without_lengths(relate_fields(name, want, got))
-        for want, got in zip(owed, came, strict=True)
+        for want, got in zip(expected, actual, strict=True)
         if want != got
     }
     return relations.pop() if len(relations) == 1 else None

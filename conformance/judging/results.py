@@ -214,6 +214,12 @@ class RunResult:
     unjudged: tuple[str, ...] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def cases(self) -> Iterator[CaseResult]:
+        """The results of the cases of all formats."""
+        for fmt in self.formats:
+            yield from fmt.cases
+
     def failures_of(self, rule: str) -> list[Failure]:
         """The failures of a rule, the known ones last."""
         return sorted(
@@ -231,14 +237,12 @@ class RunResult:
     @property
     def verdict(self) -> int:
         """The exit code of the judged part."""
-        results = [r for fmt in self.formats for r in fmt.cases]
-        if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(
-            fmt.unexercised for fmt in self.formats
-        ):
-            return 1
+        for fmt in self.formats:
+            if any(True for _ in fmt.counting(self.strict)) or fmt.unexercised:
+                return 1
         if any(entry.wrong for entry in self.entries):
             return 5
-        if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
+        if all(case.verdict is Verdict.UNSUPPORTED for case in self.cases):
             return 4
         return 0
 

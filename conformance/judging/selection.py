@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.cases.catalogue import (
     Budget,
+    matches_any_pattern,
     matches_pattern,
     named_cases,
     recorded_cases,
@@ -21,7 +22,8 @@ from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
 from generators.drawing.cases import boundary_scenarios, case_id
 from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest_path
-from generators.model import Case, Kind, Origin
+from generators.model import Case, Kind, Origin, SourceType
+from generators.profiles import Profile
 from generators.sources.registry import SOURCES
 from generators.tables.scenarios import TABLES_TAG
 from generators.wire_format import FORMATS, Format, formats
@@ -43,12 +45,18 @@ class Selection:
 
         Raises NothingSelected with the nearest match.
         """
-        known = {rule.id for name in formats for rule in rules(name)}
+        rule_ids = {rule.id for rule in chain.from_iterable(map(rules, formats))}
         for pattern in (*self.select, *self.exclude):
             head = re.split(r"[*?[/]", pattern)[0]
-            whole = pattern == head or pattern[len(head)] == "/"
-            if head not in FORMATS if whole else not any(name.startswith(head) for name in FORMATS):
-                raise NothingSelected(str(UnknownName("case or rule", pattern, [*known, *FORMATS])))
+            is_complete_name = pattern == head or pattern[len(head)] == "/"
+            if (
+                head not in FORMATS
+                if is_complete_name
+                else not any(name.startswith(head) for name in FORMATS)
+            ):
+                raise NothingSelected(
+                    str(UnknownName("case or rule", pattern, [*rule_ids, *FORMATS]))
+                )
 
     def check_cases(
         self, fmts: Iterable[Format[Any]], globs: str | Sequence[str], budget: Budget, seed: int
@@ -60,99 +68,113 @@ class Selection:
         """
         names: list[str] = []
         for fmt in fmts:
-            chosen, ids = select_profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
-            # One drawn case in a few is spoiled, too, and has a number of its own.
-            drawn = (
-                f"{fmt.name}/{p.name}/drawn/{seed}/{number}"
-                for p in chosen
-                for number in range(2 * budget.drawn)
+            selected_profiles, ids = (
+                select_profiles(fmt, globs),
+                [rule.id for rule in rules(fmt.name)],
             )
-            if any(
-                matches_pattern(name, pattern)
-                for name in chain(ids, drawn)
-                for pattern in self.select
-            ):
+            drawn_ids = _ids_of_drawn_cases(fmt, selected_profiles, seed, budget)
+            if any(self._selects(name) for name in chain(ids, drawn_ids)):
                 return
-            if any(named_cases(fmt, chosen, self.select)) or any(
-                matches_pattern(case.id, pattern)
-                for case in recorded_cases(fmt, globs, None)
-                for pattern in self.select
-            ):
+            if any(named_cases(fmt, selected_profiles, self.select)):
                 return
-            asked = [
-                profile
-                for profile in chosen
-                if any(f"/{profile.name}/" in pattern for pattern in self.select)
-            ]
-            scenarios = (
-                (p, scenario)
-                for p in (*asked, *chosen[-1:])[:1]
-                for scenario in boundary_scenarios(fmt, p)
-            )
-            names += [
-                fmt.name,
-                *ids,
-                *(case_id(fmt, profile, scenario) for profile, scenario in scenarios),
-                *(f"{fmt.name}/{p.name}/fault/{fault.name}" for p in asked for fault in fmt.faults),
-            ]
+            if any(self._selects(case.id) for case in recorded_cases(fmt, globs, None)):
+                return
+            names += [fmt.name, *ids, *self._ids_to_suggest(fmt, selected_profiles)]
         if self.select:
             near = did_you_mean(nearest_path(self.select[0], names))
             raise NothingSelected(f"no case matches --select {' '.join(self.select)}.{near}")
 
-    def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
-        """The patterns of --select and --exclude that match a rule and no case."""
-        return frozenset(
-            pattern
-            for pattern in (*self.select, *self.exclude)
-            if any(matches_pattern(rule.id, pattern) for rule in known)
-            and not any(matches_pattern(case.id, pattern) for case in cases)
-        )
+    def _selects(self, name: str) -> bool:
+        """Whether a pattern of --select matches the id of a rule or case."""
+        return matches_any_pattern(name, self.select)
 
-    def of_cases(self, known: Sequence[Rule]) -> tuple[str, ...]:
+    def _ids_to_suggest(
+        self, fmt: Format[Any], selected_profiles: Sequence[Profile]
+    ) -> Iterator[str]:
+        """The ids of cases among which a pattern that matches nothing has its nearest: of the
+        profiles that a pattern names, or of the last one if none is named.
+        """
+        named_profiles: list[Profile] = []
+        for profile in selected_profiles:
+            if any(f"/{profile.name}/" in pattern for pattern in self.select):
+                named_profiles.append(profile)
+        for profile in (*named_profiles, *selected_profiles[-1:])[:1]:
+            for scenario in boundary_scenarios(fmt, profile):
+                yield case_id(fmt, profile, scenario)
+        for profile in named_profiles:
+            for fault in fmt.faults:
+                yield f"{fmt.name}/{profile.name}/fault/{fault.name}"
+
+    def rule_patterns(self, judged_rules: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
+        """The patterns of --select and --exclude that match a rule and no case."""
+        patterns: set[str] = set()
+        for pattern in (*self.select, *self.exclude):
+            has_rule = any(matches_pattern(rule.id, pattern) for rule in judged_rules)
+            if has_rule and not any(matches_pattern(case.id, pattern) for case in cases):
+                patterns.add(pattern)
+        return frozenset(patterns)
+
+    def of_cases(self, judged_rules: Sequence[Rule]) -> tuple[str, ...]:
         """The patterns of --select, or none if some pattern matches a rule: `rule_patterns` then
         needs all cases.
         """
         patterns = (*self.select, *self.exclude)
-        return (
-            ()
-            if any(matches_pattern(rule.id, pattern) for rule in known for pattern in patterns)
-            else self.select
-        )
+        names_rule = any(matches_any_pattern(rule.id, patterns) for rule in judged_rules)
+        return () if names_rule else self.select
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
         """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
-        chosen = [p for p in self.select if p not in for_rules]
+        case_patterns = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
-        kept = [c for c in cases if not chosen or any(matches_pattern(c.id, p) for p in chosen)]
-        return [c for c in kept if not any(matches_pattern(c.id, p) for p in dropped)]
+        return [case for case in cases if _is_selected(case.id, case_patterns, dropped)]
 
-    def rules(self, for_rules: frozenset[str], known: Sequence[Rule]) -> frozenset[str]:
+    def rules(self, for_rules: frozenset[str], judged_rules: Sequence[Rule]) -> frozenset[str]:
         """Ids of the rules whose findings count."""
-        chosen = [p for p in self.select if p in for_rules]
+        rule_patterns = [p for p in self.select if p in for_rules]
         dropped = [p for p in self.exclude if p in for_rules]
-        kept = [r.id for r in known if not chosen or any(matches_pattern(r.id, p) for p in chosen)]
-        return frozenset(i for i in kept if not any(matches_pattern(i, p) for p in dropped))
+        ids = (rule.id for rule in judged_rules)
+        return frozenset(id_ for id_ in ids if _is_selected(id_, rule_patterns, dropped))
+
+
+def _is_selected(id_: str, patterns: Sequence[str], dropped: Sequence[str]) -> bool:
+    """Whether an id matches one of the patterns, of which none stand for all, and is not among what
+    is dropped.
+    """
+    if matches_any_pattern(id_, dropped):
+        return False
+    return not patterns or matches_any_pattern(id_, patterns)
+
+
+def _ids_of_drawn_cases(
+    fmt: Format[Any], profiles: Iterable[Profile], seed: int, budget: Budget
+) -> Iterator[str]:
+    """The ids that drawn cases of the profiles may have."""
+    for profile in profiles:
+        # One drawn case in a few is spoiled, too, and has a number of its own.
+        for number in range(2 * budget.drawn):
+            yield f"{fmt.name}/{profile.name}/drawn/{seed}/{number}"
 
 
 def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
     """Raises UnknownName, with the nearest name, for a claim that matches no profile, kind,
     envelope column or column type.
     """
-    every = (
-        type
-        for source in SOURCES.values()
-        for type in (*source.types.values(), *chain.from_iterable(source.families))
-    )
-    met = (column.type for case in cases for table in case.tables for column in table.columns)
-    known = {
-        "profile": [profile.name for each in (fmt, *formats()) for profile in each.profiles]
-        if claims.profiles
-        else [],
+    every: list[SourceType] = []
+    for source in SOURCES.values():
+        every += (*source.types.values(), *chain.from_iterable(source.families))
+    met: list[SourceType] = []
+    for table in chain.from_iterable(case.tables for case in cases):
+        met += (column.type for column in table.columns)
+    profiles: list[str] = []
+    for some_format in (fmt, *formats()):
+        profiles += (profile.name for profile in some_format.profiles)
+    names_by_claim = {
+        "profile": profiles if claims.profiles else [],
         "kind": [kind.value for kind in Kind],
         "column": ENVELOPE,
         "type": {type.key for type in (*every, *met)} if claims.types else [],
     }
-    for what, names in known.items():
+    for what, names in names_by_claim.items():
         for glob in getattr(claims, f"{what}s"):
             built = what == "profile" and glob in {case.profile for case in cases}
             if not built and not any(fnmatchcase(name, glob) for name in names):
@@ -165,17 +187,13 @@ def claimed(
     """The claimed cases, and a result for each that is unclaimed or that our writer does not match,
     which has failed; cases of a level that the decoder lacks are in neither.
     """
-    kept, unsupported = [], []
+    claimed_cases, unsupported = [], []
     for case in cases:
         if case.level not in levels:
             continue
-        kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
-        types = {
-            column.type.key
-            for table in case.tables
-            for column in table.columns
-            if column.name != "id"
-        }
+        kinds = {change.kind.value for change in case.changes} - {"CORRUPT"}
+        columns = chain.from_iterable(table.columns for table in case.tables)
+        types = {column.type.key for column in columns if column.name != "id"}
         if case.unmatched:
             unsupported.append(CaseResult(case, Verdict.ERRORED, note=case.unmatched))
         elif not capabilities.claims("profiles", case.profile):
@@ -189,5 +207,5 @@ def claimed(
                 CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed")
             )
         else:
-            kept.append(case)
-    return kept, unsupported
+            claimed_cases.append(case)
+    return claimed_cases, unsupported

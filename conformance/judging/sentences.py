@@ -161,8 +161,8 @@ def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
     """
     merged: list[Traits] = []
     for traits in alternatives:
-        for index, others in enumerate(merged):
-            joined = _join_traits(others, traits)
+        for index, merged_traits in enumerate(merged):
+            joined = _join_traits(merged_traits, traits)
             if joined:
                 merged[index] = joined
                 break
@@ -178,11 +178,11 @@ def _join_traits(first: Traits, second: Traits) -> Traits:
     pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
     if len(pairs) != 1:
         return ()
-    mine, theirs = pairs[0]
-    if not mine[:-1] or mine[:-1] != theirs[:-1]:
+    first_trait, second_trait = pairs[0]
+    if not first_trait[:-1] or first_trait[:-1] != second_trait[:-1]:
         return ()
-    joined: Trait = (*mine[:-1], f"{mine[-1]}, {theirs[-1]}")
-    return tuple(joined if trait == mine else trait for trait in first)
+    joined: Trait = (*first_trait[:-1], f"{first_trait[-1]}, {second_trait[-1]}")
+    return tuple(joined if trait == first_trait else trait for trait in first)
 
 
 def _describe_units(statement: Statement) -> str:
@@ -196,8 +196,11 @@ def _describe_units(statement: Statement) -> str:
     if not statement.alternatives:
         families = f" of the {', '.join(statement.families)} types" if statement.families else ""
         return f"{quantity}{unit}{families}"
-    first, *rest = statement.alternatives
-    nouns = [describe_traits(first, unit), *(_continue_noun(traits, unit) for traits in rest)]
+    first, *further_alternatives = statement.alternatives
+    nouns = [
+        describe_traits(first, unit),
+        *(_continue_noun(traits, unit) for traits in further_alternatives),
+    ]
     return f"{quantity}{', '.join(nouns)}{' and others' if statement.others else ''}"
 
 

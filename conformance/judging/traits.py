@@ -259,13 +259,13 @@ class RunTraits:
             ("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value)
         )
         traits.update(("trait", tag) for tag in case.tags - ORDINARY_TAGS)
-        if sum(other.kind is Kind.ROW for other in written.changes) > 1:
+        if sum(other_change.kind is Kind.ROW for other_change in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
             if any(
-                (other.op, other.before, other.after) == images
-                for other in written.changes
-                if other.row < change.row
+                (other_change.op, other_change.before, other_change.after) == images
+                for other_change in written.changes
+                if other_change.row < change.row
             ):
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
@@ -336,8 +336,16 @@ def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
             having[option].append(profile)
     traits: dict[str, Trait] = {}
     for option, profiles_with_it in having.items():
-        alike = [name for name, others in having.items() if others == profiles_with_it]
-        traits[option] = ("options", ", ".join(alike)) if alike[1:] else ("option", option)
+        options_of_same_profiles = [
+            name
+            for name, profiles_of_option in having.items()
+            if profiles_of_option == profiles_with_it
+        ]
+        traits[option] = (
+            ("options", ", ".join(options_of_same_profiles))
+            if options_of_same_profiles[1:]
+            else ("option", option)
+        )
     return traits
 
 
@@ -370,28 +378,28 @@ def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset
             for key in _key_values(change):
                 rows_of_keys[key].append((number, change.row))
     traits: dict[tuple[int, int], set[Trait]] = defaultdict(set)
-    for rows in rows_of_keys.values():
-        for row in rows:
-            if row > rows[0]:
-                traits[row].add(("changed-earlier",))
-            if row < rows[-1]:
-                traits[row].add(("changed-later",))
-    return {row: frozenset(of_row) for row, of_row in traits.items()}
+    for places in rows_of_keys.values():
+        for place in places:
+            if place > places[0]:
+                traits[place].add(("changed-earlier",))
+            if place < places[-1]:
+                traits[place].add(("changed-later",))
+    return {place: frozenset(traits_of_place) for place, traits_of_place in traits.items()}
 
 
 def _key_values(change: Change) -> set[tuple[object, ...]]:
     """The table and the key values of a row, before and after an UPDATE of the key; nothing for a
     row without a key.
     """
-    found: set[tuple[object, ...]] = set()
+    key_values: set[tuple[object, ...]] = set()
     if change.kind is not Kind.ROW or not change.keys:
-        return found
+        return key_values
     for image in (change.before, change.after):
         cells_of_key = [(image or {}).get(name) for name in change.keys]
         values = [repr(cell.value) for cell in cells_of_key if cell and cell.state is State.VALUE]
         if len(values) == len(change.keys):
-            found.add((change.database, change.table, *values))
-    return found
+            key_values.add((change.database, change.table, *values))
+    return key_values
 
 
 @lru_cache(maxsize=1 << 14)
@@ -406,10 +414,10 @@ def _of_message(value: bytes | None) -> frozenset[Trait]:
         return frozenset()
 
 
-def _members(document: Any, within: str = "") -> Iterator[Trait]:
+def _members(document: Any, parent_path: str = "") -> Iterator[Trait]:
     for name, value in document.items() if isinstance(document, dict) else ():
         if value is None or value == [] or value == {}:
-            yield ("null" if value is None else "empty", f"{within}{name}")
+            yield ("null" if value is None else "empty", f"{parent_path}{name}")
         elif name == "payload":
             yield from _members(value, "payload.")
 
@@ -531,16 +539,16 @@ def _is_nested(document: Any) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value holds that decoders lose."""
-    text, unit = (
+    content, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
     )
-    if isinstance(text, str):
+    if isinstance(content, str):
         patterns: tuple[tuple[str, str], ...] = _IN_BYTES if isinstance(value, bytes) else _IN_TEXTS
         if family is Logical.JSON:
             patterns += _IN_JSON
-        matches = {f"with {sort}": re.search(pattern, text) for sort, pattern in patterns}
+        matches = {f"with {sort}": re.search(pattern, content) for sort, pattern in patterns}
         return *(words for words, match in matches.items() if match), *_over(
-            len(text), LENGTHS, unit
+            len(content), LENGTHS, unit
         )
     if family in _CALENDARS or family is Logical.TIME:
         micros = (

@@ -23,11 +23,11 @@ def bad_cell(case: Case) -> CellFault | None:
     )
 
 
-def holds_kept_value(case: Case, cell: CellFault, row: OutputRow) -> bool:
+def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool:
     """Whether the row holds just the value that the unfit cell spells, where the type in the
     message can hold it.
     """
-    type, got = _type(case, cell), (row.after or {}).get(cell.column)
+    type, got = _type(case, cell), (output_row.after or {}).get(cell.column)
     if cell.kept_value is None or type is None or not isinstance(got, Typed):
         return False
     number, beyond, _ = str(got.value).partition(f" {BEYOND} ")
@@ -47,12 +47,8 @@ def cannot(case: Case, cell: CellFault) -> str:
 
 
 def _type(case: Case, cell: CellFault) -> SourceType | None:
-    return next(
-        (
-            column.type
-            for table in case.tables
-            for column in table.columns
-            if column.name == cell.column
-        ),
-        None,
-    )
+    for table in case.tables:
+        for column in table.columns:
+            if column.name == cell.column:
+                return column.type
+    return None

@@ -51,7 +51,7 @@ _SENTENCES: Final = TableFile(
 
 def words_of(part: str) -> Mapping[str, str]:
     """Sentences of wording.toml."""
-    return {name: str(text) for name, text in _SENTENCES.data[part].items()}
+    return {name: str(sentence) for name, sentence in _SENTENCES.data[part].items()}
 
 
 def clip(text: str, limit: int = LIMIT) -> str:
@@ -79,19 +79,19 @@ def describe_difference(expected: int, actual: int) -> str:
 
 def describe_shift(micros: int) -> str:
     """A shift of so many microseconds, such as `5 h 30 min earlier`; positive ones are later."""
-    left, parts = abs(micros), []
+    remaining, parts = abs(micros), []
     for unit, size in _UNITS:
-        count, left = divmod(left, size)
+        count, remaining = divmod(remaining, size)
         if count:
             parts.append(f"{count:,} {unit}{'s' if unit == 'day' and count != 1 else ''}")
-    if left:
-        parts.append(f"{Decimal(left) / 1_000_000:f} s")
+    if remaining:
+        parts.append(f"{Decimal(remaining) / 1_000_000:f} s")
     return f"{' '.join(parts)} {'later' if micros > 0 else 'earlier'}"
 
 
-def value(given: Any) -> str:
+def value(value_to_show: Any) -> str:
     """A value that a decoder returned, or one of an envelope."""
-    match given:
+    match value_to_show:
         case Typed(family="timestamp" | "timestamp_ntz" | "interval" as family, value=int(micros)):
             return (
                 mysql.time_text(micros, 6)
@@ -99,38 +99,46 @@ def value(given: Any) -> str:
                 else instant(micros, "Z" if family == "timestamp" else "")
             )
         case Typed():
-            return value(given.value)
+            return value(value_to_show.value)
         case None:
             return "NULL"
         case bool():
-            return str(given).lower()
+            return str(value_to_show).lower()
         case str():
-            return quoted(given)
+            return quoted(value_to_show)
         case Json():
-            return json.dumps(given.value, ensure_ascii=False, default=str)
+            return json.dumps(value_to_show.value, ensure_ascii=False, default=str)
         case dt.date() | Decimal():
-            return str(given)
+            return str(value_to_show)
         case ZeroDate():
-            return mysql.datetime_text(given, 6) if given.micros else mysql.date_text(given)
+            return (
+                mysql.datetime_text(value_to_show, 6)
+                if value_to_show.micros
+                else mysql.date_text(value_to_show)
+            )
         case Mapping():
             return (
-                "{" + ", ".join(f"{name}: {value(member)}" for name, member in given.items()) + "}"
+                "{"
+                + ", ".join(f"{name}: {value(member)}" for name, member in value_to_show.items())
+                + "}"
             )
         case list() | tuple():
-            return "[" + ", ".join(map(value, given)) + "]"
-    return repr(given)
+            return "[" + ", ".join(map(value, value_to_show)) + "]"
+    return repr(value_to_show)
 
 
-def typed(given: Any) -> str:
+def typed(decoded: Any) -> str:
     """A decoder's cell, with the family of its type at level two."""
     return (
-        f"{clip(value(given))} ({given.family})" if isinstance(given, Typed) else clip(value(given))
+        f"{clip(value(decoded))} ({decoded.family})"
+        if isinstance(decoded, Typed)
+        else clip(value(decoded))
     )
 
 
-def image(given: Mapping[str, Any]) -> str:
+def image(cells: Mapping[str, Any]) -> str:
     """The first cells of an image."""
-    members = [f"{name}: {value(member)}" for name, member in given.items()]
+    members = [f"{name}: {value(member)}" for name, member in cells.items()]
     more = ["..."] if len(members) > _COLUMNS else []
     return f"{{{', '.join([*members[:_COLUMNS], *more])}}}"
 
@@ -160,19 +168,19 @@ def cell(expected: Cell, level: int) -> str:
     return f"one of {words}" if expected.state is State.ONE_OF else f"{words} ({expected.type.key})"
 
 
-def shift(expected: Cell, given: Any, time_zone: str) -> str:
+def shift(expected: Cell, decoded: Any, time_zone: str) -> str:
     """Words on how far an instant or wall clock is off, beside the deployment's time zone: a wrong
     zone may be the cause. "" for what is off by less than a minute, or is no such time.
     """
     if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(
-        given, Typed
+        decoded, Typed
     ):
         return ""
-    if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
+    if not isinstance(expected.value, int) or not decoded.family.startswith("timestamp"):
         return ""
     minute = _UNITS[-1][1]
-    is_far = abs(given.value - expected.value) >= minute
-    return f", {off(expected.value, given.value, time_zone)}" if is_far else ""
+    is_far = abs(decoded.value - expected.value) >= minute
+    return f", {off(expected.value, decoded.value, time_zone)}" if is_far else ""
 
 
 def off(expected: int, actual: int, time_zone: str) -> str:

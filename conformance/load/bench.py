@@ -333,6 +333,7 @@ def _key_fields(key: Key) -> dict[str, Any]:
 
 
 def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
+    """The rows of the table that compares this run's ratios with saved ones."""
     return [
         {
             **_name_cells(entry),

@@ -140,6 +140,7 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
 
 
 def _box(name: str, room: Room, x: int, y: int) -> str:
+    """The box of a room in the picture (SVG), with the room's and the package's name."""
     package, _, short = name.partition(".")
     return (
         f'<g><title>{escape(room.about)}</title><rect x="{x}" y="{y}" width="{BOX[0]}"'

@@ -275,11 +275,11 @@ def keep_confirmed(
 
     def decode_and_confirm(batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
         results = {id(candidate): (candidate, result) for candidate, result in decoding(batches)}
-        failing = [
-            candidate
-            for candidate, result in results.values()
-            if any(candidate.track.accepts_finding(f, candidate.case) for f in result.findings)
-        ]
+        failing: list[Candidate] = []
+        for candidate, result in results.values():
+            accepts = candidate.track.accepts_finding
+            if any(accepts(finding, candidate.case) for finding in result.findings):
+                failing.append(candidate)
         for candidate in _select_confirmed(confirming, failing):
             yield results[id(candidate)]
 

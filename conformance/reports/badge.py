@@ -25,16 +25,24 @@ def badge(result: RunResult) -> dict[str, Any]:
     counts: Counter[Standing] = Counter()
     for fmt in result.formats:
         counts.update(facts.counts(facts.standings(fmt, result.strict)))
-    total, kept, known = facts.reached(counts), counts[Standing.KEPT], counts[Standing.KNOWN]
+    total, kept_rules, known_rules = (
+        facts.reached(counts),
+        counts[Standing.KEPT],
+        counts[Standing.KNOWN],
+    )
     name = (
         result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
     )
-    message = f"{name}: {kept}/{total} rules" + (f", {known} known" if known else "")
+    message = f"{name}: {kept_rules}/{total} rules" + (
+        f", {known_rules} known" if known_rules else ""
+    )
     if result.exit_code == 1:
         return _badge(message, "red")
     if result.exit_code:
         return _badge(f"{message}, record out of date", "orange")
-    return _badge(message, "brightgreen" if kept == total else "yellow" if known else "green")
+    return _badge(
+        message, "brightgreen" if kept_rules == total else "yellow" if known_rules else "green"
+    )
 
 
 def badge_bytes(result: RunResult) -> bytes:

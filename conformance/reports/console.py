@@ -86,22 +86,23 @@ def summary(result: RunResult, profiles: bool) -> Table:
 
 def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
     """The table of formats, each with its rules and its profiles."""
-    listed = list(format_rows)
-    used = [
-        v
-        for v in HEADS
-        if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in listed)
-    ]
+    formats_to_show = list(format_rows)
+    occurring = {Verdict.PASS}
+    for total, _, _ in formats_to_show:
+        occurring.update(verdict for verdict, count in total.verdicts.items() if count)
+    used = [verdict for verdict in HEADS if verdict in occurring]
     table = Table(title=None, header_style="bold", pad_edge=False)
     table.add_column(
-        "format / profile" if any(profile_rows for _, _, profile_rows in listed) else "format",
+        "format / profile"
+        if any(profile_rows for _, _, profile_rows in formats_to_show)
+        else "format",
         no_wrap=True,
     )
     for head in ("cases", "messages", "rules"):
         table.add_column(head, justify="right")
     for verdict in used:
         table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
-    for total, rules, profile_rows in listed:
+    for total, rules, profile_rows in formats_to_show:
         table.add_row(*_cells(total, rules, used, "bold"))
         for profile in profile_rows:
             name = replace(profile, name=f"  {profile.name}")
@@ -197,12 +198,12 @@ class FailurePanel:
         return panel
 
 
-def fold_lines(text: Text, width: int) -> Text:
+def fold_lines(message_text: Text, width: int) -> Text:
     """The text with a line's end after so many characters: a message of JSON has no blanks at which
     lines could end, and what stands before it would stand alone.
     """
     lines: list[Text] = []
-    for line in text.split("\n", allow_blank=True):
+    for line in message_text.split("\n", allow_blank=True):
         lines += line.divide(range(width, len(line.plain), width))
     return Text("\n").join(lines)
 
@@ -219,9 +220,9 @@ class Example:
         if console.is_terminal:
             yield fold_lines(self.lines, options.max_width)
         else:
-            whole = self.lines.copy()
-            whole.no_wrap, whole.overflow = True, "ignore"
-            yield whole
+            unfolded = self.lines.copy()
+            unfolded.no_wrap, unfolded.overflow = True, "ignore"
+            yield unfolded
 
 
 def message_lines(failure: Failure, limit: int) -> list[Text]:
@@ -292,9 +293,9 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     Profiles are in the table with `details`, or if there is one format.
     """
     failing = [f for f in result.failures if not f.known]
-    parts: list[RenderableType] = [
-        part for fmt in result.formats for part in mistake_parts(repairs(fmt, result))
-    ]
+    parts: list[RenderableType] = []
+    for fmt in result.formats:
+        parts += mistake_parts(repairs(fmt, result))
     parts += _panels(failing, result.strict) if details else []
     if failing and not details:
         parts.append(
@@ -344,22 +345,21 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
 
 def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
     """A panel for each failure; the first one of a rule says what the rule says."""
-    stated: set[str] = set()
+    stated_rules: set[str] = set()
     for broken in failing:
-        yield FailurePanel(broken, strict, states_rule=broken.rule.id not in stated)
-        stated.add(broken.rule.id)
+        yield FailurePanel(broken, strict, states_rule=broken.rule.id not in stated_rules)
+        stated_rules.add(broken.rule.id)
 
 
 def _broken(failing: Sequence[Failure], strict: bool) -> str:
     """Broken rules and causes in words, those that count apart from the others."""
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
     not_counting = [f for f in failing if f not in count]
-    words = [
-        f"{count_words(len({f.rule.id for f in group}), 'broken rule')} by"
-        f" {count_words(len(group), 'cause')}{more}"
-        for group, more in ((count, ""), (not_counting, ", which do not count without --strict"))
-        if group
-    ]
+    words: list[str] = []
+    for group, more in ((count, ""), (not_counting, ", which do not count without --strict")):
+        if group:
+            rules = count_words(len({failure.rule.id for failure in group}), "broken rule")
+            words.append(f"{rules} by {count_words(len(group), 'cause')}{more}")
     return "; ".join(words)
 
 

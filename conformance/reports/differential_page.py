@@ -22,6 +22,7 @@ COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the for
 
 
 def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
+    """The cells of a profile's row in the table: its counts, and what it lost or cannot carry."""
     lost = [f"{count} x {statement}" for statement, count in outcome.lost.items()]
     without = [f"no column {', '.join(outcome.columns)}"] if outcome.columns else []
     return (
@@ -36,28 +37,30 @@ def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
 
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
-    rows = (
-        [Text(cell, "red" if outcome.differences else "") for cell in _outcome_cells(outcome)]
-        for outcome in outcomes
-    )
-    wrong = (
-        Text(printable(f"{outcome.format}/{outcome.profile}: {what}"), style="red")
-        for outcome in outcomes
-        for what in outcome.difference_texts
-    )
-    return Group(grid(COLUMNS, rows), *wrong)
+    outcome_rows: list[list[Text]] = []
+    difference_lines: list[Text] = []
+    for outcome in outcomes:
+        style = "red" if outcome.differences else ""
+        outcome_rows.append([Text(cell, style) for cell in _outcome_cells(outcome)])
+        for difference in outcome.difference_texts:
+            line = f"{outcome.format}/{outcome.profile}: {difference}"
+            difference_lines.append(Text(printable(line), style="red"))
+    return Group(grid(COLUMNS, outcome_rows), *difference_lines)
 
 
 def markdown(outcomes: Iterable[Comparison]) -> str:
     """A Markdown table, and below it the first differences of each profile."""
-    held = list(outcomes)
-    wrong = [
-        f"- {outcome.format}/{outcome.profile}: {code(what, 300)}"
-        for outcome in held
-        for what in outcome.difference_texts
-    ]
+    all_outcomes = list(outcomes)
+    difference_lines: list[str] = []
+    for outcome in all_outcomes:
+        profile = f"{outcome.format}/{outcome.profile}"
+        difference_lines += (f"- {profile}: {code(what, 300)}" for what in outcome.difference_texts)
     return "\n".join(
-        [*marked(COLUMNS, map(_outcome_cells, held)), *([""] if wrong else []), *wrong]
+        [
+            *marked(COLUMNS, map(_outcome_cells, all_outcomes)),
+            *([""] if difference_lines else []),
+            *difference_lines,
+        ]
     )
 
 
@@ -101,18 +104,15 @@ def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = No
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     """An HTML page: a row for each profile, a column for each column of the history's table."""
-    columns = list(
-        dict.fromkeys(
-            [
-                *histories.COLUMNS,
-                *(name for outcome in outcomes for name in (*outcome.broken, *outcome.worn)),
-            ]
-        )
-    )
+    column_set = dict.fromkeys(histories.COLUMNS)
     lost: dict[str, list[str]] = {}
     for outcome in outcomes:
+        column_set |= dict.fromkeys((*outcome.broken, *outcome.worn))
         for statement, count in outcome.lost.items():
             lost.setdefault(statement, []).append(f"{outcome.format}/{outcome.profile} ({count:,})")
+    columns = list(column_set)
+    marks = [(outcome, _marks(outcome, columns)) for outcome in outcomes]
+    groups = groupby(marks, key=lambda marked_outcome: marked_outcome[0].format)
     differing = sum(1 for outcome in outcomes if outcome.differences)
     formats = len({outcome.format for outcome in outcomes})
     headline = (
@@ -132,14 +132,16 @@ def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
         ),
         "differences": differing,
         "columns": columns,
-        "groups": [
-            (name, [(outcome, [_mark(outcome, column) for column in columns]) for outcome in some])
-            for name, some in groupby(outcomes, key=lambda outcome: outcome.format)
-        ],
+        "groups": [(name, list(marked_outcomes)) for name, marked_outcomes in groups],
         "wrong": [outcome for outcome in outcomes if outcome.difference_texts],
         "lost": list(lost.items()),
     }
     return environment().get_template("differential.html.j2").render(page=content)
+
+
+def _marks(outcome: Comparison, columns: Iterable[str]) -> list[tuple[str, int, str, str]]:
+    """Sign, count, colour and title of each column."""
+    return [_mark(outcome, column) for column in columns]
 
 
 def _mark(outcome: Comparison, column: str) -> tuple[str, int, str, str]:

@@ -72,12 +72,16 @@ _PATHS: Final = {
 """The fields to which findings on rows and messages lead."""
 
 
-def _spell_owed(owed: Any) -> tuple[str, ...]:
+def _spell_owed(expected: Any) -> tuple[str, ...]:
     """The texts in which a message may hold an expected cell, or an expected envelope column."""
-    if not isinstance(owed, Cell):
-        return (owed,) if isinstance(owed, str) else ()
-    value = owed.value if isinstance(owed.value, str) else of_type(owed.type, owed.value)
-    return tuple(filter(None, (owed.text, value)))
+    if not isinstance(expected, Cell):
+        return (expected,) if isinstance(expected, str) else ()
+    value = (
+        expected.value
+        if isinstance(expected.value, str)
+        else of_type(expected.type, expected.value)
+    )
+    return tuple(filter(None, (expected.text, value)))
 
 
 class Field(NamedTuple):
@@ -235,14 +239,14 @@ def _read_text(value: bytes) -> _Reading | None:
     is_like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     note = ""
     try:
-        text = value.decode("utf-8")
+        decoded_text = value.decode("utf-8")
     except UnicodeDecodeError:
         if not is_like_json:
             return None
-        text, note = value.decode("utf-8", "backslashreplace"), _NO_UTF8
-    if not is_like_json and _CONTROL.search(text[:4096]):
+        decoded_text, note = value.decode("utf-8", "backslashreplace"), _NO_UTF8
+    if not is_like_json and _CONTROL.search(decoded_text[:4096]):
         return None
-    return _Reading(Form.TEXT, text, ((0, len(text)),), note)
+    return _Reading(Form.TEXT, decoded_text, ((0, len(decoded_text)),), note)
 
 
 _BINARY: Final = "binary: what is no text as \\xNN"
@@ -275,16 +279,18 @@ def _read_frames(value: bytes) -> _Reading | None:
 
 def _find_marks(reading: _Reading, field: Field) -> list[Span]:
     """The spans of a finding's field. A frame is a row of its message."""
-    documents, row = reading.documents, field.row
-    if len(documents) > 1 and row < len(documents):
-        documents, row = (documents[row],), 0
+    documents, row_number = reading.documents, field.row
+    if len(documents) > 1 and row_number < len(documents):
+        documents, row_number = (documents[row_number],), 0
     marks: list[Span] = []
     for start, end in documents:
         document = reading.text[start:end]
-        found = find_field(document, field.path, row, field.side, field.column, field.members)
-        if not found and field.path in (MALFORMED, WHOLE):
-            found = find_first_fault(document)
-        marks += [(start + low, start + high) for low, high in found]
+        spans = find_field(
+            document, field.path, row_number, field.side, field.column, field.members
+        )
+        if not spans and field.path in (MALFORMED, WHOLE):
+            spans = find_first_fault(document)
+        marks += [(start + low, start + high) for low, high in spans]
     return marks
 
 
@@ -301,11 +307,11 @@ def _find_key_marks(reading: _Reading, field: Field) -> list[Span]:
     return marks
 
 
-def _key_columns(text: str) -> list[Node]:
+def _key_columns(key_text: str) -> list[Node]:
     """The columns in a record's key: the members of Connect's payload, or those that are named
     pk.COLUMN, or those of an object that holds nothing but columns.
     """
-    values = [node for node in nodes(text) if node.path]
+    values = [node for node in nodes(key_text) if node.path]
     in_payload = [node for node in values if node.path[:-1] == ("payload",)]
     if in_payload:
         return in_payload
@@ -318,21 +324,21 @@ def _key_columns(text: str) -> list[Node]:
 _TABLE_NAMES: Final = ("table", "tbl")
 
 
-def find_first_fault(text: str) -> list[Span]:
+def find_first_fault(json_text: str) -> list[Span]:
     """Where a text stops being JSON: the first character that a strict reader refuses, or a whole
     NaN or Infinity, which Python reads; nothing for JSON, for a text that is cut, and for one too
     long to look at.
     """
-    if len(text) > SCANNED:
+    if len(json_text) > SCANNED:
         return []
-    for token in _NO_JSON_WORD.finditer(text):
+    for token in _NO_JSON_WORD.finditer(json_text):
         if token["word"]:
             return [token.span("word")]
     try:
-        json.loads(text.lstrip("\ufeff"))
+        json.loads(json_text.lstrip("\ufeff"))
     except json.JSONDecodeError as error:
-        place = error.pos + len(text) - len(text.lstrip("\ufeff"))
-        return [(place, place + 1)] if place < len(text) else []
+        place = error.pos + len(json_text) - len(json_text.lstrip("\ufeff"))
+        return [(place, place + 1)] if place < len(json_text) else []
     except (RecursionError, ValueError):
         # Too deep, or a number of too many digits: both may be JSON.
         return []
@@ -348,7 +354,9 @@ def _avro_text(data: bytes | None, case: Case) -> str | None:
         return _read_registered(data)
     if fmt.container != "avro":
         return None
-    profile = next((each for each in fmt.profiles if each.name == case.profile), None)
+    profile = next(
+        (candidate for candidate in fmt.profiles if candidate.name == case.profile), None
+    )
     return None if profile is None else _read_published(data, fmt.schemas(profile))
 
 
@@ -385,15 +393,15 @@ def _hex_text(data: bytes) -> str:
 
 def _escape_bytes(value: bytes) -> str:
     """Binary data as text: what is no character of UTF-8, or a control character, as \\xNN."""
-    text = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    escaped = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", escaped)
 
 
-def _find_words(text: str, field: Field) -> list[Span]:
+def _find_words(escaped_text: str, field: Field) -> list[Span]:
     """Where binary data holds the column's name, or the expected value as it is."""
     words = [*field.texts, field.column or ""]
-    found: list[Span] = []
+    spans: list[Span] = []
     for word in words:
         if len(word) > 1:
-            found += [match.span() for match in re.finditer(re.escape(word), text)]
-    return found
+            spans += [match.span() for match in re.finditer(re.escape(word), escaped_text)]
+    return spans

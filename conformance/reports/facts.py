@@ -109,6 +109,7 @@ def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
+    """A rule's standing after a run, from how many cases break it and how many of these are new."""
     if new:
         return (
             Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
@@ -203,7 +204,9 @@ def unjudged(result: RunResult) -> str:
     """The rules that compared nothing and the cases that the decoder does not claim, as words
     behind the verdict.
     """
-    rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
+    rules = 0
+    for fmt in result.formats:
+        rules += sum(not rule.compared for rule in fmt.rules)
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
     parts = [
         count_words(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number
@@ -243,9 +246,11 @@ LEFT_OUT: Final = (
 def sums(result: RunResult) -> list[str]:
     """What was judged: cases, messages, certainty, seed, time."""
     head = result.header
-    cases = [case for fmt in result.formats for case in fmt.cases]
+    cases = list(result.cases)
     level = Counter(case.case.level for case in cases)
-    message_count = sum(len(places) for fmt in result.formats for places in fmt.places.values())
+    message_count = 0
+    for fmt in result.formats:
+        message_count += sum(map(len, fmt.places.values()))
     drawn = sum(fmt.drawn for fmt in result.formats)
     through = (
         "a table in memory" if head.topic == "" else f"Kafka ({head.broker}), topic {head.topic}"
@@ -309,12 +314,12 @@ def spread(failure: Failure) -> str:
     """How many cases fail for this cause, how many of them are known, in which profiles, by which
     kinds of faults.
     """
-    known_text = (
+    known_cases = (
         f" ({failure.cases - failure.new:,} of them known)"
         if 0 < failure.new < failure.cases
         else ""
     )
-    parts = [f"{failure.cases:,}{known_text}"]
+    parts = [f"{failure.cases:,}{known_cases}"]
     if failure.judged > 1:
         in_every_profile = len(failure.profiles) == failure.judged
         parts[0] += (

@@ -90,6 +90,7 @@ def read_history(directory: Path) -> list[PastRun]:
 
 
 def _read_run(line: str) -> PastRun | None:
+    """A past run from its line of the history file; None for a line that is none."""
     try:
         data: Any = json.loads(line)
         run = PastRun(**data)
@@ -97,7 +98,7 @@ def _read_run(line: str) -> PastRun | None:
         return None
     texts = (run.date, run.decoder, run.format, run.budget)
     numbers = (run.kept, run.reached, run.cases, run.exit_code)
-    is_sound = all(isinstance(text, str) for text in texts) and all(
+    is_sound = all(isinstance(field_text, str) for field_text in texts) and all(
         type(number) is int and number >= 0 for number in numbers
     )
     return run if is_sound and run.kept <= run.reached else None
@@ -120,5 +121,7 @@ def trends(runs: Sequence[PastRun], result: RunResult) -> list[Trend]:
         if run.decoder == result.header.decoder and run.format in by_format:
             by_format[run.format].append(run)
     return [
-        Trend(name, tuple(found[-SHOWN:])) for name, found in by_format.items() if len(found) > 1
+        Trend(name, tuple(runs_of_format[-SHOWN:]))
+        for name, runs_of_format in by_format.items()
+        if len(runs_of_format) > 1
     ]

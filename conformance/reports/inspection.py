@@ -20,6 +20,7 @@ from conformance.inspecting.inspector import (
     YES,
     Group,
     Inspector,
+    Problem,
     Sample,
     Tally,
     as_json,
@@ -41,20 +42,18 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 def blocks(inspector: Inspector) -> Iterator[Block]:
     """The result in blocks, for people."""
     groups = inspector.groups()
-    counted = f"{inspector.messages:,} messages" + (
+    message_counts = f"{inspector.messages:,} messages" + (
         f", {inspector.nulls:,} of them null" if inspector.nulls else ""
     )
-    formats = "; ".join(
-        " or ".join(tally.book.format for tally in group.tallies) for group in groups
-    )
-    yield "", (), [(f"{counted}: {formats or 'no known format'}",)]
+    formats = "; ".join(map(_possible_formats, groups))
+    yield "", (), [(f"{message_counts}: {formats or 'no known format'}",)]
     for group in groups:
         if len(group.tallies) > 1:
             yield "The writer cannot be told", (), list(_undecided_lines(group))
         for tally in group.tallies:
             yield from _writer(tally)
     if inspector.problems:
-        rows = [
+        problem_rows = [
             (
                 f"{p.count:,}",
                 ", ".join(p.formats) or "none",
@@ -64,22 +63,27 @@ def blocks(inspector: Inspector) -> Iterator[Block]:
             for p in sorted(inspector.problems.values(), key=lambda p: -p.count)
         ]
         if inspector.other_problems:
-            rows.append((f"{inspector.other_problems:,}", "", "other reasons", ""))
+            problem_rows.append((f"{inspector.other_problems:,}", "", "other reasons", ""))
         yield (
             "Messages that no known profile writes",
             ("messages", "nearest format", "why", "first"),
-            rows,
+            problem_rows,
         )
+
+
+def _possible_formats(group: Group) -> str:
+    """The formats that the messages of one writer may be of."""
+    return " or ".join(tally.book.format for tally in group.tallies)
 
 
 def _undecided_lines(group: Group) -> Iterator[tuple[str]]:
     """The formats that remain possible, and what would decide between them."""
-    names = " or ".join(tally.book.format for tally in group.tallies)
+    names = _possible_formats(group)
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
     every = frozenset.union(*(tally.members for tally in group.tallies))
     for tally in group.tallies:
         against = [f"has the member {name}" for name in sorted(every - tally.members)] + [
-            f"`{text}`" for text in tally.never()
+            f"`{condition_text}`" for condition_text in tally.never()
         ]
         if against:
             yield (
@@ -98,12 +102,12 @@ def _writer(tally: Tally) -> Iterator[Block]:
         (f"release: {_release(tally)}",),
     ]
     for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
-        if named := [option for option, is_ in options.items() if is_ == state]:
-            lines.append((f"{label}: {', '.join(named)}",))
-    if text := command(tally):
-        lines.append((text,))
+        if options_in_state := [option for option, is_ in options.items() if is_ == state]:
+            lines.append((f"{label}: {', '.join(options_in_state)}",))
+    if command_line := command(tally):
+        lines.append((command_line,))
     yield tally.book.format, (), lines
-    rows = [
+    evidence_rows = [
         (
             f.sign.says,
             f"{f.count:,}",
@@ -116,7 +120,7 @@ def _writer(tally: Tally) -> Iterator[Block]:
     yield (
         f"{tally.book.format}: evidence",
         ("what is seen", "messages", "tells", "source", "first"),
-        rows,
+        evidence_rows,
     )
     tables = [
         (f"{t.database}.{t.table}", f"{t.messages:,}", ", ".join(t.keys), _columns(t.types))
@@ -133,10 +137,10 @@ def _writer(tally: Tally) -> Iterator[Block]:
 def _release(tally: Tally) -> str:
     """The release in words."""
     if tally.unknown_versions:
-        of = ", ".join(tally.releases) or BOTH
+        nearest_releases = ", ".join(tally.releases) or BOTH
         return (
             f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest that one is"
-            f" of: {of}"
+            f" of: {nearest_releases}"
         )
     if len(tally.choices.releases) == 1 and tally.releases and not tally.versions:
         return f"{UNTOLD}: every profile is of {tally.choices.releases[0]}"
@@ -151,14 +155,20 @@ def _describe_sign(sign: Sign, tally: Tally) -> str:
     return ", ".join(parts)
 
 
-def _range(some: Sequence[str], known: Sequence[str]) -> str:
+def _range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
     """Some of the known releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`."""
-    first, last = known.index(some[0]), known.index(some[-1])
-    if (len(some) < 3 and last + 1 < len(known)) or last - first + 1 != len(some):
-        return " or ".join(some)
-    if len(some) == 1:
-        return some[0]
-    return f"{some[0]} or later" if last + 1 == len(known) else f"{some[0]} to {some[-1]}"
+    first, last = all_releases.index(chosen_releases[0]), all_releases.index(chosen_releases[-1])
+    if (len(chosen_releases) < 3 and last + 1 < len(all_releases)) or last - first + 1 != len(
+        chosen_releases
+    ):
+        return " or ".join(chosen_releases)
+    if len(chosen_releases) == 1:
+        return chosen_releases[0]
+    return (
+        f"{chosen_releases[0]} or later"
+        if last + 1 == len(all_releases)
+        else f"{chosen_releases[0]} to {chosen_releases[-1]}"
+    )
 
 
 def _columns(types: dict[str, list[str]]) -> str:
@@ -213,26 +223,21 @@ def _view(tally: Tally) -> dict[str, Any]:
         }
         for number, entry in enumerate(tally.observations.values(), 1)
     ]
-    narrow = [
+    narrowing = [
         e
         for e in evidence
         if e["sign"].releases and set(e["sign"].releases) != set(tally.choices.releases)
     ]
-    named = (
+    release_reason = (
         "the messages name it"
         if tally.versions
         else "which of the known releases write such messages"
     )
-    tone = "bad" if not tally.releases else "good" if narrow or tally.versions else "warn"
-    decided = [("release", _release(tally), tone, named, narrow)]
+    tone = "bad" if not tally.releases else "good" if narrowing or tally.versions else "warn"
+    decided = [("release", _release(tally), tone, release_reason, narrowing)]
     for option, state in tally.options.items():
-        rivals = {
-            other
-            for group in tally.choices.exclusive
-            if option in group
-            for other in group
-            if other != option
-        }
+        groups = (group for group in tally.choices.exclusive if option in group)
+        rivals = set(itertools.chain.from_iterable(groups)) - {option}
         by = [
             e
             for e in evidence
@@ -240,7 +245,9 @@ def _view(tally: Tally) -> dict[str, Any]:
             or not rivals.isdisjoint(e["sign"].given)
         ]
         decided.append((option, state, _TONES[state], tally.choices.options[option], by))
-    losses = [(text, _cited(citation), profiles) for text, citation, profiles in _losses(tally)]
+    losses = [
+        (loss_text, _cited(citation), profiles) for loss_text, citation, profiles in _losses(tally)
+    ]
     return {
         "tally": tally,
         "decided": decided,
@@ -250,12 +257,20 @@ def _view(tally: Tally) -> dict[str, Any]:
     }
 
 
+def _view_group(group: Group) -> tuple[list[str], list[dict[str, Any]]]:
+    """The messages of one writer as the page shows them: what would decide between several formats,
+    and each of the formats.
+    """
+    undecided = [line for (line,) in _undecided_lines(group)] if len(group.tallies) > 1 else []
+    return undecided, list(map(_view, group.tallies))
+
+
 def _losses(tally: Tally) -> list[tuple[str, str, str]]:
     """What is lost on the wire, with its source and its profiles."""
     every = len(tally.profiles())
     return [
-        (text, citation, "every one" if len(names) == every else ", ".join(names))
-        for (text, citation), names in tally.losses().items()
+        (loss_text, citation, "every one" if len(names) == every else ", ".join(names))
+        for (loss_text, citation), names in tally.losses().items()
     ]
 
 
@@ -263,42 +278,31 @@ def page(inspector: Inspector) -> str:
     """The HTML page."""
     groups = inspector.groups()
     problems = sorted(inspector.problems.values(), key=lambda p: -p.count)
+    is_decided = all(len(group.tallies) == 1 for group in groups)
+    problem_views: list[tuple[Problem, list[SampleExcerpt]]] = []
+    for problem in problems:
+        problem_views.append((problem, list(map(SampleExcerpt.of_sample, problem.samples))))
     content = {
         "inspector": inspector,
-        "formats": (
-            "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups)
-            or "no known format"
-        ),
-        "tone": (
-            "good"
-            if groups and not problems and all(len(group.tallies) == 1 for group in groups)
-            else "warn"
-        ),
-        "groups": [
-            (
-                [line for (line,) in _undecided_lines(group)] if len(group.tallies) > 1 else [],
-                [_view(tally) for tally in group.tallies],
-            )
-            for group in groups
-        ],
-        "problems": [
-            (problem, [SampleExcerpt.of_sample(sample) for sample in problem.samples])
-            for problem in problems
-        ],
+        "formats": "; ".join(map(_possible_formats, groups)) or "no known format",
+        "tone": "good" if groups and not problems and is_decided else "warn",
+        "groups": list(map(_view_group, groups)),
+        "problems": problem_views,
     }
     return environment().get_template("inspection.html.j2").render(page=content)
 
 
 def write(inspector: Inspector, directory: Path) -> list[Path]:
     """Writes inspection.html and inspection.json. Raises HarnessError if writing fails."""
-    text = json.dumps(as_json(inspector), ensure_ascii=False, indent=1)
+    document = json.dumps(as_json(inspector), ensure_ascii=False, indent=1)
     return [
         put(
             directory / "inspection.html",
             lambda: [page(inspector).encode("utf-8", "backslashreplace")],
         ),
         put(
-            directory / "inspection.json", lambda: [f"{text}\n".encode("utf-8", "backslashreplace")]
+            directory / "inspection.json",
+            lambda: [f"{document}\n".encode("utf-8", "backslashreplace")],
         ),
     ]
 
@@ -306,11 +310,14 @@ def write(inspector: Inspector, directory: Path) -> list[Path]:
 def markdown(inspector: Inspector) -> str:
     """The result as Markdown."""
     lines: list[str] = []
-    for title, heads, rows in blocks(inspector):
+    for title, heads, block_rows in blocks(inspector):
         lines += [f"## {title}", ""] if title else []
         if heads:
-            lines += marked(heads, rows)
+            lines += marked(heads, block_rows)
         else:
-            lines += [f"- {printable(row[0])}" if title else printable(row[0]) for row in rows]
+            lines += [
+                f"- {printable(block_row[0])}" if title else printable(block_row[0])
+                for block_row in block_rows
+            ]
         lines.append("")
     return "\n".join(lines)

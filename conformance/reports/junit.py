@@ -26,9 +26,9 @@ UNFINISHED: Final = "unfinished run"
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def legal(text: str) -> str:
+def legal(raw_text: str) -> str:
     """The text with every character escaped that XML 1.0 forbids."""
-    return _FORBIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return _FORBIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), raw_text)
 
 
 def render(result: RunResult) -> str:
@@ -64,7 +64,9 @@ def render(result: RunResult) -> str:
 
 
 def _count(element: ET.Element, suites: list[ET.Element]) -> None:
-    cases = [case for suite in suites for case in suite.iter("testcase")]
+    cases: list[ET.Element] = []
+    for suite in suites:
+        cases += suite.iter("testcase")
     element.set("tests", str(len(cases)))
     element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
     element.set("errors", str(sum(case.find("error") is not None for case in cases)))
@@ -72,6 +74,7 @@ def _count(element: ET.Element, suites: list[ET.Element]) -> None:
 
 
 def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
+    """Adds the run's settings and versions to a suite."""
     head = result.header
     properties = {
         "seed": str(head.seed),
@@ -154,9 +157,9 @@ def explained(failures: Sequence[Failure]) -> str:
     """The causes of a broken rule as the console shows them, without box and colours."""
     texts: list[str] = []
     for failure in failures:
-        shown = panel(failure, states_rule=not texts).renderable
-        assert isinstance(shown, Text)
-        texts.append(shown.plain + (f"\n{failure.result.note}" if failure.result.note else ""))
+        panel_text = panel(failure, states_rule=not texts).renderable
+        assert isinstance(panel_text, Text)
+        texts.append(panel_text.plain + (f"\n{failure.result.note}" if failure.result.note else ""))
     return "\n\n".join(texts)
 
 
@@ -166,6 +169,7 @@ def _unreached(fmt: FormatResult) -> str:
 
 
 def _entry(suite: ET.Element, number: int, result: EntryResult) -> None:
+    """Adds an entry of the record of known failures as a test case."""
     case = ET.SubElement(
         suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}")
     )

@@ -154,21 +154,23 @@ def record(outcome: LoadResult) -> dict[str, Any]:
                 for f in outcome.sample.failures[:5]
             ],
         },
-        "search": [
-            {
-                "rate": s.rate,
-                "keeps_up": keeps_up,
-                "why": why,
-                "offered": round(s.send_rate, 1),
-                "growth": round(s.growth, 1),
-            }
-            for s in (outcome.steps if settings.search else ())
-            for keeps_up, why in (s.judgement(),)
-        ],
+        "search": list(map(_search_step, outcome.steps)) if settings.search else [],
         "timeline": timeline(step) if step else [],
         "batches": _batches(step) if step else [],
         "versions": versions(),
         "machine": {"system": platform.platform(), "processors": os.cpu_count()},
+    }
+
+
+def _search_step(step: Step) -> dict[str, Any]:
+    """A step of a search for the highest rate as a JSON-able object."""
+    keeps_up, why = step.judgement()
+    return {
+        "rate": step.rate,
+        "keeps_up": keeps_up,
+        "why": why,
+        "offered": round(step.send_rate, 1),
+        "growth": round(step.growth, 1),
     }
 
 
@@ -181,13 +183,13 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     )
     decoded, published = sum(batch.messages_read for batch in step.batches), step.published
     # Spark's tasks report at their end alone.
-    known = bool(published) or not outcome.settings.producers
-    until = (step.ticks[-1][1] if step.ticks else 0) if known else None
+    is_final = bool(published) or not outcome.settings.producers
+    until = (step.ticks[-1][1] if step.ticks else 0) if is_final else None
     return {
         "sent": published.get("sent", until),
         "acknowledged": published.get("acknowledged", until),
-        "not_delivered": published.get("failed", 0 if known else None),
-        "offered_per_second": round(step.send_rate, 1) if known else None,
+        "not_delivered": published.get("failed", 0 if is_final else None),
+        "offered_per_second": round(step.send_rate, 1) if is_final else None,
         "publish_ms": {
             "p50": published.get("p50_ms"),
             "p99": published.get("p99_ms"),
@@ -201,8 +203,8 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "batch_s": {name: _rounded(quantile(seconds, share)) for name, share in SHARES},
         "batches": len(step.batches),
         "planning_s": round(sum(batch.planning_ms for batch in step.batches) / 1000, 3),
-        "backlog_max": max((size for _, size in backlog), default=0) if known else None,
-        "backlog_growth_per_second": round(step.growth, 1) if known else None,
+        "backlog_max": max((size for _, size in backlog), default=0) if is_final else None,
+        "backlog_growth_per_second": round(step.growth, 1) if is_final else None,
         "drained_s": _rounded(step.drained_s),
     }
 
@@ -398,11 +400,11 @@ def markdown(outcome: LoadResult) -> str:
     ]
     if search := _search_rows(result):
         lines += ["", *marked(TRIED, search)]
-    if shown := result["sample"]["shown"]:
-        texts = (
-            [clip(row[name], BRIEF) for name in ("rule", "path", "expected", "actual")]
-            for row in shown
-        )
+    if failures_to_show := result["sample"]["shown"]:
+        texts: list[list[str]] = []
+        for failure in failures_to_show:
+            columns = ("rule", "path", "expected", "actual")
+            texts.append([clip(failure[column], BRIEF) for column in columns])
         lines += ["", *marked(("rule", "at", "expected", "actual"), texts)]
     return "\n".join([*lines, "", cell(subject(result)) + "."])
 
@@ -410,11 +412,12 @@ def markdown(outcome: LoadResult) -> str:
 def _search_rows(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each rate of a search: what was asked for and offered, and the verdict."""
     verdicts = (
-        KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"]
+        KEEPS if attempt["keeps_up"] else f"falls behind: {attempt['why']}"
+        for attempt in result["search"]
     )
     return [
-        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", sentence)
-        for row, sentence in zip(result["search"], verdicts, strict=True)
+        (f"{attempt['rate']:,.0f}/s", f"{attempt['offered']:,.0f}/s", sentence)
+        for attempt, sentence in zip(result["search"], verdicts, strict=True)
     ]
 
 
@@ -452,7 +455,9 @@ def plot(
     `ys` and `xs` are (place, text) of the axes' ticks, `lines` (name, colour, SVG path), `bars` (x,
     y, width, height).
     """
-    values = [y for _, points in lines for _, y in points if y is not None]
+    values: list[float] = []
+    for _, points in lines:
+        values += (y for _, y in points if y is not None)
     marks = ticks(max(values, default=0.0))
     across = ticks(end, 5)
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -473,12 +478,12 @@ def plot(
             path.append(f"{pen}{x(at)} {y(value)}")
             pen = "L"
             if bars and place == 0:
-                left = x(max(0.0, at - value))
+                bar_start = x(max(0.0, at - value))
                 blocks.append(
                     (
-                        left,
+                        bar_start,
                         y(value),
-                        round(max(1.0, x(at) - left - 1), 1),
+                        round(max(1.0, x(at) - bar_start - 1), 1),
                         round(y(0) - y(value), 1),
                     )
                 )

@@ -32,18 +32,18 @@ LETTERS: Final = 160
 _PLAIN: Final = re.compile(r"[^\w ,/()=+.-]|[_]|(?<=\bwww)\.|(?<=\d)\.(?= )", re.ASCII)
 
 
-def code(text: str, limit: int = LETTERS) -> str:
+def code(raw_text: str, limit: int = LETTERS) -> str:
     """A text as code: the characters of Markdown, HTML, mentions and links are written as
     references.
     """
-    shown = printable(text)
-    if len(shown) > limit:
-        shown = f"{shown[:limit]}... ({len(text)} characters)"
-    return f"<code>{_plain(shown)}</code>" if shown else "<i>empty</i>"
+    code_text = printable(raw_text)
+    if len(code_text) > limit:
+        code_text = f"{code_text[:limit]}... ({len(raw_text)} characters)"
+    return f"<code>{_plain(code_text)}</code>" if code_text else "<i>empty</i>"
 
 
-def _plain(text: str) -> str:
-    return _PLAIN.sub(lambda match: f"&#{ord(match[0])};", text)
+def _plain(raw_text: str) -> str:
+    return _PLAIN.sub(lambda match: f"&#{ord(match[0])};", raw_text)
 
 
 def render(result: RunResult) -> str:
@@ -57,20 +57,20 @@ def render(result: RunResult) -> str:
         "",
     ]
     lines += [*_matrix(result), ""]
-    new = [failure for failure in result.failures if facts.binding(failure, result.strict)]
-    lax = [
+    new_failures = [failure for failure in result.failures if facts.binding(failure, result.strict)]
+    uncounted_failures = [
         failure
         for failure in result.failures
         if not failure.known and not facts.binding(failure, result.strict)
     ]
-    known = [failure for failure in result.failures if failure.known]
-    if new:
-        what = f"{'New failures' if result.entries else 'Failures'}: {len(new)}"
-        named = list(_mistakes(result))
+    known_failures = [failure for failure in result.failures if failure.known]
+    if new_failures:
+        what = f"{'New failures' if result.entries else 'Failures'}: {len(new_failures)}"
+        mistake_lines = list(_mistakes(result))
         lines += (
-            [*named, *_folded(what, _failures(new))]
-            if named
-            else [f"#### {what}", "", *_failures(new), ""]
+            [*mistake_lines, *_folded(what, _failures(new_failures))]
+            if mistake_lines
+            else [f"#### {what}", "", *_failures(new_failures), ""]
         )
     for fmt in result.formats:
         if fmt.unexercised:
@@ -82,21 +82,23 @@ def render(result: RunResult) -> str:
             ]
     lines += [f"{code(line, 1000)}\n" for fmt in result.formats if (line := facts.nulled(fmt))]
     lines += _record(result)
-    if lax:
-        lines += _folded(f"Broken, does not count: {len(lax)}", _failures(lax))
-    if known:
-        rows = (
+    if uncounted_failures:
+        lines += _folded(
+            f"Broken, does not count: {len(uncounted_failures)}", _failures(uncounted_failures)
+        )
+    if known_failures:
+        failure_rows = (
             (
                 f"{code(f.rule.id)}{_cause(f)}",
                 f"{f.cases:,}",
                 code(f.reason or "none given"),
                 _link(f.link),
             )
-            for f in known
+            for f in known_failures
         )
         lines += _folded(
-            f"Known failures: {len(known)}",
-            _table(("rule", "cases", "reason", "link"), rows, len(known)),
+            f"Known failures: {len(known_failures)}",
+            _table(("rule", "cases", "reason", "link"), failure_rows, len(known_failures)),
         )
     types = type_matrix(result.formats)
     lines += _folded("By type of column", _types(types, result)) if types else []
@@ -122,77 +124,82 @@ def _used(result: RunResult) -> list[Verdict]:
 
 
 def _matrix(result: RunResult) -> list[str]:
+    """The table of formats: rules kept, and cases by verdict."""
     used = _used(result)
-    rows = []
+    table_rows = []
     for fmt in result.formats:
-        row, _ = facts.matrix(fmt, result.strict)
+        format_row, _ = facts.matrix(fmt, result.strict)
         rules = facts.counts(facts.standings(fmt, result.strict))
-        sign = "✗" if fmt.unexercised else row.sign
-        counts = [f"{row.verdicts.get(verdict, 0):,}" for verdict in used]
-        rows.append(
+        sign = "✗" if fmt.unexercised else format_row.sign
+        counts = [f"{format_row.verdicts.get(verdict, 0):,}" for verdict in used]
+        table_rows.append(
             (
                 f"{sign} {fmt.format}",
                 f"{rules[Standing.KEPT]}/{facts.reached(rules)}",
-                f"{row.cases:,}",
+                f"{format_row.cases:,}",
                 *counts,
             )
         )
     return _table(
-        ("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows)
+        ("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)),
+        table_rows,
+        len(table_rows),
     )
 
 
 def _profiles(result: RunResult) -> list[str]:
+    """The table of profiles: cases by verdict."""
     used = _used(result)
-    rows = [
-        (
-            f"{row.sign} {fmt.format}",
-            row.name,
-            f"{row.cases:,}",
-            *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used),
-        )
-        for fmt in result.formats
-        for row in facts.matrix(fmt, result.strict)[1]
-    ]
+    table_rows: list[tuple[str, ...]] = []
+    for fmt in result.formats:
+        _, profile_rows = facts.matrix(fmt, result.strict)
+        for profile_row in profile_rows:
+            format_name = f"{profile_row.sign} {fmt.format}"
+            counts = [f"{profile_row.verdicts.get(verdict, 0):,}" for verdict in used]
+            table_rows.append((format_name, profile_row.name, f"{profile_row.cases:,}", *counts))
     return _table(
         ("format", "profile", "cases", *(HEADS[verdict] for verdict in used)),
-        rows,
-        len(rows),
-        shown=200,
+        table_rows,
+        len(table_rows),
+        limit=200,
     )
 
 
 def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
-    rows = [
-        (code(row.key), *(count.figures if count else "" for count in row.counts)) for row in types
-    ]
-    return _table(("type", *(fmt.format for fmt in result.formats)), rows, len(rows))
+    table_rows: list[tuple[str, ...]] = []
+    for type_row in types:
+        figures = [count.figures if count else "" for count in type_row.counts]
+        table_rows.append((code(type_row.key), *figures))
+    return _table(("type", *(fmt.format for fmt in result.formats)), table_rows, len(table_rows))
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
+    """The list of mistakes, each with its example."""
     for fmt in result.formats:
-        some = repairs(fmt, result)
-        if not some.first:
+        format_repairs = repairs(fmt, result)
+        if not format_repairs.first:
             continue
-        yield from (f"#### {some.headline}; repair first what stands first", "")
-        for number, repair in enumerate(some.first, 1):
+        yield from (f"#### {format_repairs.headline}; repair first what stands first", "")
+        for number, repair in enumerate(format_repairs.first, 1):
             if not repair.has_example:
                 yield f"{number}. **{_plain(printable(repair.sentence))}**"
                 continue
-            shown = _message(repair.failure) if repair.failure else ""
+            message_link = _message(repair.failure) if repair.failure else ""
             finding, again = repair.finding, _replay(repair.failure) if repair.failure else ""
             values = (
                 f"expected {code(finding.expected)}, actual {code(finding.actual)} at"
                 f" {code(finding.path)}"
             )
             yield (
-                f"{number}. **{_plain(printable(repair.sentence))}**<br>{shown}<br>{values}{again}"
+                f"{number}. **{_plain(printable(repair.sentence))}**<br>{message_link}<br>"
+                f"{values}{again}"
             )
-        yield from ("", some.rest, "") if some.rest else ("",)
+        yield from ("", format_repairs.rest, "") if format_repairs.rest else ("",)
 
 
 def _failures(failures: Sequence[Failure]) -> list[str]:
-    rows = (
+    """The table of failures, each with its smallest case."""
+    table_rows = (
         (
             (
                 f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}{_cause(failure)}"
@@ -207,7 +214,9 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
         for failure in failures
     )
     return _table(
-        ("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures)
+        ("rule", "binds", "cases", "at", "expected", "actual", "smallest case"),
+        table_rows,
+        len(failures),
     )
 
 
@@ -240,6 +249,7 @@ def _cause(failure: Failure) -> str:
 
 
 def _record(result: RunResult) -> Iterator[str]:
+    """The entries of the record of known failures that are out of date."""
     passing = [entry for entry in result.entries if entry.state is State.UNEXPECTED_PASS]
     nothing = [entry for entry in result.entries if entry.state is State.MATCHES_NOTHING]
     if passing:
@@ -271,8 +281,8 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], count: int, shown: int = SHOWN
+    head: Sequence[str], table_rows: Iterable[Sequence[str]], count: int, limit: int = SHOWN
 ) -> list[str]:
     """The first rows of so many, whose cells are Markdown."""
-    more = [(f"and {count - shown} more", *("",) * (len(head) - 1))] if count > shown else []
-    return marked(head, [*islice(rows, shown), *more], str)
+    more = [(f"and {count - limit} more", *("",) * (len(head) - 1))] if count > limit else []
+    return marked(head, [*islice(table_rows, limit), *more], str)

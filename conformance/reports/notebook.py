@@ -21,8 +21,8 @@ class NotebookResult(RunResult):
     @classmethod
     def of_result(cls, result: RunResult, page: Path | None) -> NotebookResult:
         """The same result."""
-        own = {field.name: getattr(result, field.name) for field in fields(result)}
-        return cls(**own, page=page.as_posix() if page else "")
+        field_values = {field.name: getattr(result, field.name) for field in fields(result)}
+        return cls(**field_values, page=page.as_posix() if page else "")
 
     def _repr_html_(self) -> str:
         return html(self)
@@ -30,6 +30,7 @@ class NotebookResult(RunResult):
 
 def html(result: NotebookResult) -> str:
     """The mistakes, each with its smallest message, and the cases by verdict."""
+    occurring = {case.verdict for case in result.cases}
     return (
         environment()
         .get_template("notebook.html.j2")
@@ -37,9 +38,7 @@ def html(result: NotebookResult) -> str:
             headline=headline(result),
             sums=sums(result),
             formats=[repairs(fmt, result) for fmt in result.formats],
-            verdicts=[
-                verdict for verdict in HEADS if any(fmt.verdicts[verdict] for fmt in result.formats)
-            ],
+            verdicts=[verdict for verdict in HEADS if verdict in occurring],
             page=result.page,
         )
     )

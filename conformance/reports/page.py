@@ -218,21 +218,18 @@ def view(result: RunResult) -> dict[str, Any]:
     )
     anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
-    present = {
-        verdict for fmt in formats for verdict, count in fmt["row"].verdicts.items() if count
-    }
+    present = {Verdict.PASS}
+    for fmt in formats:
+        present.update(verdict for verdict, count in fmt["row"].verdicts.items() if count)
+    all_repairs = [repairs(fmt, result) for fmt in result.formats]
     return {
         "headline": facts.headline(result),
         "tone": {0: "good", 1: "bad"}.get(result.exit_code, "warn"),
         "sums": facts.sums(result),
         "counts": [(standing, total[standing]) for standing in Standing if total[standing]],
-        "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
+        "verdicts": [verdict for verdict in HEADS if verdict in present],
         "formats": formats,
-        "repairs": [
-            mistakes
-            for mistakes in (repairs(fmt, result) for fmt in result.formats)
-            if mistakes.first
-        ],
+        "repairs": [mistakes for mistakes in all_repairs if mistakes.first],
         "failures": anchored[: len(failures)],
         "rules": len({failure.rule.id for failure in failures}),
         "shown": [

@@ -104,7 +104,10 @@ class Drawn:
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"
         cases = self.wrong.get(profile, [])
-        if any((broken & self.binding or broken) - known or not broken for broken, known in cases):
+        if any(
+            (broken & self.binding or broken) - on_record or not broken
+            for broken, on_record in cases
+        ):
             return "bad"
         return "warn" if cases else "good"
 
@@ -120,7 +123,10 @@ class Report:
     @property
     def cases(self) -> int:
         """The number of all cases."""
-        return sum(count.total() for fmt in self.formats for count in fmt.profiles.values())
+        number = 0
+        for fmt in self.formats:
+            number += sum(count.total() for count in fmt.profiles.values())
+        return number
 
     @property
     def verdict_words(self) -> str:
@@ -180,8 +186,8 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
 
 def screen(report: Report) -> str:
     """What `run` prints of it at its end."""
-    shown = io.StringIO()
-    Console(file=shown, width=150).print(table(fmt.table_row for fmt in report.formats))
+    printed_table = io.StringIO()
+    Console(file=printed_table, width=150).print(table(fmt.table_row for fmt in report.formats))
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())
     drawn = sum(fmt["drawn"] for fmt in report.footer["formats"].values())
     messages, seconds = sum(fmt.messages for fmt in report.formats), report.footer["seconds"]
@@ -189,14 +195,17 @@ def screen(report: Report) -> str:
         f"{report.cases:,} cases ({drawn:,} drawn; {at[1]:,} judged at level one, {at[2]:,} at"
         " level two)"
     )
-    rest = f"seed {report.header['seed']}, budget {report.header['budget']}, {seconds:.0f} s"
-    return f"{shown.getvalue()}{cases}, {messages:,} messages; {rest}\n{report.verdict_words}\n"
+    run_settings = (
+        f"seed {report.header['seed']}, budget {report.header['budget']}, {seconds:.0f} s"
+    )
+    sums = f"{cases}, {messages:,} messages; {run_settings}"
+    return f"{printed_table.getvalue()}{sums}\n{report.verdict_words}\n"
 
 
 def renewed(page: str, report: Report) -> str:
     """A page with the screen of a report between its marks. Raises UsageError if it has none."""
-    before, begin, rest = page.partition(_MARKS[0])
-    _, end, after = rest.partition(_MARKS[1])
+    before, begin, marked_part = page.partition(_MARKS[0])
+    _, end, after = marked_part.partition(_MARKS[1])
     if not end:
         raise UsageError(
             f"the page has no marks for a report: {' ... '.join(mark.strip() for mark in _MARKS)}"
@@ -206,37 +215,37 @@ def renewed(page: str, report: Report) -> str:
 
 def svg(report: Report) -> str:
     """The picture."""
-    formats, code, said, cases = (
+    formats, code, verdict_words, cases = (
         report.formats,
         report.footer["exit_code"],
         report.verdict_words,
         report.cases,
     )
-    rows = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
-    height = TOP + sum(8 + STEP * lines for lines in rows) + 44
-    kept, rules = sum(fmt.kept_rules for fmt in formats), sum(fmt.rules for fmt in formats)
+    lines_of_formats = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
+    height = TOP + sum(8 + STEP * lines for lines in lines_of_formats) + 44
+    kept_rules, rules = sum(fmt.kept_rules for fmt in formats), sum(fmt.rules for fmt in formats)
     profiles = sum(len(fmt.profiles) for fmt in formats)
-    several = (
+    counted_formats = (
         f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles}"
         f" profile{'s' if profiles != 1 else ''}"
     )
-    about = f"{several}, {cases:,} cases, {kept} of {rules} rules kept"
+    about = f"{counted_formats}, {cases:,} cases, {kept_rules} of {rules} rules kept"
     tone = "good" if code == 0 else "bad" if code == 1 else "warn"
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
-        f'<title id="title">{escape(said)}</title>',
+        f'<title id="title">{escape(verdict_words)}</title>',
         f'<desc id="about">{escape(about)}</desc>',
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
-        f'<text class="head {tone}" x="{NAMES}" y="36">{escape(said[:70])}</text>',
+        f'<text class="head {tone}" x="{NAMES}" y="36">{escape(verdict_words[:70])}</text>',
         f'<text class="soft" x="{NAMES}" y="58">{escape(about)}</text>',
         f'<text class="soft" x="{SQUARES}" y="{TOP - 10}">profiles</text>',
         f'<text class="soft" x="{RULES}" y="{TOP - 10}" text-anchor="end">rules kept</text>',
         f'<text class="soft" x="{CASES}" y="{TOP - 10}" text-anchor="end">cases</text>',
     ]
     y = TOP
-    for fmt, lines in zip(formats, rows, strict=True):
+    for fmt, lines in zip(formats, lines_of_formats, strict=True):
         out += _draw_format(fmt, y)
         y += 8 + STEP * lines
     out.append(f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>')
@@ -251,6 +260,7 @@ def svg(report: Report) -> str:
 
 
 def _draw_format(fmt: Drawn, y: int) -> Iterator[str]:
+    """The SVG elements of one format: its name, a square for each profile, and its counts."""
     total = sum(count.total() for count in fmt.profiles.values())
     yield f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>'
     yield f'<text class="name" x="{NAMES}" y="{y + 18}">{escape(printable(fmt.name))}</text>'

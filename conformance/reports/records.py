@@ -49,13 +49,13 @@ def header(head: Header) -> dict[str, Any]:
     }
 
 
-def _tables(own: OwnTables) -> dict[str, Any]:
-    notes = [asdict(note) for note in own.notes]
+def _tables(own_tables: OwnTables) -> dict[str, Any]:
+    notes = [asdict(note) for note in own_tables.notes]
     return {
-        "dialect": own.dialect,
-        "names": list(own.names),
+        "dialect": own_tables.dialect,
+        "names": list(own_tables.names),
         "notes": notes,
-        "left_out": list(own.left_out),
+        "left_out": list(own_tables.left_out),
     }
 
 
@@ -88,22 +88,25 @@ def closing(result: RunResult) -> Iterator[dict[str, Any]]:
         "stopped_early": result.stopped_early,
         "ended": result.ended or None,
         "unjudged": list(result.unjudged),
-        "formats": {
-            fmt.format: {
-                "cases": len(fmt.cases),
-                "drawn": fmt.drawn,
-                "rules": len(fmt.rules),
-                "rules_exercised": sum(1 for r in fmt.rules if r.compared),
-                "verdicts": {v.value: n for v, n in sorted(fmt.verdicts.items())},
-                "certain_cells": round(fmt.certain, 6),
-                "cells": {state.value: n for state, n in sorted(fmt.cells.items())},
-            }
-            for fmt in result.formats
-        },
+        "formats": {fmt.format: _format_counts(fmt) for fmt in result.formats},
+    }
+
+
+def _format_counts(fmt: FormatResult) -> dict[str, Any]:
+    """The counts of one format in the footer."""
+    return {
+        "cases": len(fmt.cases),
+        "drawn": fmt.drawn,
+        "rules": len(fmt.rules),
+        "rules_exercised": sum(1 for rule_result in fmt.rules if rule_result.compared),
+        "verdicts": {verdict.value: count for verdict, count in sorted(fmt.verdicts.items())},
+        "certain_cells": round(fmt.certain, 6),
+        "cells": {state.value: count for state, count in sorted(fmt.cells.items())},
     }
 
 
 def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    """A JSON-able object for each case of a format."""
     for result in fmt.cases:
         places = fmt.places.get(result.case.id, ())
         yield {
@@ -123,6 +126,7 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    """A JSON-able object for each rule of a format."""
     for result in fmt.rules:
         rule = result.rule
         yield {
@@ -141,6 +145,7 @@ def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
+    """A failure as a JSON-able object."""
     finding = failure.finding
     message = failure.result.case.written[finding.message].message
     return {
@@ -172,6 +177,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 
 def _expectation(result: EntryResult) -> dict[str, Any]:
+    """An entry of the record of known failures as a JSON-able object."""
     entry = result.entry
     return {
         "type": "expectation",
@@ -256,8 +262,8 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 def schema() -> dict[str, Any]:
     """The report's JSON Schema (of one line)."""
-    text = (
+    schema_json = (
         importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
     )
-    loaded: dict[str, Any] = orjson.loads(text)
+    loaded: dict[str, Any] = orjson.loads(schema_json)
     return loaded

@@ -54,13 +54,13 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
     explained = frozenset[str]().union(
         *(mistake.cases for mistake in all_mistakes if mistake.has_examples)
     )
-    rest = (
+    smaller_mistakes = (
         f"and {count_words(len(all_mistakes) - MOST, 'smaller one')}"
         if len(all_mistakes) > MOST
         else ""
     )
     first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in all_mistakes[:MOST])
-    return Repairs(fmt, f"{fmt.format}: {how_many}", first, rest, len(explained))
+    return Repairs(fmt, f"{fmt.format}: {how_many}", first, smaller_mistakes, len(explained))
 
 
 def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
@@ -76,6 +76,7 @@ def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
 def _repair(
     mistake: Mistake, fmt: FormatResult, failures: Sequence[Failure], strict: bool
 ) -> Repair:
+    """A mistake as reports show it, with a failure that is an example of it."""
     must = mistake.obligation is Obligation.MUST
     binding = "" if must else f" ({mistake.obligation}, counts with --strict)"
     candidates = [

@@ -44,18 +44,15 @@ def sarif_bytes(result: RunResult) -> bytes:
 
 def document(result: RunResult) -> dict[str, Any]:
     """The whole document: one run of the tool."""
-    shown = [
-        (fmt, standing)
-        for fmt in result.formats
-        for standing in facts.standings(fmt, result.strict)
-    ]
-    rules = [standing.result.rule for _, standing in shown]
+    rules: list[Rule] = []
+    entries: list[dict[str, Any]] = []
+    for fmt in result.formats:
+        for standing in facts.standings(fmt, result.strict):
+            rule = standing.result.rule
+            rules.append(rule)
+            entries += _results(fmt, standing, result.failures_of(rule.id))
     numbers = {rule.id: number for number, rule in enumerate(rules)}
-    results = [
-        {**entry, "ruleIndex": numbers[entry["ruleId"]]}
-        for fmt, standing in shown
-        for entry in _results(fmt, standing, result.failures_of(standing.result.rule.id))
-    ]
+    results = [{**entry, "ruleIndex": numbers[entry["ruleId"]]} for entry in entries]
     ended = (
         [{"level": "error", "message": {"text": printable(facts.headline(result))}}]
         if result.ended
@@ -86,6 +83,7 @@ def document(result: RunResult) -> dict[str, Any]:
 
 
 def _descriptor(rule: Rule) -> dict[str, Any]:
+    """A rule as SARIF describes it."""
     address = next((cited.address for cited in rule.citations if cited.address), "")
     sources = "\n".join(f"- {cited}" for cited in rule.citations)
     return {
@@ -167,20 +165,22 @@ def where(decoder: str) -> tuple[Path, int] | None:
         source, _, function = decoder.replace(".py:", ":", 1).partition(":")
         source = source.removesuffix(".py")
         bases = [Path(source), *(Path(folder, *source.split(".")) for folder in ("", *sys.path))]
-        files = [
-            file
-            for base in bases
-            for file in (base.with_name(f"{base.name}.py"), base / "__init__.py")
-        ]
+        files = []
+        for base in bases:
+            files += [base.with_name(f"{base.name}.py"), base / "__init__.py"]
     for file in files:
         # Unlike Path.is_file, this takes a word that is too long for a name, such as a command's
         # JSON, for no file.
-        if os.path.isfile(file) and (whole := file.resolve()).is_relative_to(Path.cwd()):  # noqa: PTH113
-            return whole.relative_to(Path.cwd()), _line(whole, function)
+        if not os.path.isfile(file):  # noqa: PTH113
+            continue
+        absolute = file.resolve()
+        if absolute.is_relative_to(Path.cwd()):
+            return absolute.relative_to(Path.cwd()), _line(absolute, function)
     return None
 
 
 def _line(file: Path, function: str) -> int:
+    """The line of the decoder's function in its file; 1 if it is not found there."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):

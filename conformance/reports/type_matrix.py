@@ -93,8 +93,8 @@ class TypeRow:
     @property
     def standing(self) -> TypeStanding:
         """The worst of all formats."""
-        found = [count.standing for count in self.counts if count]
-        return max(found, key=list(TypeStanding).index)
+        standings = [count.standing for count in self.counts if count]
+        return max(standings, key=list(TypeStanding).index)
 
 
 _COUNTS: Final[WeakKeyDictionary[FormatResult, Mapping[str, TypeCount]]] = WeakKeyDictionary()
@@ -114,7 +114,7 @@ def count_types(fmt: FormatResult) -> Mapping[str, TypeCount]:
 def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
     has_no_answer = result.verdict in _NO_ANSWER
     without_row = {finding.message for finding in result.findings if finding.aspect in _NO_ROW}
-    wrong = {
+    wrong_cells = {
         (finding.message, finding.row, finding.side, finding.column)
         for finding in result.findings
         if finding.aspect in _IN_CELL and finding.column is not None
@@ -125,7 +125,7 @@ def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
         count.lossy += cell.state in _LOSSY
         if has_no_answer or place[0] in without_row:
             count.refused += 1
-        elif place in wrong:
+        elif place in wrong_cells:
             count.wrong += 1
 
 
@@ -145,17 +145,19 @@ def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell
 def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:
     """A row for each source type of a run, the worst first, then by name."""
     by_format = [count_types(fmt) for fmt in formats]
-    keys = sorted({key for counts in by_format for key in counts})
-    rows = [TypeRow(key, tuple(counts.get(key) for counts in by_format)) for key in keys]
+    keys = sorted(set[str]().union(*by_format))
+    type_rows: list[TypeRow] = []
+    for key in keys:
+        type_rows.append(TypeRow(key, tuple(counts.get(key) for counts in by_format)))
     worst_first = list(reversed(TypeStanding))
-    return sorted(rows, key=lambda row: worst_first.index(row.standing))
+    return sorted(type_rows, key=lambda type_row: worst_first.index(type_row.standing))
 
 
-def summarize_types(rows: Iterable[TypeRow]) -> str:
+def summarize_types(type_rows: Iterable[TypeRow]) -> str:
     """The types that are not right, by standing, and how many are right; "" where all are."""
     by_standing: dict[TypeStanding, list[str]] = {}
-    for row in rows:
-        by_standing.setdefault(row.standing, []).append(row.key)
+    for type_row in type_rows:
+        by_standing.setdefault(type_row.standing, []).append(type_row.key)
     parts = [
         f"{TYPE_SIGNS[standing]} {standing}: {', '.join(keys)}"
         for standing, keys in by_standing.items()
@@ -163,5 +165,5 @@ def summarize_types(rows: Iterable[TypeRow]) -> str:
     ]
     if not parts:
         return ""
-    right = len(by_standing.get(TypeStanding.RIGHT, ()))
-    return "; ".join([*parts, f"{TYPE_SIGNS[TypeStanding.RIGHT]} right: {right} types"])
+    right_types = len(by_standing.get(TypeStanding.RIGHT, ()))
+    return "; ".join([*parts, f"{TYPE_SIGNS[TypeStanding.RIGHT]} right: {right_types} types"])

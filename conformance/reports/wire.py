@@ -7,7 +7,6 @@ message's.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -91,12 +90,12 @@ class _Open:
         self.at, self.colon = (0, 0), False
 
 
-def nodes(text: str) -> Iterator[Node]:
+def nodes(json_text: str) -> Iterator[Node]:
     """Every value of a JSON text, even malformed: duplicate keys come twice, unclosed containers
     end with the text.
     """
     stack: list[_Open] = []
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(json_text):
         token, start, end = match[0], match.start(), match.end()
         top = stack[-1] if stack else None
         if token in ("{", "["):
@@ -119,7 +118,7 @@ def nodes(text: str) -> Iterator[Node]:
             yield Node(path, key, (start, end), True)
     while stack:
         shut = stack.pop()
-        yield Node(shut.path, shut.key, (shut.start, len(text)), False)
+        yield Node(shut.path, shut.key, (shut.start, len(json_text)), False)
 
 
 def _place_of_value(top: _Open | None) -> tuple[Path, Span]:
@@ -152,24 +151,20 @@ _SEVERAL: Final = ("keys", "kind", "types")
 @cache
 def all_members() -> Members:
     """The members of all formats, for a message of which no format is known."""
-    return Members(
-        **{
-            field.name: tuple(
-                dict.fromkeys(
-                    itertools.chain.from_iterable(
-                        get(name).members.named(field.name) for name in FORMATS
-                    )
-                )
-            )
-            for field in dataclasses.fields(Members)
-        }
-    )
+    members_of_formats = [get(name).members for name in FORMATS]
+    names_by_field: dict[str, tuple[str, ...]] = {}
+    for field in dataclasses.fields(Members):
+        names: dict[str, None] = {}
+        for members in members_of_formats:
+            names |= dict.fromkeys(members.named(field.name))
+        names_by_field[field.name] = tuple(names)
+    return Members(**names_by_field)
 
 
 def find_field(
-    text: str,
+    json_text: str,
     path: str,
-    row: int = 0,
+    row_number: int = 0,
     side: str = "",
     column: str | None = None,
     members: Members | None = None,
@@ -177,25 +172,27 @@ def find_field(
     """The spans of a finding's field in a JSON text; none if it is not there. `members` are those
     of the message's format.
     """
-    values = list(nodes(text[:SCANNED]))
+    values = list(nodes(json_text[:SCANNED]))
     members = members or all_members()
     images = {"after": members.after, "before": members.before}
     if path == MALFORMED:
-        return _find_text_behind(text, values)
+        return _find_text_behind(json_text, values)
     if side:
-        other = "before" if side == "after" else "after"
+        other_side = "before" if side == "after" else "after"
         if column is None:
-            found = _find_image(values, images[side], row)
-            rows = [span for span in found if "{" in text[slice(*span)]]
+            image_spans = _find_image(values, images[side], row_number)
+            spans_of_objects = [span for span in image_spans if "{" in json_text[slice(*span)]]
             return _merge_spans(
-                found if rows else [*found, *_find_image(values, images[other], row)]
+                image_spans
+                if spans_of_objects
+                else [*image_spans, *_find_image(values, images[other_side], row_number)]
             )
-        for names in (images[side], images[other]):
-            if spans := _find_column(text, values, names, column, row):
+        for names in (images[side], images[other_side]):
+            if spans := _find_column(json_text, values, names, column, row_number):
                 return _merge_spans(spans)
         return _merge_spans(node.key for node in values if node.path[-1:] == (column,))
     if path == ROWS:
-        return _merge_spans(_find_image(values, (*members.after, *members.before), row))
+        return _merge_spans(_find_image(values, (*members.after, *members.before), row_number))
     names = members.named(path)
     hidden = {*_TYPES, *members.after, *members.before}
     outside = [
@@ -210,23 +207,23 @@ def find_field(
     return _merge_spans((n.key[0], n.span[1]) for n in outside)
 
 
-def _find_text_behind(text: str, values: Sequence[Node]) -> list[Span]:
+def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
     """The span after the first document, without white space."""
-    end = next((node.span[1] for node in values if not node.path), len(text))
-    tail = text[end:]
+    end = next((node.span[1] for node in values if not node.path), len(json_text))
+    tail = json_text[end:]
     start = end + len(tail) - len(tail.lstrip())
     return [(start, start + len(tail.strip()))] if tail.strip() else []
 
 
-def _find_image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
+def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -> list[Span]:
     """The image of that row, else the whole container with its key."""
     outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
-    rows = [
+    row_spans = [
         n.span
         for n in outside_types
-        if _is_image(n.path[:-1], names) and n.path[-1] == row and not n.scalar
+        if _is_image(n.path[:-1], names) and n.path[-1] == row_number and not n.scalar
     ]
-    return rows or [(n.key[0], n.span[1]) for n in outside_types if _is_image(n.path, names)]
+    return row_spans or [(n.key[0], n.span[1]) for n in outside_types if _is_image(n.path, names)]
 
 
 def _is_image(path: Path, names: Sequence[str]) -> bool:
@@ -239,15 +236,15 @@ def _is_image(path: Path, names: Sequence[str]) -> bool:
 
 
 def _find_column(
-    text: str, values: Sequence[Node], names: Sequence[str], column: str, row: int
+    json_text: str, values: Sequence[Node], names: Sequence[str], column: str, row_number: int
 ) -> list[Span]:
-    """The column with its key in `data`, in row `row` of `data`, or by its number where names and
-    values are separate.
+    """The column with its key in `data`, in row `row_number` of `data`, or by its number where
+    names and values are separate.
     """
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
     ]
-    cells = [n for n in by_name if _is_image(n.path[:-2], names) and n.path[-2] == row]
+    cells = [n for n in by_name if _is_image(n.path[:-2], names) and n.path[-2] == row_number]
     cells = cells or [n for n in by_name if _is_image(n.path[:-1], names)]
     if cells:
         return [(n.key[0], n.span[1]) for n in cells]
@@ -256,7 +253,7 @@ def _find_column(
         for n in values
         if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] in _COLUMN_LISTS
     )
-    numbers = {n.path[-2] for n in column_names if _unquote(text[slice(*n.span)]) == column}
+    numbers = {n.path[-2] for n in column_names if _unquote(json_text[slice(*n.span)]) == column}
     return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
 
 
@@ -273,19 +270,19 @@ def _merge_spans(unordered: Iterable[Span]) -> list[Span]:
     return out
 
 
-def cut_at_marks(text: str, marks: Iterable[Span]) -> list[Segment]:
+def cut_at_marks(message_text: str, marks: Iterable[Span]) -> list[Segment]:
     """The text cut at the marks; the pieces together are the text."""
     out, place = [], 0
     for start, end in _merge_spans(marks):
-        start, end = max(place, start), min(end, len(text))
+        start, end = max(place, start), min(end, len(message_text))
         if start >= end:
             continue
         if start > place:
-            out.append(Segment(text[place:start]))
-        out.append(Segment(text[start:end], marked=True))
+            out.append(Segment(message_text[place:start]))
+        out.append(Segment(message_text[start:end], marked=True))
         place = end
-    if place < len(text):
-        out.append(Segment(text[place:]))
+    if place < len(message_text):
+        out.append(Segment(message_text[place:]))
     return out
 
 
@@ -297,32 +294,32 @@ def format_json(pieces: Sequence[Segment]) -> list[Segment]:
     but loses nothing.
     """
     out: list[Segment] = []
-    depth, quoted, escaped, opened = 0, False, False, False
+    depth, in_string, escaped, opened = 0, False, False, False
     for piece in pieces:
-        text: list[str] = []
+        formatted: list[str] = []
         for c in piece.text:
-            if quoted:
-                quoted, escaped = escaped or c != '"', c == "\\" and not escaped
-                text.append(c)
+            if in_string:
+                in_string, escaped = escaped or c != '"', c == "\\" and not escaped
+                formatted.append(c)
                 continue
             if c in " \t\r\n":
                 continue
             depth -= c in "}]"
             if (opened and c not in "}]") or (not opened and c in "}]"):
-                text.append("\n" + INDENT * max(depth, 0))
+                formatted.append("\n" + INDENT * max(depth, 0))
             opened = c in "{["
             depth += opened
-            quoted = c == '"'
-            text.append({",": ",\n" + INDENT * max(depth, 0), ":": ": "}.get(c, c))
-        out.append(replace(piece, text="".join(text)))
+            in_string = c == '"'
+            formatted.append({",": ",\n" + INDENT * max(depth, 0), ":": ": "}.get(c, c))
+        out.append(replace(piece, text="".join(formatted)))
     return out
 
 
-def find_connect_schema(text: str) -> Span | None:
+def find_connect_schema(json_text: str) -> Span | None:
     """The span of the schema in `{"schema":...,"payload":...}`; None where there is none, or too
     short a one to leave out.
     """
-    members = {node.path: node.span for node in nodes(text[:SCANNED]) if len(node.path) == 1}
+    members = {node.path: node.span for node in nodes(json_text[:SCANNED]) if len(node.path) == 1}
     start, end = members.get(("schema",), (0, 0))
     is_long = end - start >= SHORTEST_LEFT_OUT
     return (start, end) if is_long and ("payload",) in members else None

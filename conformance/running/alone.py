@@ -137,6 +137,7 @@ def move_to_batch_law(
     trial = _Trial(engine, prepared)
 
     def published(case: Case) -> Alone:
+        """The case with its place on the topic, and its decode call, which is running."""
         table = case.tables[0] if case.level == 2 else None
         eligible = decode_request(
             prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,)
@@ -159,12 +160,10 @@ def move_to_batch_law(
         for failure in eligible
         if fails_alone.get(id(failure))
     ]
-    acquitted = {
-        (failure.rule.id, key)
-        for failure in eligible
-        if not fails_alone.get(id(failure), True)
-        for key in failure.keys
-    }
+    acquitted: set[tuple[str, str]] = set()
+    for failure in eligible:
+        if not fails_alone.get(id(failure), True):
+            acquitted.update((failure.rule.id, key) for key in failure.keys)
     return _move_findings(trial.judge, result, acquitted) if acquitted else result
 
 
@@ -194,6 +193,9 @@ def choose_displayed(
     deadline = time.monotonic() + SEARCH_S
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
+        """The failure after its case was decoded alone: as it was, or with the other cases that it
+        needs to fail.
+        """
         fails = fails_alone.get(id(failure), False)
         hidden = id(failure) in fails_alone and not fails and failure.rule.law not in readings.LAWS
         needs_others = failure.rule.law == "batch" or hidden
@@ -321,6 +323,7 @@ def _move_findings(
     moved_counts: dict[str, int] = {}
 
     def finding(finding_before: Finding) -> Iterator[Finding]:
+        """The finding as it is; one whose case passes alone as a finding of the law of batches."""
         if (finding_before.rule, finding_before.cause) not in acquitted:
             yield finding_before
             return
@@ -341,7 +344,7 @@ def _move_findings(
 
     def case(old: CaseResult) -> CaseResult:
         return judge.with_findings(
-            old, tuple(new for finding_before in old.findings for new in finding(finding_before))
+            old, tuple(itertools.chain.from_iterable(map(finding, old.findings)))
         )
 
     cases, total = tuple(map(case, result.cases)), sum(moved_counts.values())

@@ -146,6 +146,9 @@ def _compare(
     losses: Sequence[Loss],
     outcome: Comparison,
 ) -> None:
+    """Compares the table that the changes leave with the source's, cell by cell; what the format is
+    known to lose is no difference.
+    """
     for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
     for key in table.keys() - expected.rows.keys():

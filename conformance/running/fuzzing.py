@@ -319,6 +319,9 @@ class Fuzzer:
         )
 
     def _request_tallies(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
+        """Asks the child for the outcomes of the mutants `low` to `high`; its time limit is their
+        share of the chunk's.
+        """
         request = {
             "records": [str(path) for path in chunk.records],
             "expected": [str(path) for path in chunk.expected],
@@ -420,6 +423,7 @@ class Fuzzer:
 
 
 def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
+    """The tally of a mutant on which decoding itself failed, which has no rows."""
     remains = mutant.remains
     return Tally(
         mutant.way,

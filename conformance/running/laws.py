@@ -36,7 +36,7 @@ from conformance.running.prepared import (
     decode_request,
     seeded_sample,
 )
-from generators.model import Case, Kind
+from generators.model import Case, Kind, Message
 
 ALONE: Final = 4
 """Messages that are decoded alone, one per call, once a difference is looked into."""
@@ -87,12 +87,11 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
     }
     calls = choose_calls(prepared.calls, seed)
     for call in calls:
-        messages = [
-            (case, n, w.message)
-            for case in call.cases
-            for n, w in enumerate(case.written)
-            if w.message.size < 100_000
-        ]
+        messages: list[tuple[Case, int, Message]] = []
+        for case in call.cases:
+            for number, written in enumerate(case.written):
+                if written.message.size < 100_000:
+                    messages.append((case, number, written.message))
         share = max(10, sampled // max(1, len(calls)))
         owners = {
             prepared.place(m): (case, n)
@@ -418,6 +417,7 @@ def _compare(
 def _failure_finding(
     judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException
 ) -> Finding:
+    """The finding that a decoder failed under the circumstances of a trial."""
     case, number = owner
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     actual = f"{trial.circumstance}: {reason}"
@@ -446,6 +446,9 @@ def _stable_rows(output_rows: Sequence[OutputRow]) -> list[OutputRow]:
 def _describe_difference(
     before: Sequence[OutputRow], after: Sequence[OutputRow]
 ) -> tuple[str, str]:
+    """The first difference between the rows of a message before and after the circumstances
+    changed, as two texts.
+    """
     if len(before) != len(after):
         return f"{len(before)} rows", f"{len(after)} rows"
     for old, new in zip(before, after, strict=True):

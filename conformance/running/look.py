@@ -95,7 +95,9 @@ def decode_corpora(
 
 
 def _stored_messages(stored: corpus.Corpus) -> list[_StoredMessage]:
-    messages = [(case, written.message) for case in stored.cases for written in case.written]
+    messages: list[tuple[Case, Message]] = []
+    for case in stored.cases:
+        messages += ((case, written.message) for written in case.written)
     places = assign_places([message for _, message in messages])
     return [
         _StoredMessage(place, case, message)
@@ -163,6 +165,9 @@ def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
 def _lines(
     messages: Iterable[_StoredMessage], outputs: dict[Place, list[OutputRow]], unanswered: bool
 ) -> Iterator[dict[str, Any]]:
+    """The decoded rows of the messages as JSON-able objects; with `unanswered` also one for each
+    message without a row.
+    """
     for entry in messages:
         topic, partition, offset = entry.place
         head = {"case": entry.case.id, "topic": topic, "partition": partition, "offset": offset}

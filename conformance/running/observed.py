@@ -136,11 +136,10 @@ def observe_messages(
     listen(Judged(result))
     by_case = dict(zip((case.id for case in prepared.owners.values()), read_records, strict=True))
     comparison = _Differences(prepared, by_case, call, loaded.capabilities)
-    failed = {
-        case.case.id
-        for case in result.cases
-        if any(finding.path == "decoding" for finding in case.findings)
-    }
+    failed: set[str] = set()
+    for case in result.cases:
+        if any(finding.path == "decoding" for finding in case.findings):
+            failed.add(case.case.id)
     comparison.compare(reference_outputs, evidence.get(call.name, {}), "", failed)
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
@@ -318,6 +317,7 @@ class _Differences:
             self._add(case.id, f"{table} rows", "rows", f"raised: {why}")
 
     def _add(self, case: str, what: str, want: str, got: str) -> None:
+        """Counts a message of which the two decoders tell a part differently."""
         self.unlike.add(case)
         record = self.records[case]
         self.by_part.setdefault(

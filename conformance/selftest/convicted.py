@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -73,7 +74,7 @@ def verdicts(writer: Writer) -> dict[str, Row]:
     """
     streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
-    rows: dict[str, Row] = {}
+    rules_by_habit: dict[str, Row] = {}
     for habit in COMMONEST:
         cells = []
         for nemesis in SMOKE:
@@ -81,10 +82,10 @@ def verdicts(writer: Writer) -> dict[str, Row]:
             if stream is None:
                 cells.append(NO_STREAM)
                 continue
-            wrong = fold(stream, FOLDS[habit.name]).wrong
-            cells.append(wrong[0][0].rpartition("/")[2] if wrong else NOT_SEEN)
-        rows[habit.name] = tuple(cells)
-    return rows
+            differences = fold(stream, FOLDS[habit.name]).wrong
+            cells.append(differences[0][0].rpartition("/")[2] if differences else NOT_SEEN)
+        rules_by_habit[habit.name] = tuple(cells)
+    return rules_by_habit
 
 
 def history_verdicts() -> dict[str, Row]:
@@ -92,7 +93,7 @@ def history_verdicts() -> dict[str, Row]:
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
-    rows: dict[str, Row] = {}
+    rules_by_history: dict[str, Row] = {}
     for name, kind in kinds.items():
         cells = []
         for nemesis in SMOKE:
@@ -102,8 +103,8 @@ def history_verdicts() -> dict[str, Row]:
                 continue
             broken = [rule.rpartition("/")[2] for rule in fold(stream, kind).broken]
             cells.append(", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN)
-        rows[name] = tuple(cells)
-    return rows
+        rules_by_history[name] = tuple(cells)
+    return rules_by_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,10 @@ class Convictions:
             if habit.recipe:
                 yield f"[A recipe that has it]({habit.recipe})."
             yield ""
-            lines = [(label, *row) for label, row in self.rows[habit.name].items()]
+            lines = [
+                (label, *cells_of_writer)
+                for label, cells_of_writer in self.rows[habit.name].items()
+            ]
             yield from marked(("", *SMOKE), lines)
         yield ""
         yield f"## {HISTORY_TITLE}"
@@ -146,26 +150,30 @@ class Convictions:
         for habit in HISTORY_HABITS.values():
             yield f"- *{habit.name}*: {' '.join(habit.why.split())}"
         yield ""
-        yield from marked(("", *SMOKE), [(name, *row) for name, row in self.histories.items()])
+        yield from marked(("", *SMOKE), [(name, *cells) for name, cells in self.histories.items()])
         yield ""
 
     def summary(self) -> str:
         """A table row for each habit: how often it is convicted, and by which rules first."""
         lines = []
         for habit in COMMONEST:
-            rows = self.rows[habit.name]
-            seen = {label: row for label, row in rows.items() if any(map(_is_rule, row))}
-            first = [cell for row in seen.values() for cell in row if _is_rule(cell)]
+            cells_by_writer = self.rows[habit.name]
+            convicting_writers = {
+                label: cells
+                for label, cells in cells_by_writer.items()
+                if any(map(_is_rule, cells))
+            }
+            all_cells = chain.from_iterable(convicting_writers.values())
+            first = list(filter(_is_rule, all_cells))
             rules = sorted(set(first), key=lambda rule: (-first.count(rule), rule))
-            nemeses = [
-                nemesis
-                for number, nemesis in enumerate(SMOKE)
-                if any(_is_rule(row[number]) for row in rows.values())
-            ]
+            nemeses: list[str] = []
+            for number, nemesis in enumerate(SMOKE):
+                if any(_is_rule(cells[number]) for cells in cells_by_writer.values()):
+                    nemeses.append(nemesis)
             lines.append(
                 (
                     f"[{habit.rank}. {habit.title}]({PAGE}#{_anchor(habit.rank, habit.title)})",
-                    f"{len(seen)} of {len(rows)}",
+                    f"{len(convicting_writers)} of {len(cells_by_writer)}",
                     ", ".join(rules),
                     ", ".join(nemeses),
                 )
@@ -181,23 +189,23 @@ def _is_rule(cell: str) -> bool:
 
 def _anchor(rank: int, title: str) -> str:
     """The anchor of a heading on the page of convictions."""
-    text = f"{rank}. {title}".lower()
-    return re.sub(r"[^\w -]", "", text).replace(" ", "-")
+    heading = f"{rank}. {title}".lower()
+    return re.sub(r"[^\w -]", "", heading).replace(" ", "-")
 
 
-def read_page(text: str) -> Convictions:
+def read_page(page_text: str) -> Convictions:
     """Parses the tables of the page. Raises ValueError if the page has other tables."""
     names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
     names[f"## {HISTORY_TITLE}"] = HISTORY_TITLE
-    rows: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
+    cells_by_habit: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
     current = ""
-    for line in text.splitlines():
+    for line in page_text.splitlines():
         current = names.get(line, current)
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and len(cells) == len(SMOKE) + 1 and cells[0] and "--" not in line:
-            rows[current][cells[0]] = tuple(cells[1:])
-    histories = rows.pop(HISTORY_TITLE)
-    return Convictions(rows, histories)
+            cells_by_habit[current][cells[0]] = tuple(cells[1:])
+    histories = cells_by_habit.pop(HISTORY_TITLE)
+    return Convictions(cells_by_habit, histories)
 
 
 def screen() -> str:
@@ -228,11 +236,11 @@ _MARK: Final = "\0"
 
 def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
     """Writes both pages."""
-    rows: dict[str, dict[str, Row]] = {habit.name: {} for habit in COMMONEST}
+    cells_by_habit: dict[str, dict[str, Row]] = {habit.name: {} for habit in COMMONEST}
     for writer in writers:
-        for name, row in verdicts(writer).items():
-            rows[name][writer.label] = row
-    convictions = Convictions(rows, history_verdicts())
+        for name, cells in verdicts(writer).items():
+            cells_by_habit[name][writer.label] = cells
+    convictions = Convictions(cells_by_habit, history_verdicts())
     (folder / PAGE).write_text(convictions.page(), "utf-8")
     summary = folder / SUMMARY
     summary.write_text(with_summary(summary.read_text("utf-8"), convictions), "utf-8")

@@ -72,7 +72,7 @@ def read_habits(table: str) -> Iterator[Habit]:
             values = dict(check_fields(entry, fields, ("convicts", "nemesis", "why")))
             rank = values.pop("rank", 0)
             yield Habit(
-                name, **{field: text.strip() for field, text in values.items()}, rank=int(rank)
+                name, **{field: words.strip() for field, words in values.items()}, rank=int(rank)
             )
 
 

@@ -88,6 +88,7 @@ def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:
 
 
 def _time_of_the_session(request: Request, answer: Placed) -> Placed:
+    """A breach: commit times are read in the zone of the session."""
     if request.conf.get(_ZONE, "UTC") == "UTC":
         return answer
     return [
@@ -129,6 +130,8 @@ _TYPES: Final[Mapping[str, pa.DataType]] = {
 
 
 def _arrow(answer: Placed) -> pa.Table:
+    """The rows as the Arrow table that an engine returns."""
+
     def items(mapping: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
         return None if mapping is None else list(mapping.items())
 
@@ -182,12 +185,11 @@ class Memory:
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """The right rows of the asked places, after the breach."""
-        places = [
-            (t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)
-        ]
-        answer: Placed = [
-            (place, output_row) for place in places for output_row in self.truth.get(place, ())
-        ]
+        answer: Placed = []
+        for topic, partition, low, high in request.ranges:
+            for offset in range(low, high + 1):
+                place = (topic, partition, offset)
+                answer += ((place, output_row) for output_row in self.truth.get(place, ()))
         breach = BREACHES.get(request.decoder)
         try:
             return _finished(_arrow(breach(request, answer) if breach else answer))

@@ -6,8 +6,9 @@ cells. Each difference belongs to one stream rule (conformance.rules.streams).
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -21,7 +22,7 @@ from conformance.streams.recipes import RESTART, SHOWN, Group, ReadStream, Strea
 from generators.drawing.streams import Key, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, is_removed
-from generators.model import Cell, Image, Kind, State, Written
+from generators.model import Cell, Change, Image, Kind, State, Written
 
 Text: TypeAlias = tuple[str, ...]
 """The key of a row as the wire has it."""
@@ -51,28 +52,28 @@ def read_state(directory: Path) -> KeptTables:
     if not ids:
         raise HarnessError(f"the query left no state in {directory}")
     table: pa.Table = pq.read_table(directory / str(ids[-1]))
-    rows: dict[str, list[tuple[tuple[str, ...], Mapping[str, str | None]]]] = {}
+    rows_by_table: dict[str, list[tuple[tuple[str, ...], Mapping[str, str | None]]]] = {}
     corrupt: list[tuple[int, int]] = []
-    seen: dict[int, tuple[int, int]] = {}
+    last_by_partition: dict[int, tuple[int, int]] = {}
     watermarks: dict[int, int] = {}
     rows_alone = False
     for entry in table.to_pylist():
         match entry["part"]:
             case "row" if not entry["deleted"]:
-                rows.setdefault(entry["table"], []).append(
+                rows_by_table.setdefault(entry["table"], []).append(
                     (tuple(entry["key"]), dict(entry["image"] or ()))
                 )
             case "corrupt":
                 corrupt.append((entry["partition"], entry["offset"]))
             case "seen":
-                seen[entry["partition"]] = (entry["count"], entry["offset"])
+                last_by_partition[entry["partition"]] = (entry["count"], entry["offset"])
             case "own":
                 rows_alone = True
             case "watermark":
                 watermarks[entry["partition"]] = int(entry["version"][0])
             case _:
                 pass
-    return KeptTables(rows, frozenset(corrupt), seen, watermarks, rows_alone)
+    return KeptTables(rows_by_table, frozenset(corrupt), last_by_partition, watermarks, rows_alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +90,11 @@ class Keys:
         """The key columns of a history's table, and which of them its messages hold as JSON
         numbers.
         """
-        images = (
-            image
-            for w in story.written
-            for c in w.changes
-            for image in (c.before, c.after)
-            if image is not None
-        )
         names = story.table.primary_key
-        return cls(
-            names,
-            frozenset(
-                name for image in images for name in names if name in image and image[name].json
-            ),
-        )
+        numeric_names: set[str] = set()
+        for image in _images_of_history(story):
+            numeric_names.update(name for name in names if name in image and image[name].json)
+        return cls(names, frozenset(numeric_names))
 
     def key_text(self, texts: Mapping[str, str | None]) -> Text:
         """The key of a row, given the texts of its columns by name."""
@@ -122,18 +114,11 @@ class Keys:
         replaced, and those of deleted rows.
         """
         texts: dict[Key, Text] = {}
-        for image in (
-            image
-            for w in story.written
-            for c in w.changes
-            for image in (c.before, c.after)
-            if image is not None
-        ):
+        for image in _images_of_history(story):
             if image.keys() >= set(self.names):
                 texts[_key_values(image, self.names)] = self.image_key(image)
-        moved, gone = (
-            {texts[key] for key in keys if key in texts} for keys in (story.moved, story.gone)
-        )
+        moved = {texts[key] for key in story.moved if key in texts}
+        gone = {texts[key] for key in story.gone if key in texts}
         return moved, gone
 
     def row_key(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
@@ -141,17 +126,29 @@ class Keys:
         taken from the row's image if that has the same texts in its key columns, else from `key` in
         its order.
         """
-        own = [image.get(name) for name in self.names]
-        same = None not in own and sorted(map(str, own)) == sorted(key)
-        return self.key_text(image if same else dict(zip(self.names, key, strict=False)))
+        texts_of_image = [image.get(name) for name in self.names]
+        is_same_key = None not in texts_of_image and sorted(map(str, texts_of_image)) == sorted(key)
+        return self.key_text(image if is_same_key else dict(zip(self.names, key, strict=False)))
 
 
-def _canonical_number(text: str) -> str:
+def _images(changes: Iterable[Change]) -> Iterator[Image]:
+    """The before and after images of changes, as far as they have them."""
+    for change in changes:
+        yield from (image for image in (change.before, change.after) if image is not None)
+
+
+def _images_of_history(story: Streamed) -> Iterator[Image]:
+    """The images of all changes in the messages of a history."""
+    for written in story.written:
+        yield from _images(written.changes)
+
+
+def _canonical_number(number_text: str) -> str:
     """A number's canonical text; a text that is no number stays as it is."""
     try:
-        return str(Decimal(text).normalize())
+        return str(Decimal(number_text).normalize())
     except InvalidOperation:
-        return text
+        return number_text
 
 
 def _key_values(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
@@ -180,7 +177,8 @@ def expected_rows(story: Streamed, *, compacted: bool = False) -> dict[Text, tup
     for number, event in enumerate(story.history.events):
         for images_of in getattr(event, "rows", ()):
             before, after = (
-                {} if row is None else row for row in (images_of.before, images_of.after)
+                {} if event_row is None else event_row
+                for event_row in (images_of.before, images_of.after)
             )
             old = images.pop(tuple(before[name] for name in names), None) if before else None
             if not after:
@@ -225,24 +223,27 @@ def _expected_cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compac
     )
 
 
-def judge(group: Group, kept: KeptTables, how: str = "") -> list[StreamResult]:
+def judge(group: Group, kept_tables: KeptTables, how: str = "") -> list[StreamResult]:
     """Compares the kept tables with what each stream of the group must leave, and returns the
     results by profile. `how` names what was killed while reading ("restart" ...), "" for nothing.
     """
     outcomes: list[StreamResult] = []
-    wrong: set[tuple[str, str, str]] = set()
+    diverged_streams: set[tuple[str, str, str]] = set()
     for stream in group.streams:
         nemesis = stream.nemesis
         twins = [
             n
             for n in NEMESES
-            if n.name == nemesis.twin and (n.name, stream.profile.name, stream.table) in wrong
+            if n.name == nemesis.twin
+            and (n.name, stream.profile.name, stream.table) in diverged_streams
         ]
         # What is wrong without the trait is no matter of the trait.
-        outcome = _judge_stream(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
+        outcome = _judge_stream(
+            group, stream, kept_tables, how, twins[0].rule if twins else nemesis.rule
+        )
         outcomes.append(outcome)
         if not outcome.converged:
-            wrong.add((nemesis.name, stream.profile.name, stream.table))
+            diverged_streams.add((nemesis.name, stream.profile.name, stream.table))
     return by_profile(group, outcomes)
 
 
@@ -251,16 +252,16 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
     the format's profiles.
     """
     order = [profile.name for profile in group.fmt.profiles]
-    each = [
+    repeated = [
         replace(outcome, profile=profile.name)
         for stream, outcome in zip(group.streams, outcomes, strict=True)
         for profile in (stream.profile, *stream.also)
     ]
-    return sorted(each, key=lambda outcome: order.index(outcome.profile))
+    return sorted(repeated, key=lambda outcome: order.index(outcome.profile))
 
 
 def _judge_stream(
-    group: Group, stream: ReadStream, kept: KeptTables, how: str, rule: str
+    group: Group, stream: ReadStream, kept_tables: KeptTables, how: str, rule: str
 ) -> StreamResult:
     """Compares the kept table of one stream with its expected rows. A difference that no special
     rule explains is a difference of `rule`, or of the restart if `how` names a killed process.
@@ -271,48 +272,50 @@ def _judge_stream(
         group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table
     )
     keys = Keys.of_history(story)
-    flat = [w for stage in stream.stages for w in stage]
-    outcome.messages = sum(not is_removed(w.message) for w in flat)
-    refused = _check_coverage(stream, keys, flat, kept, outcome, how)
-    if order.watermarks and not kept.rows_alone:
-        _check_watermarks(stream, flat, kept, outcome)
+    written_messages = list(itertools.chain.from_iterable(stream.stages))
+    outcome.messages = sum(not is_removed(w.message) for w in written_messages)
+    refused_keys = _check_coverage(stream, keys, written_messages, kept_tables, outcome, how)
+    if order.watermarks and not kept_tables.rows_alone:
+        _check_watermarks(stream, written_messages, kept_tables, outcome)
     expected = expected_rows(story, compacted=stream.nemesis.compacted)
-    kept_rows: dict[Text, list[Mapping[str, str | None]]] = {}
-    for key_texts, image in kept.rows.get(story.table.name, ()):
-        kept_rows.setdefault(keys.row_key(key_texts, image), []).append(image)
-    moved, gone = keys.former_keys(story)
+    images_by_key: dict[Text, list[Mapping[str, str | None]]] = {}
+    for key_texts, image in kept_tables.rows.get(story.table.name, ()):
+        images_by_key.setdefault(keys.row_key(key_texts, image), []).append(image)
+    moved_keys, deleted_keys = keys.former_keys(story)
     general = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
-    late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
-    for text, images in kept_rows.items():
-        if text in refused:
+    rule_of_late_rows = (
+        "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
+    )
+    for key_text, images in images_by_key.items():
+        if key_text in refused_keys:
             continue
         if len(images) > 1:
             outcome.differ(
-                "at-least-once", f"there are {len(images)} rows of key {', '.join(text)}"
+                "at-least-once", f"there are {len(images)} rows of key {', '.join(key_text)}"
             )
-        if text not in expected:
-            shown = ", ".join(text)
-            if text in moved and rule not in ("order", "record-time"):
+        if key_text not in expected:
+            key_words = ", ".join(key_text)
+            if key_text in moved_keys and rule not in ("order", "record-time"):
                 outcome.differ(
-                    "key-change", f"row {shown} is still there, although its key was changed"
+                    "key-change", f"row {key_words} is still there, although its key was changed"
                 )
             else:
                 outcome.differ(
-                    late,
-                    f"row {shown} is there, although it"
-                    f" {'was deleted' if text in gone | moved else 'never was'}",
+                    rule_of_late_rows,
+                    f"row {key_words} is there, although it"
+                    f" {'was deleted' if key_text in deleted_keys | moved_keys else 'never was'}",
                 )
-    for text, (key, expected_image) in expected.items():
-        if text in refused:
+    for key_text, (key, expected_image) in expected.items():
+        if key_text in refused_keys:
             continue
-        if text not in kept_rows:
+        if key_text not in images_by_key:
             outcome.differ(
                 "schema-cache" if schemas_late and not how else general,
-                f"row {', '.join(text)} is missing",
+                f"row {', '.join(key_text)} is missing",
             )
             continue
-        _check_cells(story, key, expected_image, kept_rows[text][0], outcome, general)
+        _check_cells(story, key, expected_image, images_by_key[key_text][0], outcome, general)
     return outcome
 
 
@@ -321,9 +324,12 @@ def _schemas_late(stream: ReadStream) -> bool:
     in it.
     """
     for stage in stream.stages:
-        if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for w in stage for c in w.changes):
+        kinds: set[Kind] = set()
+        for written in stage:
+            kinds.update(change.kind for change in written.changes)
+        if Kind.BOOTSTRAP in kinds or Kind.DDL in kinds:
             return False
-        if any(c.kind is Kind.ROW for w in stage for c in w.changes):
+        if Kind.ROW in kinds:
             return True
     return False
 
@@ -331,8 +337,8 @@ def _schemas_late(stream: ReadStream) -> bool:
 def _check_coverage(
     stream: ReadStream,
     keys: Keys,
-    flat: Sequence[Written],
-    kept: KeptTables,
+    written_messages: Sequence[Written],
+    kept_tables: KeptTables,
     outcome: StreamResult,
     how: str,
 ) -> set[Text]:
@@ -347,7 +353,7 @@ def _check_coverage(
     spoiled: set[tuple[int, int]] = set()
     doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
-    for written in flat:
+    for written in written_messages:
         partition = stream.first + written.message.partition
         if is_removed(written.message):
             counts[partition] += 1
@@ -359,9 +365,7 @@ def _check_coverage(
         if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):
-            images = [
-                image for c in written.changes for image in (c.before, c.after) if image is not None
-            ]
+            images = _images(written.changes)
             doubtful[partition, counts[partition]] = {
                 keys.image_key(image) for image in images if image.keys() >= set(keys.names)
             }
@@ -375,16 +379,16 @@ def _check_coverage(
         outcome.repeats += content in first_seen
         first_seen.add(content)
     outcome.corrupt = len(spoiled)
-    if kept.rows_alone:
+    if kept_tables.rows_alone:
         return set().union(*doubtful.values())
-    own = range(stream.first, stream.first + len(stream.places))
+    partitions = range(stream.first, stream.first + len(stream.places))
 
     def where(lane: int) -> str:
         topic, number = stream.places[lane - stream.first]
         return f"{f'topic {topic}, ' if topic else ''}partition {number}"
 
-    for partition in own:
-        count, last = kept.seen.get(partition, (0, -1))
+    for partition in partitions:
+        count, last = kept_tables.seen.get(partition, (0, -1))
         sent_count, end = sent_by_partition.get(partition, (0, -1))
         if (count, last) != (sent_count, end):
             words = (
@@ -392,7 +396,7 @@ def _check_coverage(
                 f" {sent_count}, the last at {end}"
             )
             outcome.differ(RESTART if how else "every-offset", words)
-    marked = {place for place in kept.corrupt if place[0] in own}
+    marked = {place for place in kept_tables.corrupt if place[0] in partitions}
     for place in sorted(spoiled - marked)[:SHOWN]:
         outcome.differ(
             RESTART if how else "corrupt-kept",
@@ -407,20 +411,23 @@ def _check_coverage(
 
 
 def _check_watermarks(
-    stream: ReadStream, flat: Sequence[Written], kept: KeptTables, outcome: StreamResult
+    stream: ReadStream,
+    written_messages: Sequence[Written],
+    kept_tables: KeptTables,
+    outcome: StreamResult,
 ) -> None:
     """Checks that the highest watermark of each partition was kept."""
     highest: dict[int, int] = {}
-    for written in flat:
+    for written in written_messages:
         for change in written.changes:
             if change.kind is Kind.WATERMARK and change.position is not None:
                 partition = stream.first + written.message.partition
                 highest[partition] = max(highest.get(partition, 0), int(change.position))
     for partition, mark in highest.items():
-        if kept.watermarks.get(partition) != mark:
+        if kept_tables.watermarks.get(partition) != mark:
             outcome.differ(
                 "watermark",
-                f"partition {partition} is known up to {kept.watermarks.get(partition)}, not"
+                f"partition {partition} is known up to {kept_tables.watermarks.get(partition)}, not"
                 f" {mark}",
             )
 
@@ -429,45 +436,45 @@ def _check_cells(
     story: Streamed,
     key: Key,
     image: Image,
-    kept: Mapping[str, str | None],
+    cells_in_table: Mapping[str, str | None],
     outcome: StreamResult,
     rule: str,
 ) -> None:
     """Compares the cells of one kept row with the expected `image`; differences belong to
     `rule`.
     """
-    row, last = story.rows[key], story.last[key]
+    source_row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
-        name, kept_text = column.name, kept.get(column.name)
+        name, actual_text = column.name, cells_in_table.get(column.name)
         cell = image.get(name)
         if story.added_after.get(name, -1) > last or cell is None:
             # The statement that gave the table this column sends no row: what is not there is the
             # column's default.
-            if kept_text is not None:
+            if actual_text is not None:
                 outcome.differ(
                     rule,
-                    f"row {_key_repr(key)}, {name}: {kept_text!r}, but the column came later and"
-                    f" holds {row[name]!r}",
+                    f"row {_key_repr(key)}, {name}: {actual_text!r}, but the column came later and"
+                    f" holds {source_row[name]!r}",
                 )
-        elif not _fits_cell(cell, kept_text, name in kept):
+        elif not _fits_cell(cell, actual_text, name in cells_in_table):
             outcome.differ(
                 rule,
-                f"row {_key_repr(key)}, {name}: {kept_text!r} is not"
+                f"row {_key_repr(key)}, {name}: {actual_text!r} is not"
                 f" {cell.text if cell.text is not None else cell.value!r}",
             )
 
 
-def _fits_cell(cell: Cell, kept_text: str | None, is_present: bool) -> bool:
+def _fits_cell(cell: Cell, actual_text: str | None, is_present: bool) -> bool:
     """Whether a kept text is right for the expected cell. `is_present`: the kept row has the
     column, perhaps with NULL.
     """
     match cell.state:
         case State.NULL:
-            return kept_text is None and is_present
+            return actual_text is None and is_present
         case State.ABSENT:
             return not is_present
         case State.ANY | State.ONE_OF if cell.text is None:
             return True
         case _:
-            return kept_text is not None and same_text(cell, kept_text)
+            return actual_text is not None and same_text(cell, actual_text)

@@ -248,10 +248,11 @@ def read_streams(
     for number, stream in enumerate(group.streams):
         alone = Group.of_streams(group.fmt, (stream,))
         if ends == number == ALONE:
-            rest = Group.of_streams(group.fmt, group.streams[number:])
-            return outcomes + unjudged_results(rest, "", EACH_ENDED)
+            remaining_group = Group.of_streams(group.fmt, group.streams[number:])
+            return outcomes + unjudged_results(remaining_group, "", EACH_ENDED)
         results = again(alone, f"stream-{number}")
-        ends += any(what.startswith(ENDED) for result in results for _, what in result.wrong)
+        differences = itertools.chain.from_iterable(result.wrong for result in results)
+        ends += any(difference.startswith(ENDED) for _, difference in differences)
         outcomes += results
     return outcomes
 
@@ -473,11 +474,13 @@ def run(
         )
         for name in settings.formats:
             fmt = get(name)
-            chosen, of = _select_subjects(fmt, settings)
-            for profile in chosen:
+            selected_profiles, subjects = _select_subjects(fmt, settings)
+            for profile in selected_profiles:
                 if why := why_not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
-            group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
+            group = group_of(
+                fmt, selected_profiles, nemeses, settings.seed, subjects, settings.pattern
+            )
             decoder = decoder_spec(fmt.name, settings.decoder)
             if all(nemesis.compacted for nemesis in nemeses) and not order_of(name).compacted:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
@@ -486,8 +489,8 @@ def run(
             lacking = {nemesis.name: NO_STATEMENTS for nemesis in nemeses if nemesis.statements}
             lacking |= {nemesis.name: NO_UNSENT for nemesis in nemeses if nemesis.unsent}
             if len(lacking) == len(nemeses):
-                there = {stream.nemesis.name for stream in group.streams}
-                for missing in lacking.keys() - there:
+                nemeses_present = {stream.nemesis.name for stream in group.streams}
+                for missing in lacking.keys() - nemeses_present:
                     yield StreamResult(name, "*", missing, lost=lacking[missing])
             yield from group.lost
             if not group.streams:
@@ -513,15 +516,15 @@ def _select_subjects(
     """The selected profiles, and the tables whose changes the streams carry: of a user's tables
     those that have a key and that the format can write.
     """
-    chosen, values = select_profiles(fmt, settings.glob), settings.tables
+    selected_profiles, values = select_profiles(fmt, settings.glob), settings.tables
     if values is None:
-        return chosen, OURS
+        return selected_profiles, OURS
     users = [
         user
         for user in usable_tables(fmt, values.schema).users
         if not of_tables.why_not_keyed(user)
     ]
-    return profiles_of_source(fmt, chosen, values.schema), tuple(
+    return profiles_of_source(fmt, selected_profiles, values.schema), tuple(
         Subject(values.fill_pools(), user) for user in users
     )
 
@@ -545,13 +548,13 @@ def _with_restarts(
     """Reads a format's streams without a kill, then some of them with a killed broker. At the same
     time the other child, `victim`, reads some of them and is killed.
     """
-    name, few, limit_s = group.fmt.name, choose_for_restarts(group), settings.limit_s
+    name, killed_group, limit_s = group.fmt.name, choose_for_restarts(group), settings.limit_s
     with ThreadPoolExecutor(1) as pool:
         try:
             killing = pool.submit(
                 read_while_killed,
                 victim,
-                few,
+                killed_group,
                 decoder,
                 bootstrap,
                 _make_home(engine),
@@ -560,7 +563,7 @@ def _with_restarts(
             )
             note(
                 f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them"
-                f" {len(few.streams)} are killed"
+                f" {len(killed_group.streams)} are killed"
             )
             yield from read_streams(
                 engine,
@@ -571,9 +574,9 @@ def _with_restarts(
                 used=settings.used,
                 limit_s=limit_s,
             )
-            note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
+            note(f"{name}: {len(killed_group.streams)} streams, a broker killed and restarted")
             broken = read_while_broker_killed(
-                engine, few, decoder, _make_home(engine), note, limit_s
+                engine, killed_group, decoder, _make_home(engine), note, limit_s
             )
             yield from killing.result()
             yield from broken
@@ -585,20 +588,20 @@ def _with_restarts(
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     """A line per stream, then the differences; for a terminal, or as Markdown."""
-    own = any(o.table for o in outcomes)
+    names_tables = any(o.table for o in outcomes)
     results = [
         "not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes
     ]
     numbers = [map(str, (o.rows, o.messages, o.repeats, o.corrupt)) for o in outcomes]
     lines = [
-        [o.format, o.profile, *([o.table] if own else []), o.nemesis, *counts, result]
+        [o.format, o.profile, *([o.table] if names_tables else []), o.nemesis, *counts, result]
         for o, counts, result in zip(outcomes, numbers, results, strict=True)
     ]
-    head = (*_HEAD[:2], *(["table"] if own else []), *_HEAD[2:])
+    head = (*_HEAD[:2], *(["table"] if names_tables else []), *_HEAD[2:])
     words = [f"{o.format}/{o.profile}, {_which(o)}: {o.lost}" for o in outcomes if o.lost]
-    words += [
-        f"{rule}: {o.profile}, {_which(o)}: {what}" for o in outcomes for rule, what in o.wrong
-    ]
+    for outcome in outcomes:
+        stream_name = f"{outcome.profile}, {_which(outcome)}"
+        words += (f"{rule}: {stream_name}: {difference}" for rule, difference in outcome.wrong)
     words.append(
         f"{results.count('converged')} of {len(results) - results.count('not judged')} streams"
         " converged"

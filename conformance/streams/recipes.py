@@ -19,7 +19,7 @@ from conformance.rules.order import order_of
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, select_nemeses
-from generators.model import Deployment, Kind, Message, Op, Written
+from generators.model import Deployment, Kind, Message, Op, Value, Written
 from generators.profiles import Profile
 from generators.publishing.layouts import topic_of
 from generators.storage import records
@@ -126,17 +126,17 @@ class Subject:
         profile: Profile,
         seed: int,
         name: str,
-        some: tuple[str, ...] | None = None,
-        fine: bool = True,
+        statements: tuple[str, ...] | None = None,
+        within_millisecond: bool = True,
         unsent: bool = False,
     ) -> Streamed:
         """Makes a history of the table under the name `name`, and the profile's messages of it.
-        `some` are the statements (ADD COLUMN ...) that the history has, None for all that are
-        possible. `fine`: some rows change twice within a millisecond, if positions order such
-        changes. `unsent`: most UPDATEs leave a long value as it is, so that it is not sent; for the
-        harness's own table alone.
+        `statements` are the statements (ADD COLUMN ...) that the history has, None for all that are
+        possible. `within_millisecond`: some rows change twice within a millisecond, if positions
+        order such changes. `unsent`: most UPDATEs leave a long value as it is, so that it is not
+        sent; for the harness's own table alone.
         """
-        fine = fine and bool(order_of(fmt.name).positions)
+        within_millisecond = within_millisecond and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
             return streamed(
                 fmt,
@@ -145,15 +145,24 @@ class Subject:
                 name,
                 CHANGES,
                 PARTITIONS,
-                STATEMENTS if some is None else some,
-                fine,
+                STATEMENTS if statements is None else statements,
+                within_millisecond,
                 unsent,
             )
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
 
         return of_tables.stream_table(
-            self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine
+            self.values,
+            self.user,
+            fmt,
+            profile,
+            seed,
+            name,
+            CHANGES,
+            PARTITIONS,
+            statements,
+            within_millisecond,
         )
 
 
@@ -182,12 +191,12 @@ class Recipe:
     def stream(self) -> ReadStream:
         """Makes the stream."""
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
-        profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
-        story = self._story(fmt, profile, nemesis, own)
+        profile, stream_seed = fmt.profile(self.profile), self.seed * 1000 + self.number
+        story = self._story(fmt, profile, nemesis, stream_seed)
         written, topics = assign_lanes(
             story, self.pattern, APPEND_TIME if nemesis.append_time else ""
         )
-        stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
+        stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), stream_seed)
         return ReadStream(
             profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self
         )
@@ -200,9 +209,15 @@ class Recipe:
         if self.alone:
             name = self.subject.table or ALONE
         if not nemesis.quiet:
-            some = nemesis.statements or None
+            statements = nemesis.statements or None
             return self.subject.streamed(
-                fmt, profile, seed, name, some, fine=nemesis.fine, unsent=nemesis.unsent
+                fmt,
+                profile,
+                seed,
+                name,
+                statements,
+                within_millisecond=nemesis.fine,
+                unsent=nemesis.unsent,
             )
         for suffix in ("", "_b", "_c"):
             story = self.subject.streamed(fmt, profile, seed, name + suffix, (), nemesis.fine)
@@ -235,11 +250,10 @@ class ReadStream:
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
         """The topic and partition of each lane."""
-        return tuple(
-            (topic, base + number)
-            for (topic, count), base in zip(self.topics, self.bases, strict=True)
-            for number in range(count)
-        )
+        places: list[tuple[str, int]] = []
+        for (topic, count), base in zip(self.topics, self.bases, strict=True):
+            places += ((topic, base + number) for number in range(count))
+        return tuple(places)
 
     def placed_messages(self, stage: int) -> Iterator[Message]:
         """The messages of a stage, each with the topic and the partition of its lane."""
@@ -252,11 +266,11 @@ class ReadStream:
         """The messages of a stage with their offsets. Removed messages are left out, but take up an
         offset.
         """
-        ends = Counter(
-            (message.topic, message.partition)
-            for number in range(stage)
-            for message in self.placed_messages(number)
-        )
+        ends = Counter[tuple[str, int]]()
+        for number in range(stage):
+            ends.update(
+                (message.topic, message.partition) for message in self.placed_messages(number)
+            )
         messages = []
         for message in self.placed_messages(stage):
             if not is_removed(message):
@@ -279,17 +293,21 @@ class Group:
     @classmethod
     def of_streams(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
         """Makes a group: streams of one deployment get neighbouring partitions and lanes."""
-        by: dict[Deployment, list[ReadStream]] = {}
+        by_deployment: dict[Deployment, list[ReadStream]] = {}
         for stream in streams:
-            by.setdefault(stream.profile.deployment, []).append(stream)
-        placed, used, first = [], Counter[str](), 0
-        for stream in itertools.chain.from_iterable(by.values()):
-            placed.append(
-                replace(stream, first=first, bases=tuple(used[topic] for topic, _ in stream.topics))
+            by_deployment.setdefault(stream.profile.deployment, []).append(stream)
+        placed_streams, used_partitions, first = [], Counter[str](), 0
+        for stream in itertools.chain.from_iterable(by_deployment.values()):
+            placed_streams.append(
+                replace(
+                    stream,
+                    first=first,
+                    bases=tuple(used_partitions[topic] for topic, _ in stream.topics),
+                )
             )
-            used.update(dict(stream.topics))
-            first += len(placed[-1].places)
-        return cls(fmt, tuple(placed))
+            used_partitions.update(dict(stream.topics))
+            first += len(placed_streams[-1].places)
+        return cls(fmt, tuple(placed_streams))
 
     @property
     def partitions(self) -> int:
@@ -307,20 +325,16 @@ class Group:
     @property
     def append_time(self) -> frozenset[str]:
         """The ends of the names of the topics in which the broker sets the timestamps."""
-        return frozenset(
-            topic
-            for stream in self.streams
-            if stream.nemesis.append_time
-            for topic, _ in stream.topics
-        )
+        topics: set[str] = set()
+        for stream in self.streams:
+            if stream.nemesis.append_time:
+                topics.update(topic for topic, _ in stream.topics)
+        return frozenset(topics)
 
     def lanes(self, names: Mapping[str, str] = MappingProxyType({})) -> Lanes:
         """The lanes of all streams. `names` has the full name of a topic by the end of its name."""
-        return lanes_of(
-            (names.get(topic, topic), number)
-            for stream in self.streams
-            for topic, number in stream.places
-        )
+        places = itertools.chain.from_iterable(stream.places for stream in self.streams)
+        return lanes_of((names.get(topic, topic), number) for topic, number in places)
 
     @property
     def compacted(self) -> bool:
@@ -331,7 +345,7 @@ class Group:
     def by_deployment(self) -> list[Group]:
         """The group split into one group for each deployment."""
         parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
-        return [Group.of_streams(self.fmt, some) for _, some in parts]
+        return [Group.of_streams(self.fmt, streams) for _, streams in parts]
 
     @property
     def parts(self) -> list[tuple[Deployment, int, int]]:
@@ -344,7 +358,10 @@ class Group:
 
     def messages(self, stage: int) -> list[Message]:
         """The messages of a stage."""
-        return [message for stream in self.streams for message in stream.placed_messages(stage)]
+        messages: list[Message] = []
+        for stream in self.streams:
+            messages += stream.placed_messages(stage)
+        return messages
 
     @property
     def staged(self) -> Staged:
@@ -369,10 +386,12 @@ class Staged:
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]
             stream = _stream(recipe)
-            placed = replace(stream, bases=bases).messages_with_offsets(stage)
+            placed_messages = replace(stream, bases=bases).messages_with_offsets(stage)
             append_ms = START_MS + stage if stream.nemesis.append_time else None
             yield records.batch(
-                [message for message, _ in placed], [offset for _, offset in placed], append_ms
+                [message for message, _ in placed_messages],
+                [offset for _, offset in placed_messages],
+                append_ms,
             )
 
 
@@ -411,13 +430,14 @@ def why_key_unsure(story: Streamed) -> str:
                 image[name].value if name in image and image[name].text is not None else None
                 for name in names
             )
-            rows = getattr(story.history.events[written.message.event], "rows", ())
-            if values not in [
-                tuple(row[name] for name in names)
-                for r in rows
-                for row in (r.before, r.after)
-                if row is not None
-            ]:
+            event_rows = getattr(story.history.events[written.message.event], "rows", ())
+            keys: list[tuple[Value, ...]] = []
+            for event_image in itertools.chain.from_iterable(
+                (r.before, r.after) for r in event_rows
+            ):
+                if event_image is not None:
+                    keys.append(tuple(event_image[name] for name in names))
+            if values not in keys:
                 return f"the messages do not tell every value of the key {', '.join(names)}"
     return ""
 
@@ -442,15 +462,15 @@ def is_possible(
 
 def group_of(
     fmt: Format[Any],
-    chosen: Sequence[Profile],
+    profiles: Sequence[Profile],
     nemeses: Sequence[Nemesis],
     seed: int,
-    of: Sequence[Subject] = OURS,
+    subjects: Sequence[Subject] = OURS,
     pattern: str = "",
 ) -> Group:
-    """Makes a group of streams: each of the `chosen` profiles and each of the tables `of` under
-    each nemesis. Left out are profiles whose tables cannot be kept (`why_not_kept`), and nemeses that
-    the format's messages cannot have. `pattern` names the topic of each message.
+    """Makes a group of streams: each of the `profiles` with each of the tables `subjects` under
+    each nemesis. Left out are profiles whose tables cannot be kept (`why_not_kept`), and nemeses
+    that the format's messages cannot have. `pattern` names the topic of each message.
 
     Profiles of one deployment that write the same messages share a stream.
     """
@@ -462,9 +482,9 @@ def group_of(
 
     streams: list[ReadStream] = []
     lost: list[StreamResult] = []
-    for subject in of:
-        alike: dict[object, list[Profile]] = {}
-        for profile in chosen:
+    for subject in subjects:
+        profiles_of_content: dict[object, list[Profile]] = {}
+        for profile in profiles:
             if why_not_kept(fmt, profile):
                 continue
             look = subject.streamed(fmt, profile, seed, subject.label)
@@ -473,23 +493,29 @@ def group_of(
                     StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table)
                 )
             else:
-                alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
-        for first, *others in alike.values():
+                profiles_of_content.setdefault(
+                    (profile.deployment, hash(repr(look.written))), []
+                ).append(profile)
+        for first, *further_profiles in profiles_of_content.values():
             for nemesis in nemeses:
                 if not is_possible(fmt, first, nemesis, subject, seed):
                     continue
                 stream = make_stream(first, nemesis, len(streams), subject)
-                same = [
-                    each
-                    for each in others
-                    if make_stream(each, nemesis, len(streams), subject)
-                    == replace(stream, profile=each)
+                profiles_with_same_messages = [
+                    further
+                    for further in further_profiles
+                    if make_stream(further, nemesis, len(streams), subject)
+                    == replace(stream, profile=further)
                 ]
-                streams.append(replace(stream, also=tuple(same)))
-                apart = (each for each in others if each not in same)
+                streams.append(replace(stream, also=tuple(profiles_with_same_messages)))
+                differing_profiles = (
+                    further
+                    for further in further_profiles
+                    if further not in profiles_with_same_messages
+                )
                 streams += [
-                    make_stream(each, nemesis, len(streams) + n, subject)
-                    for n, each in enumerate(apart)
+                    make_stream(further, nemesis, len(streams) + n, subject)
+                    for n, further in enumerate(differing_profiles)
                 ]
     return replace(Group.of_streams(fmt, streams), lost=tuple(lost))
 

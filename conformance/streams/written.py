@@ -63,34 +63,40 @@ class Written:
     def publish(self, messages: Sequence[Message]) -> None:
         """Publishes messages. Raises HarnessError unless every message was acknowledged."""
         registry.register_schemas(messages)
-        sent = [replace(message, topic=self.names[message.topic]) for message in messages]
+        messages_to_publish = [
+            replace(message, topic=self.names[message.topic]) for message in messages
+        ]
         if self._writer is None:
-            done = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
-            if done.acknowledged != len(sent):
+            done = kafka.publish(self.bootstrap, None, messages_to_publish, keep_offsets=False)
+            if done.acknowledged != len(messages_to_publish):
                 raise HarnessError(
-                    f"{len(sent) - done.acknowledged} of {len(sent)} messages were not acknowledged"
+                    f"{len(messages_to_publish) - done.acknowledged} of"
+                    f" {len(messages_to_publish)} messages were not acknowledged"
                 )
             return
-        unread = [(message, True) for message in self._unread()]
+        unreadable = [(message, True) for message in self._unread()]
         for place in self._writer.publish(
-            (*unread, *((message, is_removed(message)) for message in sent))
-        )[len(unread) :]:
+            (*unreadable, *((message, is_removed(message)) for message in messages_to_publish))
+        )[len(unreadable) :]:
             lane = self._lanes[place.topic, place.partition]
             self._numbers[lane, place.offset] = self._counts.get(lane, 0)
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
-    def numbered(self, kept: KeptTables) -> KeptTables:
+    def numbered(self, kept_tables: KeptTables) -> KeptTables:
         """The kept state with every offset replaced by the number of the message in its lane,
         counted from 0; an offset at which no message of ours was published becomes negative.
         """
         if self._writer is None:
-            return kept
+            return kept_tables
 
         def number(lane: int, offset: int) -> int:
             return self._numbers.get((lane, offset), -1 - offset)
 
         return replace(
-            kept,
-            corrupt=frozenset((lane, number(lane, offset)) for lane, offset in kept.corrupt),
-            seen={lane: (count, number(lane, last)) for lane, (count, last) in kept.seen.items()},
+            kept_tables,
+            corrupt=frozenset((lane, number(lane, offset)) for lane, offset in kept_tables.corrupt),
+            seen={
+                lane: (count, number(lane, last))
+                for lane, (count, last) in kept_tables.seen.items()
+            },
         )

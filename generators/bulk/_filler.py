@@ -429,16 +429,16 @@ class Filler:
             (BLOCK * 31_250, range(0, BLOCK, 7)),
             (BLOCK * 39_062_500, range(0, BLOCK, 7)),
         ):
-            filled = iter(self.expand(bytes(raw), first, units))
+            expanded = iter(self.expand(bytes(raw), first, units))
             for unit in units:
                 n = first + unit
                 history = load.unit_history(
                     bytes(raw), unit, n, self._profile.source, self._options
                 )
                 for written in self._write(history, self._profile, self._layout):
-                    if next(filled, None) != written.message:
+                    if next(expanded, None) != written.message:
                         raise NotLearned(f"unit {n} is not what the writer writes")
-            if next(filled, None) is not None:
+            if next(expanded, None) is not None:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:

@@ -37,7 +37,7 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 @cache
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type that is in its source's `TYPES`; none for another type."""
-    source = sources.of(type)
+    source = sources.source_of(type)
     name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
 
@@ -127,6 +127,9 @@ class Drawer:
         return self._random.randint(max(low, -limit), min(high, limit))
 
     def _real(self, type: SourceType) -> float:
+        """A random FLOAT or DOUBLE: with two decimals, whole, or any bit pattern; 0.0 in place of
+        NaN and infinity.
+        """
         random_ = self._random
         way = random_.randrange(3)
         if way == 0:
@@ -142,6 +145,9 @@ class Drawer:
         return value if isfinite(value) and value else 0.0
 
     def _random_text(self, type: SourceType) -> str:
+        """A random text that the type can hold, from the pools of awkward texts or of random
+        letters.
+        """
         random_ = self._random
         if postgresql_values.spelled(type):
             return postgresql_values.text_at(type, random_.getrandbits(128))
@@ -152,7 +158,7 @@ class Drawer:
             characters = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
         if type.name in ("char", "varchar"):
             characters = characters[: type.length]
-        source = sources.of(type)
+        source = sources.source_of(type)
         characters = source.as_stored(type, characters)
         while not source.fits(type, characters):
             characters = source.as_stored(type, characters[:-1])
@@ -178,6 +184,7 @@ class Drawer:
         return self._document(3)
 
     def _document(self, depth: int) -> Any:
+        """A random JSON document; arrays and objects at most `depth` levels deep."""
         random_ = self._random
         way = random_.randrange(8 if depth else 6)
         match way:

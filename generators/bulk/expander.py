@@ -158,6 +158,9 @@ class _Source:
             )
 
     def _row_images(self, op: Op) -> RowImages:
+        """The images of one changed row: an INSERT makes a new row, an UPDATE or DELETE takes one
+        that is alive.
+        """
         if op is Op.INSERT:
             new_cells = self._new_row()
             self._alive.append(new_cells)
@@ -193,6 +196,7 @@ class _Source:
         return str(number) if type.logical is Logical.TEXT else number
 
     def _changed_row(self, before: Row) -> Row:
+        """The row after an UPDATE of some of its columns; rarely of its key, too."""
         key = self._table.handle_key
         free_columns = [c for c in self._table.columns if c.name not in key]
         changed_columns = (

@@ -164,6 +164,9 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
 
 
 def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
+    """The shape of a message, learned from how it varies with each slot. Raises NotLearned if it
+    varies in other parts than key, value and time.
+    """
     for slot, messages in varied.items():
         for message in messages:
             if (message.topic, message.headers, message.event) != (
@@ -403,6 +406,9 @@ def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) ->
 
 
 def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
+    """How a time stands in these texts of the known TIMES. Raises NotLearned if it is no known
+    function of the time.
+    """
     stamp = _fit_stamp(
         [
             _zigzag_number(number_text) if binary else int(number_text or b"0")

@@ -72,6 +72,7 @@ def _from_writer(
     layout: Layout,
     options: LoadOptions,
 ) -> Iterator[Message]:
+    """The messages of the units, as the format's writer writes them."""
     for n in units:
         for written in fmt.write(
             load_scenario(fmt, profile, seed, n, options).history, profile, layout
@@ -88,6 +89,7 @@ def _from_templates(
     count: int | None,
     options: LoadOptions,
 ) -> Iterator[Message]:
+    """The messages of the units from `start` on, filled into templates block by block."""
     end = None if count is None else start + count
     while end is None or start < end:
         number, place = divmod(start, BLOCK)

@@ -224,6 +224,7 @@ def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None
 
 
 def _value(name: str, chance: random.Random) -> Value:
+    """A drawn value of a column; in some rows NULL."""
     if chance.random() < 0.15:
         return None
     return _DRAW[name](chance)

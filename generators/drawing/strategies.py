@@ -299,6 +299,7 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
         )
 
     def event(old: Event) -> Event:
+        """The event in the other database, with the suffix at the names of its tables."""
         match old:
             case RowChange() | Bootstrap():
                 return replace(old, table=table(old.table))
@@ -395,6 +396,8 @@ def _draw_some(
     seed_: str,
     progress: Callable[[int], None] | None,
 ) -> None:
+    """Appends `count` values of the strategy to `drawn`, by the given seed."""
+
     @seed(seed_)
     @settings(
         max_examples=count,
@@ -469,13 +472,16 @@ def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
 def _groups(
     supports: Callable[[SourceType], bool], keys: bool, source: sources.Source
 ) -> tuple[tuple[SourceType, ...], ...]:
+    """The source's groups of types that `supports` accepts. Raises InvalidArgument if it accepts
+    none.
+    """
     if not callable(supports):
         raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
     groups = _values.type_groups(supports, keys, source.name)
     if not groups:
-        of = "" if source is sources.MYSQL else f" of {source.name}"
+        source_words = "" if source is sources.MYSQL else f" of {source.name}"
         raise InvalidArgument(
-            f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{of}"
+            f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{source_words}"
         )
     return groups
 

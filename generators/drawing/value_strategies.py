@@ -235,11 +235,11 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             ):
                 yield signed_decimal(units, scale)
                 yield signed_decimal(-units, scale)
-            for known in _near(source_type):
-                assert isinstance(known, Decimal)
+            for boundary in _near(source_type):
+                assert isinstance(boundary, Decimal)
                 if _postgresql_values.unconstrained(source_type):
-                    yield known
-                exact = Fraction(known) * 10**scale
+                    yield boundary
+                exact = Fraction(boundary) * 10**scale
                 if exact.denominator == 1:
                     yield signed_decimal(exact.numerator, scale)
         case Logical.FLOAT | Logical.DOUBLE:
@@ -274,10 +274,10 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             yield from _near(source_type)
             yield from DATES
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            own = {Logical.DATETIME: WALLS, Logical.TIMESTAMP: EPOCH_TIMES}.get(
+            temporal_values = {Logical.DATETIME: WALLS, Logical.TIMESTAMP: EPOCH_TIMES}.get(
                 source_type.logical, (3_599_999_999, -1)
             )
-            for value in (*_near(source_type), *own):
+            for value in (*_near(source_type), *temporal_values):
                 yield value - value % step if type(value) is int else value
         case Logical.YEAR:
             yield from (*_near(source_type), 1999, 2000)
@@ -289,6 +289,9 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
 
 
 def _oddness(value: Value) -> tuple[Any, ...]:
+    """The order of values from plain to odd, by which Hypothesis shrinks: near zero, short,
+    alphanumeric first.
+    """
     match value:
         case int():
             return (0, abs(value), value < 0)
@@ -317,7 +320,7 @@ def pool(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type, and values that decoders get wrong; plain ones first. All of
     them fit the type (`sources.fits`).
     """
-    source = sources.of(type)
+    source = sources.source_of(type)
     distinct: dict[str, Value] = {}
     for candidate in _candidates(type):
         value = source.as_stored(type, candidate) if isinstance(candidate, str) else candidate
@@ -345,6 +348,7 @@ def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
 
 
 def _duration(type: SourceType) -> SearchStrategy[int]:
+    """A strategy of TIME values in microseconds; MySQL's may be negative and longer than a day."""
     if type.source == "postgresql":
         return st.tuples(st.integers(0, 86_399), _fractions(type.fsp)).map(
             lambda parts: parts[0] * mysql.MICROS + parts[1]
@@ -359,6 +363,7 @@ def _duration(type: SourceType) -> SearchStrategy[int]:
 
 
 def _documents() -> SearchStrategy[Any]:
+    """A strategy of JSON documents."""
     leaves = st.one_of(
         st.none(),
         st.booleans(),
@@ -418,7 +423,7 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
                 return st.integers(0, (1 << 128) - 1).map(
                     lambda number: _postgresql_values.text_at(type, number)
                 )
-            source = sources.of(type)
+            source = sources.source_of(type)
             drawn = st.text(
                 ALPHABET if source is sources.MYSQL else _STORABLE, max_size=min(length, 12)
             )
@@ -498,7 +503,7 @@ FAMILIES: Final = sources.MYSQL.families
 
 def keyable(type: SourceType) -> bool:
     """Whether a column of the type can be in a key (`sources.Source.keyable`)."""
-    return sources.of(type).keyable(type)
+    return sources.source_of(type).keyable(type)
 
 
 @lru_cache(maxsize=64)

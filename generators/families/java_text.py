@@ -56,6 +56,7 @@ def _finite(value: float) -> None:
 
 
 def _float_text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
+    """A binary floating-point number as Java prints it, from its bits."""
     sign = "-" if negative else ""
     if exponent == 0 and fraction == 0:
         return f"{sign}0.0"
@@ -331,6 +332,7 @@ def document_text(
     """
 
     def print_value(item: Any) -> str:
+        """The JSON text of a value, at any depth."""
         match item:
             case None | bool() | int():
                 return json.dumps(item)

@@ -169,6 +169,9 @@ def _bits(base: Cell) -> Cell:
 
 
 def _labels(type: SourceType, value: int) -> Cell:
+    """The cell of an ENUM or SET that is written by its labels; a label that is a number may be
+    read as one.
+    """
     members = type.members
     if type.logical is Logical.ENUM:
         label_text = members[value - 1] if value else ""
@@ -185,6 +188,9 @@ def _labels(type: SourceType, value: int) -> Cell:
 
 
 def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
+    """The cell of a TIMESTAMP that is written to the millisecond, as text or as milliseconds since
+    1970.
+    """
     cls = mysql.value_class(type, value)
     if isinstance(value, ZeroDate):
         if forms.timestamp == "epoch":

@@ -149,9 +149,9 @@ def _add_to_schema(member: bytes) -> Callable[[bytes], bytes | None]:
 def _quote_text_by_apostrophes(value: bytes) -> bytes | None:
     """Puts apostrophes around the first plain text that is not a member's name."""
     for match in _STRING.finditer(value):
-        text = match.group()[1:-1]
-        if not _COLON.match(value, match.end()) and not re.search(rb"['\\]", text):
-            return value[: match.start()] + b"'" + text + b"'" + value[match.end() :]
+        string = match.group()[1:-1]
+        if not _COLON.match(value, match.end()) and not re.search(rb"['\\]", string):
+            return value[: match.start()] + b"'" + string + b"'" + value[match.end() :]
     return None
 
 
@@ -192,16 +192,16 @@ def _change_member(
         document = json.loads(document_text)
         payload = document.get("payload")
         objects = [payload if isinstance(payload, dict) else document, document.get("metadata")]
-        found = [
+        present_members = [
             (members, name)
             for members in objects
             if isinstance(members, dict)
             for name in names
             if name in members
         ]
-        if not found:
+        if not present_members:
             return None
-        change(*found[0])
+        change(*present_members[0])
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + end
 
     return apply
@@ -722,6 +722,9 @@ def cell_text(written: Written, fault: CellFault) -> Written:
 
 
 def _spoil_cell(written: Written, fault: CellFault) -> bytes:
+    """The message's value with one cell replaced by one that its type cannot hold. Raises Refused
+    unless the cell stands there once.
+    """
     value = written.message.value or b""
     written_json, spoiled_json = (
         message_text if isinstance(message_text, bytes) else message_text.encode()

@@ -263,6 +263,9 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
     parsed = [fastavro.parse_schema(physical(schema)) for schema in schemas]
 
     def attempt(value: bytes, schema: Any, errors: str) -> Remains:
+        """What remains of the Avro bytes when they are read by the schema, with Python's way to
+        handle bytes that are no UTF-8.
+        """
         source = io.BytesIO(value)
         try:
             fastavro.schemaless_reader(source, schema, None, handle_unicode_errors=errors)
@@ -285,6 +288,7 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
         )
 
     def read_avro(value: bytes | None) -> Remains:
+        """What remains of a value of Avro: the best outcome of all schemas."""
         if value is None:
             return NULL
         if not value:

@@ -140,6 +140,9 @@ class Ledger:
         def report(
             number: int, intended: float, error: KafkaError | None, message: confluent_kafka.Message
         ) -> None:
+            """Notes the broker's answer to one message: a failure, or the offset and the
+            latency.
+            """
             nonlocal last
             if error is not None:
                 self.count_failure(error)

@@ -301,6 +301,9 @@ def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tupl
     deadline = time.monotonic() + timeout_s
 
     def of_partition(number: int) -> tuple[int, int]:
+        """The first offset of a partition and the one behind its last message; tries again while a
+        new partition has no leader.
+        """
         while True:
             try:
                 low, high = consumer.get_watermark_offsets(

@@ -166,6 +166,7 @@ class _RecordingCutter:
     # ---- statements
 
     def _cut_ddl(self, statement: Mapping[str, Any]) -> None:
+        """Takes the message of a DDL statement, if Canal published one."""
         parsed = ddl.parse_statement(statement["sql"], statement["default_db"] or "")
         if parsed is None or statement.get("error"):
             return
@@ -203,6 +204,7 @@ class _RecordingCutter:
         return parsed.sql
 
     def _cut_statement_logged_as_text(self, statement: Mapping[str, Any]) -> None:
+        """Takes the messages of a statement that the binlog has as text, not as rows."""
         kind = statement["kind"].lower()
         if kind == "replace":
             return  # Canal publishes nothing for it
@@ -223,6 +225,9 @@ class _RecordingCutter:
         self._add_messages("statements", [event], 1)
 
     def _cut_rows(self, statement: Mapping[str, Any]) -> None:
+        """Takes the messages of a statement's rows, table by table in the order in which they were
+        published.
+        """
         note = statement.get("note", "")
         if "annotate" in note:
             self._add_messages(
@@ -381,6 +386,10 @@ def _row_op(truth_row: Mapping[str, Any]) -> Op:
 def _row_images(
     table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[str]
 ) -> tuple[Op, RowImages]:
+    """The op and the images of a row as the truth has them, without the columns that the message
+    does not name.
+    """
+
     def side(name: str) -> Row | None:
         return (
             None

@@ -326,6 +326,7 @@ def _key_number(message: Message) -> int:
 
 
 def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
+    """The table's rows at the end of the recording, as one snapshot."""
     final_rows = sorted(
         store.truth(PRODUCT)[server]["final"].get(table, ()),
         key=lambda final_row: int(final_row.get("id") or 0),
@@ -545,6 +546,9 @@ def _match_messages(
 
 
 def _cells(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
+    """The row of a table from the texts that SQL shows; None for no row. Raises Unsupported for a
+    date that stops the connector.
+    """
     if texts is None:
         return None
     cells = (

@@ -144,6 +144,7 @@ def parse_table(show_create: str, database: str, name: str) -> Table:
 
 
 def _parse_column(name: str, definition: str) -> Column:
+    """A column from its line in SHOW CREATE TABLE."""
     match = _TYPE.match(definition)
     assert match is not None
     attributes = match[5]
@@ -257,6 +258,9 @@ def _parse_time(time_text: str) -> int:
 
 
 def _parse_moment(moment_text: str, zone: str | None) -> int | ZeroDate:
+    """A DATETIME, or with a zone a TIMESTAMP, in microseconds since 1970; a date that no calendar
+    has as it is.
+    """
     day, _, clock = moment_text.partition(" ")
     date, micros = _parse_date(day), _parse_time(clock or "00:00:00")
     if isinstance(date, ZeroDate):

@@ -321,6 +321,7 @@ def _steps(document: str) -> tuple[_Step, ...]:
 
 
 def _truth_steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
+    """The events that SQL saw, each with its table before and after it."""
     show_creates = {name: list(versions) for name, versions in truth["tables"].items()}
     tables: dict[tuple[str, str], Table] = {}
     for event in truth["events"]:
@@ -416,6 +417,7 @@ def _group_by_transaction(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
 
 
 def _group_events(steps: Sequence[_Step]) -> Iterator[Event]:
+    """The model's events of some steps of one kind."""
     step = steps[0]
     event = step.truth
     match event["kind"]:
@@ -471,6 +473,8 @@ def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
 
 
 def _row_images(step: _Step, table: Table) -> RowImages:
+    """The images of a row from the texts that SQL shows."""
+
     def side(name: str) -> Row | None:
         texts = step.truth[name]
         if texts is None:
@@ -586,6 +590,7 @@ _VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckL
 
 
 def _blanked(value: Any) -> Any:
+    """The message without what differs between runs, such as times and versions of tables."""
     match value:
         case dict():
             blank = _VOLATILE | ({"version": 0} if "columns" in value else {})

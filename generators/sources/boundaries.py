@@ -222,20 +222,22 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
     (event,) = single.history.events
     assert isinstance(event, RowChange)
     name, (images,) = f"{single.name}-of-three", event.rows
-    others: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
-    rows = (
-        (None, {**others, "id": 1}),
+    outer_cells: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
+    inserted_rows = (
+        (None, {**outer_cells, "id": 1}),
         (None, {**(images.after or {}), "id": 2}),
-        (None, {**others, "id": 3}),
+        (None, {**outer_cells, "id": 3}),
     )
     table = event.table if single.level == 2 else replace(event.table, name=neutral(name))
-    return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
+    return scenario(
+        name, change(table, event.op, *inserted_rows), level=single.level, tags=single.tags
+    )
 
 
 def one_column(database: str, name: str, type: SourceType) -> Table:
     """A table of a key and one column `c`, in the schema of the type's source."""
     columns = (id_column(type.source), Column("c", type))
-    return Table(database, neutral(name), columns, ("id",), schema=sources.of(type).schema)
+    return Table(database, neutral(name), columns, ("id",), schema=sources.source_of(type).schema)
 
 
 def type_values(
@@ -272,15 +274,15 @@ def class_scenarios(
     empty: Row = {column.name: None for column in every.columns}
     for logical in value_classes.logical_types():
         columns = [column for column in every.columns[1:] if column.type.logical is logical]
-        rows: list[Row] = []
+        class_rows: list[Row] = []
         for number, name in enumerate(value_classes.class_names(logical)):
             cells = {
                 column.name: value_classes.class_value(source, column.type, name)
                 for column in columns
             }
             if any(value is not None for value in cells.values()):
-                rows.append({"id": number, **cells})
-        if not rows:
+                class_rows.append({"id": number, **cells})
+        if not class_rows:
             continue
         name = f"classes/{logical}"
         table = Table(
@@ -290,10 +292,10 @@ def class_scenarios(
             ("id",),
             schema=source.schema,
         )
-        yield scenario(name, *(insert(table, row) for row in rows))
+        yield scenario(name, *(insert(table, class_row) for class_row in class_rows))
         yield scenario(
             f"rows/every-type/classes-{logical}",
-            *(insert(every, {**empty, **row}) for row in rows),
+            *(insert(every, {**empty, **class_row}) for class_row in class_rows),
             level=2,
         )
 
@@ -301,6 +303,9 @@ def class_scenarios(
 def _type_scenarios(
     database: str, supports: Callable[[SourceType], bool], source: str
 ) -> Iterator[Scenario]:
+    """A scenario for each boundary value of each type, and an UPDATE from and to NULL and a DELETE
+    of each type.
+    """
     for name, type, values in type_values(supports, source):
         for label, value in values.items():
             full = f"{name}/{label}"
@@ -451,18 +456,24 @@ def _shape_scenarios(
         insert(awkward, full),
         change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})),
     )
-    for name, own, names in (
+    for name, table_name, names in (
         ("shape/envelope-names", "data", ENVELOPE_NAMES),
         ("shape/punctuated-names", "t:/,[0]", PUNCTUATED_NAMES),
         ("shape/odd-names", "t#@%+*$", ODD_NAMES),
         ("shape/longest-names", source.identifier("n" * 64), (source.identifier("n" * 64),)),
     ):
         odd = Table(
-            database, own, (key_column, *(Column(n, string) for n in names)), ("id",), schema=schema
+            database,
+            table_name,
+            (key_column, *(Column(n, string) for n in names)),
+            ("id",),
+            schema=schema,
         )
-        filled: Row = {"id": 1, **{n: f"v{i}" for i, n in enumerate(names)}}
+        full_row: Row = {"id": 1, **{n: f"v{i}" for i, n in enumerate(names)}}
         yield scenario(
-            name, insert(odd, filled), change(odd, Op.UPDATE, (filled, {**filled, names[0]: None}))
+            name,
+            insert(odd, full_row),
+            change(odd, Op.UPDATE, (full_row, {**full_row, names[0]: None})),
         )
     name = "shape/upper-case"
     loud = Table(
@@ -479,7 +490,7 @@ def _shape_scenarios(
         tags=BOUNDARY | (frozenset() if schema else {"names:database-in-capitals"}),
     )
     name = "shape/awkward-texts"
-    texts: Row = {f"t{i}": text for i, text in enumerate(AWKWARD_TEXTS)}
+    texts: Row = {f"t{i}": awkward_text for i, awkward_text in enumerate(AWKWARD_TEXTS)}
     textual = table(name, key_column, *(Column(n, string) for n in texts))
     yield scenario(name, insert(textual, {"id": 1, **texts}))
     name = "shape/equal-rows"
@@ -579,10 +590,13 @@ def same_name_in_capitals(source: str = "mysql") -> Scenario:
     """
     bag = keyless(source)
     loud = replace(bag, name=bag.name.upper())
-    here: Row = {"a": 1, "b": "here", "c": None}
-    elsewhere: Row = {**here, "b": "elsewhere"}
+    row_of_table: Row = {"a": 1, "b": "here", "c": None}
+    row_of_namesake: Row = {**row_of_table, "b": "elsewhere"}
     return scenario(
-        "rows/keyless/same-name-in-capitals", insert(bag, here), insert(loud, elsewhere), level=2
+        "rows/keyless/same-name-in-capitals",
+        insert(bag, row_of_table),
+        insert(loud, row_of_namesake),
+        level=2,
     )
 
 
@@ -600,26 +614,31 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     # of a type has a row alone.
     for name, type, values in type_values(supports, source):
         column = f"c_{slug(name)}"
-        alone = {value_class(type, value): value for value in values.values() if value is not None}
+        values_by_class = {
+            value_class(type, value): value for value in values.values() if value is not None
+        }
         rows_alone = (
             insert(table, {**empty, "id": i, column: value})
-            for i, value in enumerate(alone.values())
+            for i, value in enumerate(values_by_class.values())
         )
         yield scenario(f"rows/every-type/alone-{name}", *rows_alone, level=2)
-    filled: dict[str, Value] = {"id": 2}
-    other: dict[str, Value] = {"id": 2}
+    full_row: dict[str, Value] = {"id": 2}
+    second_row: dict[str, Value] = {"id": 2}
     for name, _, values in type_values(supports, source):
         column = f"c_{slug(name)}"
-        some = [v for v in values.values() if v is not None]
-        filled[column], other[column] = some[-1], some[len(some) // 2]
+        non_null_values = [v for v in values.values() if v is not None]
+        full_row[column], second_row[column] = (
+            non_null_values[-1],
+            non_null_values[len(non_null_values) // 2],
+        )
     for label, op, pair in (
-        ("insert-filled", Op.INSERT, (None, filled)),
-        ("update-all", Op.UPDATE, (filled, other)),
-        ("update-to-null", Op.UPDATE, (filled, {**empty, "id": 2})),
-        ("update-from-null", Op.UPDATE, ({**empty, "id": 2}, filled)),
-        ("update-key", Op.UPDATE, (filled, {**filled, "id": 3})),
-        ("update-nothing", Op.UPDATE, (filled, filled)),
-        ("delete-filled", Op.DELETE, (filled, None)),
+        ("insert-filled", Op.INSERT, (None, full_row)),
+        ("update-all", Op.UPDATE, (full_row, second_row)),
+        ("update-to-null", Op.UPDATE, (full_row, {**empty, "id": 2})),
+        ("update-from-null", Op.UPDATE, ({**empty, "id": 2}, full_row)),
+        ("update-key", Op.UPDATE, (full_row, {**full_row, "id": 3})),
+        ("update-nothing", Op.UPDATE, (full_row, full_row)),
+        ("delete-filled", Op.DELETE, (full_row, None)),
     ):
         yield scenario(f"rows/every-type/{label}", change(table, op, pair), level=2)
     names = [c.name for c in two_keys.columns]
@@ -637,8 +656,10 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     )
     yield scenario("rows/composite/delete", change(two_keys, Op.DELETE, (key, None)), level=2)
     bare: dict[str, Value] = {"a": 1, "b": "x", "c": wall("2024-01-02 03:04:05.678901")}
-    rows = tuple((None, {**bare, "a": i}) for i in range(3))
-    yield scenario("rows/keyless/multi-row-insert", change(bag, Op.INSERT, *rows), level=2)
+    inserted_images = tuple((None, {**bare, "a": i}) for i in range(3))
+    yield scenario(
+        "rows/keyless/multi-row-insert", change(bag, Op.INSERT, *inserted_images), level=2
+    )
     cumulative = (
         ({**bare, "b": "o"}, bare),
         ({**bare, "a": None}, {**bare, "a": 9}),
@@ -650,7 +671,7 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
         change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)),
         level=2,
     )
-    spoken = tuple((None, {**bare, "b": text}) for text in AWKWARD_TEXTS)
+    spoken = tuple((None, {**bare, "b": awkward_text}) for awkward_text in AWKWARD_TEXTS)
     yield scenario("rows/keyless/awkward-texts", change(bag, Op.INSERT, *spoken), level=2)
     twin = (None, bare)
     yield scenario("rows/keyless/equal-rows", change(bag, Op.INSERT, twin, twin), level=2)
@@ -692,13 +713,16 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     }
     if big:
         yield scenario("rows/every-type/over-64k", insert(table, {**empty, **big}), level=2)
-    there, here = namesake(source), {**bare, "b": "p"}
-    elsewhere: Row = {**bare, "b": "q"}
+    other_table, row_of_bag = namesake(source), {**bare, "b": "p"}
+    row_of_namesake: Row = {**bare, "b": "q"}
     events = (
-        insert(bag, here),
-        insert(there, elsewhere),
-        change(there, Op.UPDATE, (elsewhere, here)),
+        insert(bag, row_of_bag),
+        insert(other_table, row_of_namesake),
+        change(other_table, Op.UPDATE, (row_of_namesake, row_of_bag)),
     )
     yield scenario(
-        "rows/keyless/same-name-elsewhere", *events, change(there, Op.DELETE, (here, None)), level=2
+        "rows/keyless/same-name-elsewhere",
+        *events,
+        change(other_table, Op.DELETE, (row_of_bag, None)),
+        level=2,
     )

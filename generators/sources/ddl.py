@@ -25,12 +25,19 @@ def ddl_event(
     renamed table's old name.
     """
     ddl, table = ddl or mysql.DDL_ACTIONS[action], neutral(name or ddl_name(action))
-    where, shown = (f"{database}_{table}", "") if ddl.level == "database" else (database, table)
+    where, table_name = (
+        (f"{database}_{table}", "") if ddl.level == "database" else (database, table)
+    )
     sql = ddl.sql.format(
         db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}{old_name}")
     )
     return SchemaChange(
-        START, action, sql, where, shown, old_name=f"{table}{old_name}" if ddl.renames else None
+        START,
+        action,
+        sql,
+        where,
+        table_name,
+        old_name=f"{table}{old_name}" if ddl.renames else None,
     )
 
 

@@ -360,6 +360,7 @@ def _text_class(value: str) -> str:
 
 
 def _binary_class(value: bytes) -> str:
+    """The value class of a binary string: the first of its traits on which decoders fail."""
     if not value:
         return "empty"
     if any(b > 0x7F for b in value):
@@ -376,6 +377,7 @@ def _binary_class(value: bytes) -> str:
 
 
 def _json_class(value: object) -> str:
+    """The value class of a JSON value: the sort of its outermost part."""
     match value:
         case None:
             return "null-literal"
@@ -433,6 +435,7 @@ def _integer_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _decimal_boundaries(type: SourceType) -> dict[str, Value]:
+    """The named boundary values of a DECIMAL of this precision and scale."""
     precision, scale = type.precision or 0, type.scale or 0
     unit = Decimal(1).scaleb(-scale)
     largest = Decimal((0, (9,) * precision, -scale))

@@ -307,6 +307,7 @@ def _is_float32(value: float) -> bool:
 
 
 def _fits_numeric(type: SourceType, value: Value) -> bool:
+    """Whether a NUMERIC of this precision and scale holds the value exactly."""
     if not isinstance(value, Decimal) or not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
@@ -375,6 +376,7 @@ _TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {
 
 
 def _fits_document(value: Any) -> bool:
+    """Whether PostgreSQL can store the JSON value: no NaN, no infinity, no NUL in a text."""
     match value:
         case str():
             return _storable(value)
@@ -414,6 +416,9 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def _fits_json(type: SourceType, value: Any) -> bool:
+    """Whether a type whose values the model keeps as JSON (json, hstore, point, arrays) holds the
+    value.
+    """
     if type.name in _JSON_FITS or not type.name.endswith("[]"):
         return _JSON_FITS.get(type.name, _fits_document)(value)
     if not isinstance(value, list):

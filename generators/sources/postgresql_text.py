@@ -176,8 +176,8 @@ def interval_read(typed: str) -> str:
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
     """An address, and its prefix length unless it is a single host's."""
     full_length = address.network.prefixlen == address.max_prefixlen
-    text = _address_text(address.ip)
-    return text if full_length else f"{text}/{address.network.prefixlen}"
+    spelled = _address_text(address.ip)
+    return spelled if full_length else f"{spelled}/{address.network.prefixlen}"
 
 
 def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
@@ -240,6 +240,7 @@ def json_text(type: SourceType, value: Any) -> str:
 
 
 def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
+    """A JSON value as PostgreSQL prints json or, with `binary`, jsonb."""
     match value:
         case dict():
             keys = sorted(value, key=mysql.key_order) if binary else list(value)

@@ -101,15 +101,16 @@ class PostgresqlTypes(Mapping[str, PostgresqlType]):
 
     def check_type(self, source_type: SourceType) -> None:
         """Raises UsageError for a type that has no row, or whose row has another logical type."""
-        row = self[source_type.name]
-        if row.logical is not source_type.logical:
+        type_row = self[source_type.name]
+        if type_row.logical is not source_type.logical:
             raise UsageError(
-                f"{FILE}:{self._line(row.name)}: the type {row.name!r} has the logical type"
-                f" {row.logical.value!r} here, {source_type.logical.value!r} in"
+                f"{FILE}:{self._line(type_row.name)}: the type {type_row.name!r} has the logical"
+                f" type {type_row.logical.value!r} here, {source_type.logical.value!r} in"
                 " generators/sources/postgresql.py. Write the same in both."
             )
 
     def _parse_row(self, name: str, entry: Mapping[str, Any]) -> PostgresqlType:
+        """A row of the table of types. Raises UsageError, which names the line, for a wrong row."""
         place = f"{FILE}:{self._line(name)}: the type {name!r}"
         logical = parse_logical(place, entry)
         cells: dict[str, Any] = {}

@@ -137,16 +137,16 @@ def source(name: str) -> Source:
     return SOURCES[name]
 
 
-def of(type: SourceType) -> Source:
+def source_of(type: SourceType) -> Source:
     """The source of a type. Raises UnknownName."""
     return source(type.source)
 
 
 def of_table(table: Table) -> Source:
     """The source of a table's columns. Raises UnknownName."""
-    return of(table.columns[0].type) if table.columns else MYSQL
+    return source_of(table.columns[0].type) if table.columns else MYSQL
 
 
 def fits(type: SourceType, value: Value) -> bool:
     """Whether the type's source can store the value in it."""
-    return of(type).fits(type, value)
+    return source_of(type).fits(type, value)

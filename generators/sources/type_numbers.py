@@ -77,13 +77,13 @@ class TypeTable:
 
     def numbers(self, column: NumberName) -> TypeNumbers:
         """The numbers of one column."""
-        found: dict[str, int] = {}
+        number_by_name: dict[str, int] = {}
         for name, type_entry in self._rows.items():
             number = type_entry.get(self._source_of(column, type_entry), NO_NUMBER)
             if number != NO_NUMBER:
-                found[name] = number
+                number_by_name[name] = number
         lines = {name: self._line(name) for name in self._rows}
-        return TypeNumbers(column, found, lines)
+        return TypeNumbers(column, number_by_name, lines)
 
     def check_types(self, types: Mapping[str, SourceType]) -> None:
         """Raises UsageError for a type that has no row, or whose row has another logical type."""
@@ -102,6 +102,9 @@ class TypeTable:
                 )
 
     def _check_row(self, name: str, type_entry: Mapping[str, Any]) -> None:
+        """Raises UsageError, which names the line, for a row with an unknown column, no number or a
+        missing one.
+        """
         place = f"{FILE}:{self._line(name)}: the type {name!r}"
         parse_logical(place, type_entry)
         legal = ("logical", *self._numbers)

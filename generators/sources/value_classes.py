@@ -25,8 +25,8 @@ SHORT: Final = 255
 
 @cache
 def _table() -> Mapping[Logical, Mapping[str, Any]]:
-    text = resources.files("generators.sources").joinpath(FILE).read_text("utf-8")
-    return {Logical(name): classes for name, classes in tomllib.loads(text).items()}
+    toml_text = resources.files("generators.sources").joinpath(FILE).read_text("utf-8")
+    return {Logical(name): classes for name, classes in tomllib.loads(toml_text).items()}
 
 
 def logical_types() -> tuple[Logical, ...]:
@@ -48,6 +48,9 @@ def class_value(source: Source, type: SourceType, name: str) -> Value:
 
 
 def _as_value(type: SourceType, name: str, written: Any) -> Value:
+    """A class's value as the model keeps it, from what the TOML file has; None if the type cannot
+    hold it.
+    """
     match written:
         case dt.datetime():
             return (written - EPOCH) // dt.timedelta(microseconds=1)

@@ -61,6 +61,7 @@ def _refuse_foreign_files(target: Path, legal: Set[str]) -> None:
 
 
 def _replace(temporary: Path, target: Path) -> None:
+    """Puts the finished folder in the target's place; what was there comes back if that fails."""
     if not target.exists():
         temporary.rename(target)
         return

@@ -234,6 +234,9 @@ class _Writer:
             self._parquet.close()
 
     def finish(self, fmt: str, profile: Profile, seed: int) -> int:
+        """Writes the tables, the cases, the schemas and the manifest. Returns the size of all files
+        in bytes.
+        """
         tables = ",\n".join(map(to_line, map(codec.dump_table, self._tables)))
         cases = ",\n".join(map(to_line, self._cases.values()))
         sinks = [
@@ -458,6 +461,9 @@ def _manifest(folder: Path) -> _Manifest:
 
 
 def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
+    """What is wrong with the files of a corpus: missing, of another checksum, or not in the
+    manifest.
+    """
     for name, digest in manifest.sha256.items():
         try:
             actual = _sha256(folder / name)

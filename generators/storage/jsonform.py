@@ -339,6 +339,7 @@ _ZERO_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 
 
 def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
+    """A date that no calendar has, from its text and its microseconds. Raises Malformed."""
     date_text = string(data, at)
     parts = _ZERO_DATE.fullmatch(date_text)
     if not parts:
@@ -348,6 +349,7 @@ def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
 
 
 def _load_node(data: Plain, at: str) -> Any:
+    """A value of a JSON document, at any depth. Raises Malformed."""
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, dict) and data.get("type") in ("array", "object"):

@@ -142,6 +142,9 @@ def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) 
 
 
 def _column_value(name: str, table: Table, cells: Mapping[str, object]) -> object:
+    """The value of a column that an expression names. Raises _Unknown if it cannot be computed
+    with.
+    """
     column = find_column(table, name)
     if not column or column.name not in cells:
         raise _Unknown
@@ -171,6 +174,9 @@ def _number(digits: str) -> int | Decimal:
 def _compute(
     operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]
 ) -> object:
+    """The exact result of an arithmetic operation; None if an operand is NULL. Raises _Unknown for
+    a result that the database may round.
+    """
     if None in parts:
         return None
     numbers = [part for part in parts if isinstance(part, int | Decimal)]
@@ -206,6 +212,7 @@ def _change_case(change: Callable[[str], str], value: object) -> object:
 
 
 def _cast(node: exp.Expr, value: object) -> object:
+    """The value of a CAST to a text or a decimal. Raises _Unknown for other casts."""
     from sqlglot import exp
 
     to = node.args["to"]

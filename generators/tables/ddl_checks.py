@@ -143,6 +143,7 @@ class _ConditionReader:
         return None
 
     def _column(self, node: exp.Expr) -> Column | None:
+        """The column that one side of a comparison names; None for any other expression."""
         from sqlglot import exp
 
         cast = isinstance(node.unnest(), exp.Cast)

@@ -193,6 +193,7 @@ def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
 
 
 def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: str) -> Value:
+    """The value of MySQL's literal in a column of the type; None if the type cannot hold it."""
     if literal_text.upper() in ("TRUE", "FALSE") and kind == "word":
         kind, literal_text = "number", str(int(literal_text.upper() == "TRUE"))
     try:
@@ -338,6 +339,9 @@ def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
 
 
 def _postgresql_value(type: SourceType, literal_text: str) -> Value:
+    """The value of PostgreSQL's literal in a column of the type; None if the type cannot hold
+    it.
+    """
     try:
         match type.logical:
             case Logical.BIT if type.name == "boolean":

@@ -211,6 +211,7 @@ class LiveTables:
     def _draw_update_or_delete(
         self, draw: DrawFn, table_number: int, op: Op, at: Instant
     ) -> RowChange:
+        """Draws an UPDATE or DELETE of a live row that breaks no foreign key and no unique key."""
         live_rows = self.live_rows[table_number]
         cells = live_rows[draw(value_strategies.between(0, len(live_rows) - 1))]
         referred_columns = self.referred_columns(table_number, cells)

@@ -128,6 +128,8 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
+    """The DDL of all tables and views of a database, as the server prints it."""
+
     def decode(cell: Any) -> str:
         return bytes(cell).decode("utf-8", "surrogateescape")
 

@@ -91,6 +91,7 @@ def _column(
     generated: str,
     collation: str | None,
 ) -> str:
+    """A column of a CREATE TABLE, from what the catalogue says of it."""
     default_clause = f" DEFAULT {expression}"
     if generated:
         default_clause = (

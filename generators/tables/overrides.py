@@ -142,6 +142,7 @@ def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
 
 
 def _override(file: str, at: str, column: Column, settings: Any) -> Override:
+    """The override of one column, from its table in the user's file. Raises UsageError."""
     if not isinstance(settings, dict):
         raise _value_error(file, at, settings, f"a table with keys of {', '.join(KEYS)}")
     for key in settings:
@@ -197,6 +198,7 @@ def _null(file: str, at: str, column: Column, value: Any) -> float:
 
 
 def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
+    """The lowest and the highest value of a column's `range`. Raises UsageError."""
     if column.type.logical not in RANGED:
         raise UsageError(
             f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have,"
@@ -217,6 +219,9 @@ def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...
 
 
 def _regex(file: str, at: str, column: Column, value: Any) -> str:
+    """The regular expression of a column's `regex`. Raises UsageError for a wrong one, and for a
+    column that holds no text.
+    """
     if column.type.logical is not Logical.TEXT:
         raise UsageError(
             f"{file}: {at}: a {column.type.key} column takes no regex; texts do, others take"
@@ -277,7 +282,7 @@ def canonical_value(column: Column, value: Any) -> Value:
         case Logical.TEXT | Logical.BINARY | Logical.SET if not isinstance(value, str):
             raise TypeError(value)
         case Logical.TEXT:
-            return sources.of(type).as_stored(type, value)
+            return sources.source_of(type).as_stored(type, value)
         case Logical.BINARY:
             return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
         case Logical.DATE:

@@ -108,6 +108,9 @@ def detect_dialect(ddl: str) -> str | None:
 
 
 def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) -> str:
+    """The SQL dialect of all files, or the fallback if none tells it. Raises UsageError if it is
+    not told, or several are.
+    """
     by_file = {file: detect_dialect(ddl) for file, ddl in scripts}
     legal = ", ".join(DIALECTS)
     dialects = {dialect for dialect in by_file.values() if dialect}

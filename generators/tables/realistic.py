@@ -258,7 +258,7 @@ def candidate_values(
 def _shorten(type: SourceType, fake_value: Any) -> str:
     """A text within the column's length, of at most 200 characters."""
     shortened = str(fake_value)[: min(type.length or 200, 200)].strip()
-    return registry.of(type).as_stored(type, shortened)
+    return registry.source_of(type).as_stored(type, shortened)
 
 
 def has_grammar(type: SourceType) -> bool:
@@ -281,7 +281,7 @@ def _examples(type: SourceType) -> tuple[str, ...]:
 def boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of any type of a user's column."""
     if examples := _examples(type):
-        return {f"value-{number}": text for number, text in enumerate(examples, 1)}
+        return {f"value-{number}": example for number, example in enumerate(examples, 1)}
     if type.name == "vector":
         size = type.length or 3
         return {
@@ -292,7 +292,7 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
     if type.name.endswith("[]") and type.name not in ("integer[]", "text[]"):
         return _arrays(element(type))
-    return registry.of(type).candidates(type)
+    return registry.source_of(type).candidates(type)
 
 
 _OLD: Final = ("min", "before-gregorian", "end-of-day")
@@ -305,7 +305,7 @@ def _arrays(inner: SourceType) -> Mapping[str, Value]:
         f"item-{name}": array_item(inner, value)
         for name, value in boundaries(inner).items()
         if value is not None
-        if _examples(inner) or registry.of(inner).fits(inner, value)
+        if _examples(inner) or registry.source_of(inner).fits(inner, value)
         if not (inner.logical in _MOMENTS and name in _OLD)
     }
     arrays: dict[str, Value] = {name: Json([item]) for name, item in items.items()}

@@ -67,6 +67,7 @@ def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) ->
 def _scenarios_without_computed(
     values: Values, users: Sequence[UserTable], *, ddl: bool
 ) -> Iterator[Scenario]:
+    """The named scenarios of the user's tables, before computed columns get their values."""
     labels_by_number = table_labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
@@ -151,6 +152,9 @@ def _operation_scenarios(values: Values, user: UserTable, name: str) -> Iterator
 
 
 def _column_scenarios(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
+    """For each column of a table: an INSERT with each boundary value, and UPDATEs to another value,
+    to NULL and from NULL.
+    """
     table, base = user.table, values.base_row(user, 0)
     for column in table.columns:
         prefix = f"{name}/{escape_name(column.name)}"

@@ -63,6 +63,7 @@ def passes_check(check: Check, value: Value) -> bool:
 
 
 def _fits_type(type: SourceType, value: Value) -> bool:
+    """Whether a column of the type holds the value."""
     if (
         isinstance(value, float)
         and type.source == "mysql"
@@ -132,6 +133,9 @@ class Values:
         value: Value,
         visited: frozenset[tuple[TableName, str]],
     ) -> bool:
+        """Whether the column may hold the value: by its type, its checks, the user's overrides, and
+        those of all columns that it refers to.
+        """
         override, table = self.overrides.find(user.table, column), user.table
         if value is None:
             return (
@@ -213,6 +217,9 @@ class Values:
         return self._pools[at]
 
     def _pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
+        """The values that a column takes in rows: drawn ones that keep all checks, else its
+        boundary values.
+        """
         override = self.overrides.find(user.table, column)
         checks = [check for check in user.checks if check.column == column.name]
         lows: list[Any] = [check.low for check in checks if check.low is not None]
@@ -317,6 +324,7 @@ class Values:
     def _base_row(
         self, user: UserTable, number: int, visited: tuple[TableName, ...]
     ) -> dict[str, Value]:
+        """A row of the table, with keys of the parents' rows in its foreign keys."""
         table = user.table
         cells: dict[str, Value] = {}
         for column in table.columns:

@@ -4,6 +4,8 @@ decoder of typed rows for each.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -22,7 +24,8 @@ def _type(column: Declared) -> str:
 
 def _decoded_rows(frame: DataFrame, table: Table, before: Column, after: Column) -> DataFrame:
     """The contract's columns, of `op` and the envelope's source; a tombstone gives nothing."""
-    op = F.create_map(*(F.lit(code) for pair in _OPS.items() for code in pair))[F.col("m.op")]
+    codes = chain.from_iterable(_OPS.items())
+    op = F.create_map(*map(F.lit, codes))[F.col("m.op")]
     where = F.coalesce(F.col("m.source.schema"), F.col("m.source.db"))
     of_table = (F.col("m.source.table") == table.name) & (where == (table.schema or table.database))
     corrupt = F.col("m.source.table").isNull()

@@ -39,6 +39,9 @@ def _kind(m: Column) -> Column:
 
 
 def _typed(cell: str, type: SourceType, deployment: Deployment) -> str | None:
+    """SQL that reads the text `cell` as a value of the type, where this dialect writes it
+    differently from MySQL; None elsewhere.
+    """
     match type.logical, deployment.binary:
         case Logical.BINARY, "hex":
             return f"CASE WHEN length({cell}) % 2 = 0 THEN try_to_binary({cell}, 'hex') END"

@@ -38,6 +38,7 @@ NAMES: Final = _canal.Names(
 
 
 def _kind(m: Column) -> Column:
+    """The kind of a message by its members; NULL if it is of none."""
     is_row, is_ddl = (
         m["action"].isin(*_canal.ROW_TYPES),
         F.coalesce(m["isDdl"], m["ddl"], F.lit(False)),

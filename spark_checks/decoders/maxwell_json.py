@@ -32,8 +32,13 @@ _OPS: Final = {
     "bootstrap-insert": "READ",
 }
 _BOUNDS: Final = ("bootstrap-start", "bootstrap-complete")
-_STATEMENTS: Final = tuple(
-    f"{of}-{what}" for of in ("database", "table") for what in ("create", "alter", "drop")
+_STATEMENTS: Final = (
+    "database-create",
+    "database-alter",
+    "database-drop",
+    "table-create",
+    "table-alter",
+    "table-drop",
 )
 _TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
 
@@ -57,6 +62,7 @@ def _kind_without_row(m: Column) -> Column:
 
 
 def _columns(m: Column) -> dict[str, Column]:
+    """The envelope columns of a message."""
     is_statement = m["type"].isin(*_STATEMENTS)
     return {
         "database": m["database"],

@@ -58,6 +58,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Changes of FlatRecords."""
 
     def change(m: Column, kind: Column) -> Column:
+        """The level-one row of a message."""
         readable, change_record = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
         op, names = change_record["messageType"], change_record["columns"]["name"]
         own_keys = F.filter(change_record["columns"], lambda c: lower(c["isKey"]) == "true")["name"]
@@ -89,6 +90,7 @@ def decode_rows(
     deployment = deployment or Deployment()
 
     def part(m: Column, kind: Column) -> Column:
+        """What level two needs of a message: whether it is of the table, its op and both images."""
         of_table = (
             (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
         )
@@ -166,6 +168,7 @@ def _timestamp_text(c: ColumnOf, image: str) -> str:
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
+    """SQL that reads a column's text in the image as a value of its type."""
     cell = _framing.cell(c, image)
     match c.type.logical:
         case Logical.BINARY:

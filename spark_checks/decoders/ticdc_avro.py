@@ -126,6 +126,9 @@ def decode_rows(
     )
 
     def part(m: Column, is_whole: Column) -> Column:
+        """What level two needs of a message: whether it is of the table, its op, the schema's
+        fields and both images.
+        """
         kind = framing.kind(is_whole, F.when(_op(m).isNotNull(), "ROW"))
         of_table = (_name_part(m, 0) == _avro_name(table.database)) & (
             _name_part(m, 1) == _avro_name(table.name)
@@ -143,6 +146,9 @@ def decode_rows(
         return f"{image}.cell_{fields_of_payload.index(_avro_name(c.name))}"
 
     def value(c: ColumnOf, image: str) -> str:
+        """SQL that reads a cell; Avro's long wraps an unsigned BIGINT beyond 63 bits around to a
+        negative number.
+        """
         cell = _typed(cell_text(c, image), c.type, zone)
         if c.type.name != "bigint" or not c.type.unsigned:
             return cell

@@ -165,6 +165,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         return F.transform_values(cells, lambda _name, cell: cell["v"])
 
     def change(event: Column, ordinal: Column) -> Column:
+        """The level-one row of an event."""
         key, value, kind = event["key"], event["value"], event["kind"]
         op = F.when(kind == "ROW", _op(value))
         handle = F.map_keys(
@@ -201,7 +202,10 @@ def decode_rows(
     cell = StructType([StructField("v", _STRING)])
 
     def part(events: Column) -> Column:
+        """What level two needs of a record: whether it cannot be read, and its events."""
+
         def of_image(event: Column) -> Column:
+            """An event's op if it is a row of the table, and its three images."""
             key, value = event["key"], event["value"]
             of_table = (
                 (event["kind"] == "ROW")
@@ -218,6 +222,7 @@ def decode_rows(
         )
 
     def value(c: ColumnOf, image: str) -> str:
+        """SQL that reads a cell of the image as a value of the column's type."""
         cell_text = framing.cell(c, image)
         if c.type.name in _BASE64:
             return (
@@ -324,6 +329,9 @@ class OpenBaseline:
 
 
 def _first(records: DataFrame, image: str) -> DataFrame:
+    """The first event of each record: its key `k`, and its value `v` with the images `u`, `p` and
+    `d`.
+    """
     key, value = (
         F.expr(f"CAST(substring({half}, {start}) AS string)")
         for half, start in (("key", 17), ("value", 9))

@@ -76,6 +76,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """
 
     def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
+        """The level-one row of a message."""
         is_row = kind == "ROW"
         readable, own_schema = (
             F.when(kind != "CORRUPT", m),
@@ -138,6 +139,9 @@ def _message(
     """
 
     def judged(m: Column, is_whole: Column) -> Column:
+        """The result of `extract` for a message with the members `m`; only a DDL or BOOTSTRAP has
+        table schemas.
+        """
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
         schema_texts = (F.when(carries, m[member]) for member in ("tableSchema", "preTableSchema"))
         own_schema, former = (
@@ -223,6 +227,7 @@ def _cell_sql(c: ColumnOf, image: str) -> str:
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
+    """SQL that reads a column's cell in the image as a value of its type."""
     cell = f"{image}.{name(c.name)}"
     match c.type.logical:
         case Logical.BINARY:

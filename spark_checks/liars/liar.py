@@ -80,11 +80,11 @@ def _spoil(
 
 
 def _on_message_text(decode: Decode, sql: str) -> Decode:
-    def other(records: DataFrame) -> DataFrame:
+    def read_altered_text(records: DataFrame) -> DataFrame:
         with_text = records.withColumn("t", F.col("value").cast("string"))
         return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
 
-    return _spoil(decode, other)
+    return _spoil(decode, read_altered_text)
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
@@ -122,6 +122,8 @@ def on_cells(
 
 
 def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
+    """A decoder whose cells of some types are altered by the lie's SQL."""
+
     def which(type: SourceType) -> bool:
         return (
             type.name in lie.get("types", type.name).split()
@@ -202,6 +204,7 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
+    """The liar that a line of a table describes. Raises UsageError with the line's place."""
     with naming_place(f"{place}: {line.get('name', 'a liar')}"):
         check_fields(line, FIELDS, ("name", "convicts", "why"))
         for name, table in TABLES.items():

@@ -62,6 +62,9 @@ class KillMoment:
         self._over.set()
 
     def _watch(self) -> None:
+        """Waits for the file of the awaited batch in the query's checkpoint, then marks that the
+        batch is held.
+        """
         assert self._folder is not None
         part = "offsets" if self._at == "before" else "commits"
         awaited = self._folder / part / str(self._batch)

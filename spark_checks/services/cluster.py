@@ -86,9 +86,9 @@ def shares(spark: SparkSession, folder: str) -> bool:
 def send_own(spark: SparkSession, folder: str) -> None:
     """Sends the harness's own modules to the workers."""
     roots = [Path(sys.modules[name].__file__ or "").parent for name in OWN if name in sys.modules]
-    files = {
-        f"{root.name}/{file.relative_to(root)}": file for root in roots for file in _sources(root)
-    }
+    files: dict[str, Path] = {}
+    for root in roots:
+        files |= {f"{root.name}/{file.relative_to(root)}": file for file in _sources(root)}
     _send(spark, Path(folder) / "cdc-conformance-modules.zip", files)
 
 
@@ -112,7 +112,7 @@ def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
 
 
 def _sources(root: Path) -> Iterable[Path]:
-    return (file for kind in ("py", "toml", "json") for file in root.rglob(f"*.{kind}"))
+    return itertools.chain.from_iterable(root.rglob(f"*.{kind}") for kind in ("py", "toml", "json"))
 
 
 def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:

@@ -66,10 +66,11 @@ def handle(
 
 
 def _corpus_rows(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """On a worker of Spark: the messages of the units that its rows name, as batches of records."""
     task = json.loads(task_json)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
-    for units in (id_row for batch in batches for id_row in batch.to_pylist()):
+    for units in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
         numbered_messages = bulk.numbered_messages(
             fmt, profile, task["seed"], units["start"], units["count"]
         )

@@ -269,7 +269,7 @@ class SparkEngine:
             case "sources":
                 return {"files": self._sources(request["forget"])}
             case "open":
-                return {"rows": self._open(request)}
+                return {"rows": self._open_records(request)}
             case "release":
                 self._release(request["handle"])
                 return {}
@@ -458,7 +458,7 @@ class SparkEngine:
     def _table(self, path: str) -> DataFrame:
         return cluster.table(self.spark, path)
 
-    def _open(self, request: Mapping[str, Any]) -> int:
+    def _open_records(self, request: Mapping[str, Any]) -> int:
         self._release(handle := request["handle"])
         path, ranges = request["parquet"], request["ranges"]
         if path and cluster.local(self.spark):

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -138,7 +139,8 @@ class _Producers:
         """Whether Spark has started a stage of the tasks a second time."""
         tracker = self._spark.sparkContext.statusTracker()
         jobs = (tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(self._group))
-        stages = (tracker.getStageInfo(number) for job in jobs if job for number in job.stageIds)
+        numbers = chain.from_iterable(job.stageIds for job in jobs if job)
+        stages = map(tracker.getStageInfo, numbers)
         return any(stage is not None and stage.currentAttemptId > 0 for stage in stages)
 
     def stop(self) -> None:
@@ -160,7 +162,8 @@ def _produce(
     """Publishes the part of a command that a producer does; its figures."""
     task, context = Task(**json.loads(task_json)), BarrierTaskContext.get()
     together, parts = cache(context.barrier), task.producers
-    for number in (id_row["id"] for batch in batches for id_row in batch.to_pylist()):
+    id_rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+    for number in (id_row["id"] for id_row in id_rows):
         if context.attemptNumber():
             raise RuntimeError(AGAIN)
         source, began = _source(task_json, number), time.process_time()

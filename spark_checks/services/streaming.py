@@ -71,7 +71,7 @@ class _Part:
     whole: bool
     lanes: topics.Lanes
 
-    def of(self, records: DataFrame) -> DataFrame:
+    def select_records(self, records: DataFrame) -> DataFrame:
         """Its records."""
         return (
             records
@@ -103,10 +103,11 @@ class _Reading:
         cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
         try:
             decoded = [
-                self.decoder(1, part.of(cached), None, part.deployment) for part in self.parts
+                self.decoder(1, part.select_records(cached), None, part.deployment)
+                for part in self.parts
             ]
             united = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded)
-            changes = self.lanes.of(united).localCheckpoint(eager=True)
+            changes = self.lanes.number_partitions(united).localCheckpoint(eager=True)
             self.records += cached.count()
             # Most of a small merge is planning, which keeps one core busy; the keepers know nothing
             # of each other.
@@ -231,7 +232,7 @@ def _run_level_three(
     for number, part in enumerate(parts):
         home = f"{request['directory']}/own-{number}"
         query = module.materialise(
-            decoder(1, part.of(records), None, part.deployment), tables, home
+            decoder(1, part.select_records(records), None, part.deployment), tables, home
         )
         try:
             with KillMoment(query, request.get("hold") or {}, Path(request["directory"])):

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -168,7 +169,7 @@ class _Query:
 
     def _started(self, records: DataFrame) -> tuple[StreamingQuery, str]:
         try:
-            return self._whole(records), "stream"
+            return self._start_with_one_call(records), "stream"
         except AnalysisException as error:
             if "streaming" not in str(error).lower():
                 raise
@@ -183,7 +184,7 @@ class _Query:
                 F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).alias("s")
             ).schema["s"]
             self._schema = self._spark._jsparkSession.parseDataType(struct.dataType.json())
-        return self._lanes.of(frame)
+        return self._lanes.number_partitions(frame)
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
         writer = into(records.writeStream).option(
@@ -194,7 +195,7 @@ class _Query:
         ).start()
         return query
 
-    def _whole(self, records: DataFrame) -> StreamingQuery:
+    def _start_with_one_call(self, records: DataFrame) -> StreamingQuery:
         """Starts the query with the decoder called once; Spark plans its output for every batch."""
         frame = self._decoded(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
@@ -324,7 +325,8 @@ class _Query:
 def _tasks(tracker: StatusTracker, group: str) -> int:
     """The active tasks of a group's last jobs."""
     jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(group))[-LAST_JOBS:])
-    stages = (tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds)
+    numbers = chain.from_iterable(job.stageIds for job in jobs if job)
+    stages = map(tracker.getStageInfo, numbers)
     return sum(stage.numActiveTasks for stage in stages if stage)
 
 
@@ -332,8 +334,9 @@ def _offsets(offset_json: str | None, lanes: Mapping[str, int]) -> dict[str, int
     offsets = {} if offset_json is None else json.loads(offset_json)
     if "unit" in offsets:
         return {"0": int(offsets["unit"])}
-    return {
-        str(lanes.get(f"{topic}/{p}", p)): int(o)
-        for topic, by_partition in offsets.items()
-        for p, o in by_partition.items()
-    }
+    offset_by_lane: dict[str, int] = {}
+    for topic, offset_by_partition in offsets.items():
+        for partition, offset in offset_by_partition.items():
+            lane = lanes.get(f"{topic}/{partition}", partition)
+            offset_by_lane[str(lane)] = int(offset)
+    return offset_by_lane

@@ -55,7 +55,7 @@ class Lanes:
             " concat(topic, '/', partition))"
         )
 
-    def of(self, frame: DataFrame) -> DataFrame:
+    def number_partitions(self, frame: DataFrame) -> DataFrame:
         """The frame with lanes in the column `partition`; keepers of tables identify messages by
         them.
         """

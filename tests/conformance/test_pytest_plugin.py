@@ -418,6 +418,6 @@ def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):
     config = SimpleNamespace(
         getoption=lambda name, default=None: given.get(name, default), rootpath=tmp_path
     )
-    asked = pytest_plugin._asked(Mine, config, [Path("elsewhere"), tmp_path])
+    asked = pytest_plugin._suite_broker(Mine, config, [Path("elsewhere"), tmp_path])
     assert (asked.spec, asked.topic, asked.prefix) == ("kafka:9093", "theirs", "cdc-conformance")
     assert asked.properties == {"security.protocol": "SSL", "client.id": "mine"}

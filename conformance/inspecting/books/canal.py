@@ -8,10 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, product
 from typing import Any, Final
 
 from conformance.inspecting.books.ticdc import unquoted
-from conformance.inspecting.evidence import TableDescription, Watch, Watched, names, rows, texts
+from conformance.inspecting.evidence import (
+    TableDescription,
+    Watch,
+    Watched,
+    json_objects,
+    names,
+    texts,
+)
 from conformance.inspecting.opening import OpenedRecord
 
 _SECONDS: Final = 100_000_000_000
@@ -45,24 +53,22 @@ def lists(opened: OpenedRecord) -> set[str]:
 
 def data_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The rows of `data`."""
-    return rows(opened.members.get("data"))
+    return json_objects(opened.members.get("data"))
 
 
 def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The rows of `old`."""
-    return rows(opened.members.get("old"))
+    return json_objects(opened.members.get("old"))
 
 
 def has_typed_cell(opened: OpenedRecord) -> bool:
     """Whether a cell is a JSON value that is neither a text nor null."""
-    return any(
-        cell is not None and not isinstance(cell, str)
-        for row in (*data_rows(opened), *old_rows(opened))
-        for cell in row.values()
-    )
+    images = (*data_rows(opened), *old_rows(opened))
+    cells = chain.from_iterable(image.values() for image in images)
+    return any(cell is not None and not isinstance(cell, str) for cell in cells)
 
 
-def several_rows(opened: OpenedRecord) -> bool:
+def has_several_rows(opened: OpenedRecord) -> bool:
     """Whether `data` has more than one row."""
     return len(data_rows(opened)) > 1
 
@@ -84,11 +90,7 @@ def _update_of_one(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Ma
 
 def same(opened: OpenedRecord) -> bool:
     """Whether `old` of an UPDATE of one row repeats a value of `data`."""
-    return any(
-        data.get(name, opened) == value
-        for data, old in _update_of_one(opened)
-        for name, value in old.items()
-    )
+    return any(not old.items().isdisjoint(data.items()) for data, old in _update_of_one(opened))
 
 
 def partial(opened: OpenedRecord) -> bool:
@@ -125,11 +127,13 @@ def line_end(opened: OpenedRecord) -> str:
 def sized(opened: OpenedRecord) -> set[bool]:
     """Whether types that always have parameters have them."""
     return {
-        match[1] is not None for text in _types(opened).values() if (match := _SIZED.match(text))
+        match[1] is not None
+        for type_text in _types(opened).values()
+        if (match := _SIZED.match(type_text))
     }
 
 
-def reduced(opened: OpenedRecord) -> bool:
+def is_cut(opened: OpenedRecord) -> bool:
     """Whether TiCDC says that a row is not whole."""
     extension = opened.members.get("_tidb")
     return isinstance(extension, dict) and not extension.keys().isdisjoint(
@@ -140,7 +144,7 @@ def reduced(opened: OpenedRecord) -> bool:
 def beyond_key(opened: OpenedRecord) -> bool:
     """Whether a row has more than the columns of its key."""
     keys = set(names(opened.members.get("pkNames")))
-    return bool(keys) and any(set(row) - keys for row in data_rows(opened))
+    return bool(keys) and any(set(image) - keys for image in data_rows(opened))
 
 
 def watch_deletes() -> Watch:
@@ -158,9 +162,9 @@ def watch_deletes() -> Watch:
         if not is_row(opened) or len(wide) > 10_000:
             return
         if members["type"] == "DELETE":
-            if not reduced(opened) and keys and len(data) == 1 and set(data[0]) == set(keys):
+            if not is_cut(opened) and keys and len(data) == 1 and set(data[0]) == set(keys):
                 waiting.update({table} & wide)
-        elif any(set(row) > set(keys) for row in data):
+        elif any(set(image) > set(keys) for image in data):
             wide.add(table)
             if table in waiting:
                 yield Watched.KEY_ALONE
@@ -191,7 +195,9 @@ def old_null_codes(opened: OpenedRecord) -> bool:
     """Whether a large column has the code that fits its NULL, not its type."""
     codes = opened.members.get("sqlType")
     return isinstance(codes, dict) and any(
-        codes.get(n) in (-3, -4) for n, text in _types(opened).items() if _LOBS.match(text)
+        codes.get(n) in (-3, -4)
+        for n, type_text in _types(opened).items()
+        if _LOBS.match(type_text)
     )
 
 
@@ -199,23 +205,23 @@ def watch_images() -> Watch:
     """Sees an UPDATE without columns that earlier and later rows of the table have: the row image
     is not FULL.
     """
-    known: dict[tuple[Any, Any], set[str]] = {}
+    columns_of_table: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
         table = (opened.members.get("database"), opened.members.get("table"))
         if not is_row(opened):
-            known.pop(table, None)
+            columns_of_table.pop(table, None)
             waiting.pop(table, None)
             return
-        if len(known) > 10_000:
+        if len(columns_of_table) > 10_000:
             return
         types = {
             name
-            for name, text in _types(opened).items()
-            if not _LOBS.match(text) and not text.lower().startswith("json")
+            for name, type_text in _types(opened).items()
+            if not _LOBS.match(type_text) and not type_text.lower().startswith("json")
         }
-        before = known.setdefault(table, set())
+        before = columns_of_table.setdefault(table, set())
         if waiting.get(table, set()) & types:
             yield Watched.LACKING
         if opened.members["type"] == "UPDATE" and before - types:
@@ -227,8 +233,8 @@ def watch_images() -> Watch:
 
 def topic_of_table(opened: OpenedRecord) -> bool | None:
     """Whether the topic of a row is named after its table; None where no topic is known."""
-    named = f"{opened.members.get('database')}_{opened.members.get('table')}".lower()
-    return opened.record.topic == named if is_row(opened) and opened.record.topic else None
+    expected_topic = f"{opened.members.get('database')}_{opened.members.get('table')}".lower()
+    return opened.record.topic == expected_topic if is_row(opened) and opened.record.topic else None
 
 
 def uncoded(opened: OpenedRecord) -> bool:
@@ -253,9 +259,5 @@ def is_drs(opened: OpenedRecord) -> bool:
 
 def stamps(opened: OpenedRecord) -> list[Any]:
     """The values of TIMESTAMP columns."""
-    return [
-        row.get(name)
-        for name, type in _types(opened).items()
-        if type == "timestamp"
-        for row in data_rows(opened)
-    ]
+    columns = [name for name, type in _types(opened).items() if type == "timestamp"]
+    return [image.get(column) for column, image in product(columns, data_rows(opened))]

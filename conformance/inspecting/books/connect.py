@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.evidence import rows
+from conformance.inspecting.evidence import json_objects
 from conformance.inspecting.opening import OpenedRecord, enveloped
 
 ADDED: Final = (
@@ -41,7 +41,9 @@ def schema(opened: OpenedRecord) -> Mapping[str, Any]:
 
 def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The schema of a struct's field."""
-    return next((entry for entry in rows(struct.get("fields")) if entry.get("field") == name), {})
+    return next(
+        (entry for entry in json_objects(struct.get("fields")) if entry.get("field") == name), {}
+    )
 
 
 def is_row(opened: OpenedRecord) -> bool:
@@ -68,10 +70,16 @@ def is_flat(opened: OpenedRecord) -> bool:
 @lru_cache(maxsize=1)
 def columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The schemas of a row's columns."""
-    whole = schema(opened)
+    envelope_schema = schema(opened)
     if is_flat(opened):
-        return [column for column in rows(whole.get("fields")) if column.get("field") not in ADDED]
-    return rows(field(whole, "after").get("fields")) or rows(field(whole, "before").get("fields"))
+        return [
+            column
+            for column in json_objects(envelope_schema.get("fields"))
+            if column.get("field") not in ADDED
+        ]
+    return json_objects(field(envelope_schema, "after").get("fields")) or json_objects(
+        field(envelope_schema, "before").get("fields")
+    )
 
 
 def images(opened: OpenedRecord) -> list[Mapping[str, Any]]:
@@ -93,14 +101,16 @@ def connector(opened: OpenedRecord) -> Any:
 def column_type(column: Mapping[str, Any]) -> str:
     """The type of a column by its schema."""
     parameters = member_object(column.get("parameters"))
-    own = parameters.get("__debezium.source.column.type")
+    source_type = parameters.get("__debezium.source.column.type")
     sizes = [
         str(parameters[size])
         for size in ("connect.decimal.precision", "scale", "length")
         if size in parameters
     ]
     name = str(column.get("name") or column.get("type")).rpartition(".")[2]
-    return f"{name}{'(' + ','.join(sizes) + ')' if sizes else ''}{f' of {own}' if own else ''}"
+    parameters_text = f"({','.join(sizes)})" if sizes else ""
+    origin = f" of {source_type}" if source_type else ""
+    return f"{name}{parameters_text}{origin}"
 
 
 def kind_of(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any, Final
 
 from conformance.inspecting.books.connect import (
@@ -29,10 +30,10 @@ _TYPE: Final = "__debezium.source.column.type"
 
 def is_heartbeat(opened: OpenedRecord) -> bool:
     """Whether a heartbeat says that it is one."""
-    own = "serverName" in key_names(opened) or str(schema(opened).get("name", "")).endswith(
-        ".Heartbeat"
-    )
-    return own and is_bare_heartbeat(opened)
+    names_itself = "serverName" in key_names(opened) or str(
+        schema(opened).get("name", "")
+    ).endswith(".Heartbeat")
+    return names_itself and is_bare_heartbeat(opened)
 
 
 def is_bare_heartbeat(opened: OpenedRecord) -> bool:
@@ -92,7 +93,8 @@ def null_is_kept(opened: OpenedRecord) -> bool:
     with_default = [
         column["field"] for column in columns(opened) if column.get("default") is not None
     ]
-    return any(image.get(name, "") is None for image in images(opened) for name in with_default)
+    cells = (image.get(name, "") for image, name in product(images(opened), with_default))
+    return any(cell is None for cell in cells)
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
@@ -102,12 +104,12 @@ def typed(opened: OpenedRecord) -> set[bool]:
 
 def _types_of(opened: OpenedRecord, *originals: str) -> set[Any]:
     """The types of the columns of these types of the source."""
-    own = [
+    columns_of_types = [
         column
         for column in columns(opened)
         if str(member_object(column.get("parameters")).get(_TYPE)).upper() in originals
     ]
-    return {column.get("name") or column.get("type") for column in own}
+    return {column.get("name") or column.get("type") for column in columns_of_types}
 
 
 def decimal_columns(opened: OpenedRecord) -> set[Any]:
@@ -147,12 +149,18 @@ def nearest(release: str) -> str:
     to it, else the oldest.
     """
 
-    def number(text: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
+    def number(release_text: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in release_text.split(".")[:3] if part.isdigit())
 
-    known = get("debezium-json").choices.releases
+    all_releases = get("debezium-json").choices.releases
     return max(
-        (other for other in known if number(other) <= number(release)), key=number, default=known[0]
+        (
+            profile_release
+            for profile_release in all_releases
+            if number(profile_release) <= number(release)
+        ),
+        key=number,
+        default=all_releases[0],
     )
 
 

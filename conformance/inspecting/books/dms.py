@@ -11,17 +11,16 @@ from conformance.inspecting.opening import OpenedRecord
 
 def values(opened: OpenedRecord) -> list[Any]:
     """The values of both images."""
-    return [
-        cell
-        for side in ("data", "before-image")
-        for cell in member_object(opened.members.get(side)).values()
-    ]
+    cells: list[Any] = []
+    for side in ("data", "before-image"):
+        cells += member_object(opened.members.get(side)).values()
+    return cells
 
 
 def described_by_dms(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row; no member names its key."""
     metadata = member_object(opened.members.get("metadata"))
-    row = member_object(opened.members.get("data"))
-    types = {name: kind_of(value) for name, value in row.items()}
+    data = member_object(opened.members.get("data"))
+    types = {name: kind_of(value) for name, value in data.items()}
     database, table = str(metadata.get("schema-name")), str(metadata.get("table-name"))
     return TableDescription(database, table, types) if types else None

@@ -8,19 +8,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.inspecting.books.connect import member_object
-from conformance.inspecting.evidence import TableDescription, names, rows, texts
+from conformance.inspecting.evidence import TableDescription, json_objects, names, texts
 from conformance.inspecting.opening import OpenedRecord
 
 # CloudCanal Json
 
 
-def filled(opened: OpenedRecord) -> set[str]:
+def images_with_rows(opened: OpenedRecord) -> set[str]:
     """The images that have rows."""
-    return {name for name in ("before", "data") if rows(opened.members.get(name))}
+    return {name for name in ("before", "data") if json_objects(opened.members.get(name))}
 
 
 def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    before, data = rows(opened.members.get("before")), rows(opened.members.get("data"))
+    before, data = (
+        json_objects(opened.members.get("before")),
+        json_objects(opened.members.get("data")),
+    )
     update = (
         opened.members.get("action") == "UPDATE" and opened.members.get("entryType") == "ROWDATA"
     )
@@ -35,9 +38,7 @@ def partial(opened: OpenedRecord) -> bool:
 
 def same(opened: OpenedRecord) -> bool:
     """Whether `before` of an UPDATE repeats a value of `data`."""
-    return any(
-        new.get(name, opened) == value for old, new in _pairs(opened) for name, value in old.items()
-    )
+    return any(not old.items().isdisjoint(new.items()) for old, new in _pairs(opened))
 
 
 def milliseconds(opened: OpenedRecord) -> int:
@@ -74,7 +75,7 @@ def is_whole(opened: OpenedRecord) -> bool:
 
 def _cells(opened: OpenedRecord, kinds: str) -> Iterator[str]:
     """The texts of columns whose type matches a pattern."""
-    columns = rows(opened.members.get("columns"))
+    columns = json_objects(opened.members.get("columns"))
     for side in ("oldColumns", "newColumns"):
         values = opened.members.get(side)
         for column, value in zip(columns, values if isinstance(values, list) else (), strict=False):
@@ -109,7 +110,7 @@ def short_stamps(opened: OpenedRecord) -> list[str]:
 
 def described_by_tencent(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with columns."""
-    columns = rows(opened.members.get("columns"))
+    columns = json_objects(opened.members.get("columns"))
     if not columns:
         return None
     types = {str(column.get("name")): str(column.get("originalType")) for column in columns}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final
 
 from conformance.inspecting.books.connect import (
@@ -17,7 +18,7 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import TableDescription, names, rows
+from conformance.inspecting.evidence import TableDescription, json_objects, names
 from conformance.inspecting.opening import OpenedRecord
 
 # CloudCanal's Debezium Envelope
@@ -35,11 +36,8 @@ def own_schema(opened: OpenedRecord) -> bool | None:
 
 def has_typed_cell(opened: OpenedRecord) -> bool:
     """Whether a value is no text."""
-    return any(
-        cell is not None and not isinstance(cell, str)
-        for image in images(opened)
-        for cell in image.values()
-    )
+    cells = chain.from_iterable(image.values() for image in images(opened))
+    return any(cell is not None and not isinstance(cell, str) for cell in cells)
 
 
 def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
@@ -63,17 +61,18 @@ _VENDOR: Final = ("Decimal", "timestamp")
 def packages(opened: OpenedRecord) -> set[str]:
     """The packages of the vendor's own logical types."""
     names = [str(column.get("name", "")) for column in _cdl_columns(opened)]
-    return {
-        name.removesuffix(f".cdc.data.{kind}")
-        for name in names
-        for kind in _VENDOR
-        if name.endswith(f".cdc.data.{kind}")
-    }
+    found_packages: set[str] = set()
+    for name in names:
+        for kind in _VENDOR:
+            suffix = f".cdc.data.{kind}"
+            if name.endswith(suffix):
+                found_packages.add(name.removesuffix(suffix))
+    return found_packages
 
 
 def _cdl_columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     lists = (field(schema(opened), side).get("fields") for side in ("data", "after", "before"))
-    return next((rows(fields) for fields in lists if fields), [])
+    return next((json_objects(fields) for fields in lists if fields), [])
 
 
 def store(opened: OpenedRecord) -> str:
@@ -94,7 +93,9 @@ def properties(opened: OpenedRecord) -> list[Any]:
     """The names of the properties of the transaction, in their order."""
     return [
         entry.get("name")
-        for entry in rows(member_object(opened.payload.get("transaction")).get("properties"))
+        for entry in json_objects(
+            member_object(opened.payload.get("transaction")).get("properties")
+        )
     ]
 
 
@@ -108,7 +109,10 @@ def described_by_cdl(opened: OpenedRecord) -> TableDescription | None:
         if name
     )
     keys = names(
-        [column.get("field") for column in rows(field(schema(opened), "unique").get("fields"))]
+        [
+            column.get("field")
+            for column in json_objects(field(schema(opened), "unique").get("fields"))
+        ]
     )
     return TableDescription(
         database, str(origin.get("table", payload.get("TABLE_NAME"))), types, keys

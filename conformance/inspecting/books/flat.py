@@ -12,11 +12,10 @@ from conformance.inspecting.opening import OpenedRecord
 
 def values(opened: OpenedRecord) -> list[Any]:
     """The values of both images of Maxwell's."""
-    return [
-        cell
-        for side in ("data", "old")
-        for cell in member_object(opened.members.get(side)).values()
-    ]
+    cells: list[Any] = []
+    for side in ("data", "old"):
+        cells += member_object(opened.members.get(side)).values()
+    return cells
 
 
 def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:

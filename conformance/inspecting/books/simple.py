@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.books.ticdc import unquoted
-from conformance.inspecting.evidence import TableDescription, names, rows
+from conformance.inspecting.evidence import TableDescription, json_objects, names
 from conformance.inspecting.opening import OpenedRecord
 
 _NAMESPACE: Final = "com.pingcap.simple.avro."
@@ -55,7 +55,9 @@ def _schemas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
 def locations(opened: OpenedRecord) -> set[Any]:
     """The zones of the TIMESTAMP values of a row."""
     images = [content(opened).get(side) for side in ("data", "old")]
-    cells = [cell for image in images if isinstance(image, dict) for cell in image.values()]
+    cells: list[Any] = []
+    for image in images:
+        cells += image.values() if isinstance(image, dict) else ()
     return {cell["location"] for cell in cells if isinstance(cell, dict) and "location" in cell}
 
 
@@ -69,7 +71,9 @@ def escapes(opened: OpenedRecord) -> list[str]:
 
 def stamps(opened: OpenedRecord) -> set[bool]:
     """Whether the TIMESTAMP columns of an Avro schema have a fraction."""
-    columns = [column for schema in _schemas(opened) for column in rows(schema.get("columns"))]
+    columns: list[Mapping[str, Any]] = []
+    for schema in _schemas(opened):
+        columns += json_objects(schema.get("columns"))
     kinds = [column["dataType"] for column in columns if isinstance(column.get("dataType"), dict)]
     return {
         kind.get("decimal") is not None for kind in kinds if kind.get("mysqlType") == "timestamp"
@@ -80,21 +84,21 @@ def described(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with its schema, or of a row."""
     schema = content(opened).get("tableSchema")
     if not isinstance(schema, dict):
-        row = content(opened)
-        is_row = row.get("type") in ("INSERT", "UPDATE", "DELETE")
+        members = content(opened)
+        is_row = members.get("type") in ("INSERT", "UPDATE", "DELETE")
         return (
-            TableDescription(str(row.get("database")), str(row.get("table")), {})
+            TableDescription(str(members.get("database")), str(members.get("table")), {})
             if is_row
             else None
         )
     types = {
         str(column.get("name")): _type(column.get("dataType"))
-        for column in rows(schema.get("columns"))
+        for column in json_objects(schema.get("columns"))
     }
     primary = next(
         (
             names(index.get("columns"))
-            for index in rows(schema.get("indexes"))
+            for index in json_objects(schema.get("indexes"))
             if index.get("primary")
         ),
         (),

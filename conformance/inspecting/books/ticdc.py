@@ -42,9 +42,9 @@ def described_by_debezium(opened: OpenedRecord) -> TableDescription | None:
     types = {
         str(column["field"]): column_type(column) for column in columns(opened) if "field" in column
     }
-    types = types or {
-        name: kind_of(value) for image in images(opened) for name, value in image.items()
-    }
+    if not types:
+        for image in images(opened):
+            types |= {name: kind_of(value) for name, value in image.items()}
     return TableDescription(
         str(source(opened).get("db")), str(source(opened).get("table")), types, key_names(opened)
     )

@@ -44,6 +44,10 @@ def in_avro(schema: Schema, *edits: Edit) -> Alter:
 def _rewrite_value(
     read: Callable[[bytes], Any], write: Callable[[Any], bytes], edits: tuple[Edit, ...]
 ) -> Alter:
+    """An alteration that reads a message's value, applies the edits and writes it again; a message
+    that no edit changes stays as it is.
+    """
+
     def alter(message: Message) -> Message:
         if message.value is None:
             return message

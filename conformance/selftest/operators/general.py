@@ -65,6 +65,7 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
 
 
 def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
+    """Whether a message and its case fulfil all conditions of an operator's `when`."""
     value = context.message and context.message.value
     if "null" in conditions and value is not None:
         return False

@@ -213,6 +213,7 @@ def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
 
 
 def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Draft | None:
+    """The contents of an event's messages; None for an event that has no message."""
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
             return _draft_of_rows(event, profile)

@@ -439,6 +439,7 @@ def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
 
 
 def _encodes(value: str) -> bool:
+    """Whether UTF-8 can hold the text: it has no lone surrogate."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -469,6 +470,7 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
+    """How a YEAR is written: YEAR 0 becomes another year."""
     if value:
         return Meaning(value, value)
     if snapshot:

@@ -83,6 +83,9 @@ def parse_readings(toml_text: str) -> ColumnReadings:
 def _by_connector(
     definition: str, definition_rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
 ) -> Mapping[str, ColumnReading]:
+    """The readings of one column definition by connector. Raises UsageError for a connector that
+    has two rows or none.
+    """
     readings: dict[str, ColumnReading] = {}
     for definition_row in definition_rows:
         facts = {name: fact for name, fact in definition_row.items() if name != "in"}

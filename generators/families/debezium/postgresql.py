@@ -213,6 +213,9 @@ _JSON_OBJECT: Final = "{}"
 
 
 def _fallback(schema_: Schema, modes: Modes) -> Any:
+    """The value that a converter of Debezium writes for a NOT NULL column whose value it cannot
+    have, by the schema of the column.
+    """
     match schema_.name.rpartition(".")[2]:
         case "Point":
             return {"x": 0.0, "y": 0.0, "wkb": struct.pack("<BIdd", 1, 1, 0.0, 0.0), "srid": None}
@@ -295,6 +298,9 @@ def _unwritten(type: SourceType, modes: Modes) -> bool:
 
 
 def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+    """The cell of a TOASTed value that an UPDATE left as it was, and that the server does not send:
+    a placeholder.
+    """
     placeholder: Any = UNAVAILABLE
     match type.name:
         case "bytea":
@@ -544,6 +550,7 @@ _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
+    """How a value that the model keeps as JSON (a point, an hstore, a JSON column) is written."""
     match type.name:
         case "point":
             x, y = float(value.value["x"]), float(value.value["y"])

@@ -97,6 +97,7 @@ class _Parser(Options):
         return "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
 
     def create(self) -> str:
+        """The rest of a CREATE statement, as TiDB prints it."""
         if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
         if self.skip("SEQUENCE"):
@@ -140,6 +141,7 @@ class _Parser(Options):
         return columns + constraints
 
     def sequence(self) -> str:
+        """The options of a CREATE SEQUENCE."""
         options = ""
         while not self.ended and not self.next_is(";"):
             if words := self.option(
@@ -161,6 +163,7 @@ class _Parser(Options):
         return options
 
     def lock(self) -> str:
+        """The ALGORITHM and LOCK clauses of a statement, without those that name the default."""
         options = {}
         while word := self.option("ALGORITHM", "LOCK"):
             options[word] = self.expect(
@@ -174,6 +177,7 @@ class _Parser(Options):
         return f" {' '.join(clauses)}" if clauses else ""
 
     def view(self) -> str:
+        """The rest of a CREATE VIEW, with all clauses that TiDB adds."""
         replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
         algorithm, definer, security = "UNDEFINED", "CURRENT_USER", "DEFINER"
         if self.skip("ALGORITHM"):
@@ -195,6 +199,7 @@ class _Parser(Options):
         return f"{head}{columns} {query}"
 
     def user(self) -> str:
+        """The account of a DEFINER clause, quoted."""
         if self.skip("CURRENT_USER"):
             if self.skip("("):
                 self.expect(")")
@@ -242,6 +247,7 @@ class _Parser(Options):
         return self.expression() + (f" AS {self.plain_name()}" if self.skip("AS") else "")
 
     def alter(self) -> str:
+        """The rest of an ALTER TABLE, clause by clause."""
         statement = f"ALTER TABLE {self.table()}"
         first = True
         if self.ended and not self.routed:
@@ -372,6 +378,7 @@ class _Parser(Options):
         return default if plain else f"({default})"
 
     def dropped(self) -> str:
+        """The rest of a DROP clause of an ALTER TABLE."""
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
@@ -390,6 +397,7 @@ class _Parser(Options):
         return clause
 
     def added(self) -> str:
+        """The rest of an ADD clause of an ALTER TABLE."""
         if self.skip("PARTITION"):
             head = f"ADD PARTITION {self.absent()}"
             return head + (

@@ -52,6 +52,7 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     )
 
     def place(source_row: Row) -> int | None:
+        """The number of the partition that holds the row; None if it cannot be told."""
         value = source_row[name]
         if yearly:
             value = value.year if isinstance(value, dt.date) else None

@@ -313,6 +313,7 @@ class Reader:
         return self._collated()
 
     def _collated(self) -> str:
+        """An operand with the COLLATE and the JSON arrows behind it."""
         operand = self._operand()
         while True:
             if self.skip("COLLATE"):
@@ -360,6 +361,9 @@ class Reader:
         return unit
 
     def _operand(self) -> str:
+        """One operand of an expression: a literal, a name, a call or an expression in
+        parentheses.
+        """
         token = self.take()
         match token.kind:
             case "text":
@@ -490,6 +494,7 @@ class Reader:
         return call
 
     def _cast_type(self) -> str:
+        """The target type of a CAST, as TiDB prints it."""
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")
             return kind

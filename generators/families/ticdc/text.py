@@ -95,6 +95,7 @@ def canonical(type: SourceType, value: Value) -> Value:
 
 
 def _json_canonical(value: Any) -> Any:
+    """The JSON value with the numbers that TiDB keeps of it."""
     # TiDB's binary JSON has int64, uint64 and float64 numbers, nothing else
     match value:
         case bool():
@@ -303,6 +304,7 @@ def mysql_type(
 
 
 def _parameters(type: SourceType) -> str:
+    """The parameters of a type in parentheses, as TiDB prints them; "" for none."""
     match type.logical:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
             return "" if type.precision is None else f"({type.precision},{type.scale})"

@@ -41,6 +41,7 @@ def _at(second: int) -> Instant:
 def _ddl(
     second: int, action: str, before: Table | None, after: Table | None, sql: str
 ) -> SchemaChange:
+    """A statement at a second of the history; in its SQL {t}, {db} and {old} are names."""
     table = after or before
     assert table is not None
     old = before.name if before and after and before.name != after.name else None

@@ -88,6 +88,9 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
 def _encode_record(
     encoding: Encoding, record: records.Record, known_schemas: Known, chance: random.Random
 ) -> tuple[bytes, Change]:
+    """The bytes of a record, cut to its key if it is too long, and the change that a decoder owes
+    for it.
+    """
     profile = encoding.profile
     compression = profile.deployment.compression
     value = pack(compression, encoding.value(record, chance))

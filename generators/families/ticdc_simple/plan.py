@@ -171,6 +171,7 @@ def _plan_bootstrap(
 def _ddl(
     catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int
 ) -> records.DdlRecord:
+    """The record of a statement, with the table's schemas after and before it."""
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(
@@ -265,6 +266,7 @@ def checksum_of(
 
 
 def _bytes(type: SourceType, value: Value, json_doubles: text.Doubles) -> bytes:
+    """The bytes of a value that TiCDC's checksum of a row is computed from."""
     match value:
         case str() if type.name == "vector":
             numbers = [float(number) for number in value.strip("[]").split(",") if number]

@@ -294,6 +294,7 @@ def _checksums(database: str) -> Iterator[Scenario]:
 
 
 def _oversized(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """Scenarios whose messages exceed the limit of the message's size."""
     cases = Cases(database)
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)

@@ -324,6 +324,7 @@ class Catalogue:
         }
 
     def _stored(self, type: SourceType, literal: str) -> str | int:
+        """A column's default as TiDB stores it, from the literal in its statement."""
         literal = literal.removeprefix("_UTF8MB4")
         if bits := _BITS.fullmatch(literal):
             return int(bits[1], 2)

@@ -72,6 +72,9 @@ def decode_rows(
     of_table = (kind == "ROW") & _is(table, m)
 
     def part(op: Column) -> Column:
+        """What level two needs of a message: its op, the names of the fields, the source's time
+        unit and both images.
+        """
         before = _framing.before(op, _present(m["beforeImages"]["member1"]))
         after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
         return F.struct(

@@ -81,6 +81,9 @@ def in_utf_8(cells: str) -> str:
 
 
 def _decoded(charset: str, value: str) -> str:
+    """SQL that decodes the bytes `value` by the name of MySQL's character set; NULL for bytes that
+    are no text of it.
+    """
     latin = (
         f"translate(decode({value}, 'ISO-8859-1'), {literal(''.join(_LATIN_1))},"
         f" {literal(''.join(_WINDOWS_1252))})"

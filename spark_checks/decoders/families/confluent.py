@@ -145,6 +145,7 @@ class Behind:
 def _converted(
     batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
 ) -> pa.RecordBatch:
+    """The batch with its Avro keys and values as Connect's JSON."""
     shapes: dict[bytes, Shape | None] = {}
 
     def convert(raw: bytes | None, name: str) -> bytes | None:

@@ -39,6 +39,6 @@ def mark_numbers(json_text: Column) -> Column:
     return F.regexp_replace(json_text, F.lit(_NUMBER), F.lit(f'$1"{_MARK}$2{_MARK}"'))
 
 
-def unmark_numbers(text: Column) -> Column:
+def unmark_numbers(parsed: Column) -> Column:
     """What was parsed of a marked text, with its numbers as they stood: a cell, or a document."""
-    return F.regexp_replace(text, F.lit(_MARKED), F.lit("$1"))
+    return F.regexp_replace(parsed, F.lit(_MARKED), F.lit("$1"))

@@ -66,14 +66,15 @@ class Flat:
         """Level one."""
 
         def change(m: Column, kind: Column, op: Column) -> Column:
+            """The level-one row of a message."""
             columns = {
                 column: F.when(kind != "CORRUPT", value)
                 for column, value in self.columns(m).items()
             }
             members = (self.old, self.row, self.deleted or self.row)
-            old, row, deleted = (_texts_with_all_digits(m[member], member) for member in members)
+            old, image, deleted = (_texts_with_all_digits(m[member], member) for member in members)
             before = F.when(op == "UPDATE", old).otherwise(deleted)
-            images = {"before": framing.before(op, before), "after": framing.after(op, row)}
+            images = {"before": framing.before(op, before), "after": framing.after(op, image)}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
 
         return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
@@ -87,6 +88,9 @@ class Flat:
         again = StructType([StructField(column, kind) for column, (kind, _) in exact.items()])
 
         def part(m: Column, kind: Column, op: Column) -> Column:
+            """What level two needs of a message: its op if it is a row of the table, and both
+            images.
+            """
             of_table = op.isNotNull()
             for column, value in self.columns(m).items():
                 if table_names.get(column) is not None:
@@ -110,6 +114,7 @@ class Flat:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: ColumnOf) -> str:
+            """SQL for the text of a cell; a JSON number with all its digits."""
             cell_text = (
                 f"part.row.{name(c.name)}"
                 if side == "row"

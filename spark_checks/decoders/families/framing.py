@@ -17,6 +17,7 @@ wide table grows past what the JVM compiles.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -122,9 +123,8 @@ def name_of_code(wire: Column, names: Mapping[str, str]) -> Column:
     """Translates a value of the message (`wire`) by the table `names`; NULL for a value that is not
     in it.
     """
-    return F.try_element_at(
-        F.create_map(*(F.lit(item) for pair in names.items() for item in pair)), wire
-    )
+    entries = itertools.chain.from_iterable(names.items())
+    return F.try_element_at(F.create_map(*map(F.lit, entries)), wire)
 
 
 def instant(millis: Column) -> Column:

@@ -13,7 +13,7 @@ EVERY = list(sources.SOURCES.values())
 
 def test_lookup() -> None:
     assert sources.source("mysql") is sources.MYSQL
-    assert sources.of(postgresql.uuid()) is sources.POSTGRESQL
+    assert sources.source_of(postgresql.uuid()) is sources.POSTGRESQL
     assert (
         sources.of_table(Table("d", "t", (Column("a", postgresql.uuid()),))) is sources.POSTGRESQL
     )

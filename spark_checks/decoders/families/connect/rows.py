@@ -290,12 +290,12 @@ def _with_all_digits(image: Column, member: str) -> Column:
 
     def replace_digits(texts: Column) -> Column:
         return F.transform_values(
-            image, lambda name, text: F.coalesce(unmark_numbers(texts[name]), text)
+            image, lambda name, cell_text: F.coalesce(unmark_numbers(texts[name]), cell_text)
         )
 
-    row = F.coalesce(parse("payload", member), parse(member), parse("payload"), parse())
+    image_texts = F.coalesce(parse("payload", member), parse(member), parse("payload"), parse())
     has_long_numbers = image.isNotNull() & may_be_beyond_double(message)
-    return F.when(has_long_numbers, let_column(row, replace_digits)).otherwise(image)
+    return F.when(has_long_numbers, let_column(image_texts, replace_digits)).otherwise(image)
 
 
 _SCALE: Final = 0x7FF
@@ -363,11 +363,9 @@ class _RowSql:
         values = ", ".join(
             f"transform(array({indices}), cell -> {key}) AS g{g}" for g, key, indices in arrays
         )
-        place = {
-            i: f"get(typed.g{g}, {n}).value"
-            for g, indices in enumerate(groups.values())
-            for n, i in enumerate(indices)
-        }
+        place: dict[int, str] = {}
+        for g, indices in enumerate(groups.values()):
+            place |= {i: f"get(typed.g{g}, {n}).value" for n, i in enumerate(indices)}
         fields = ", ".join(
             f"{place.get(i) or self._sent_or_null(f'image.{name(c.name)}', c)} AS {name(c.name)}"
             for i, c in columns

@@ -236,6 +236,9 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
 
 
 def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
+    """SQL that reads `t` as a decimal, by the name of the wire's type that it is for; "" for all
+    other types.
+    """
     scale = max(type.scale or 0, 0)
     precision = (type.precision or 0) - min(type.scale or 0, 0)
     from_digits = from_text(t, precision, scale)
