@@ -1,5 +1,5 @@
-"""The forms of the recipes for Spark, as data: the functions of each, a guide that shows them, and the
-right form beside it, both as SQL.
+"""The forms of the recipes for Spark, as data: the functions of each, a guide that shows them, and
+the right form beside it, both as SQL.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ FORMS: Final = Path(__file__).parent / "forms.toml"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A recipe's form and the right one. `guide` is the address of a place that shows `functions`, ""
-    if none was found, `date` in words its day or the day of the search. `form` and `right` are queries on a
-    table `topic`, whose column `value` is `message`; `gives` and `right_gives` are their rows, a
-    line a row.
+    """A recipe's form and the right one.
+
+    `guide` is the address of a place that shows `functions`, "" if none was found, `date` in words
+    its day or the day of the search. `form` and `right` are queries on a table `topic`, whose
+    column `value` is `message`; `gives` and `right_gives` are their rows, a line a row.
     """
 
     functions: str

@@ -1,4 +1,4 @@
-"""Each named failure of a product with its standing before and now, and the reason of each change."""
+"""Each named failure of a product: its standing before and now, and the reason of each change."""
 
 from __future__ import annotations
 

@@ -143,8 +143,14 @@ class Convictions:
         yield ""
         yield f"## {HISTORY_TITLE}"
         yield ""
-        yield f"A right history and {len(HISTORY_HABITS)} wrong ones, kept of {KEPT_HISTORY}: a cell has the rules of histories that are broken"
-        yield "(*one-open*: one version of a row that is there is open; *no-overlap*, *no-gap*: of a row's intervals; *versions*: they are the source's,"
+        yield (
+            f"A right history and {len(HISTORY_HABITS)} wrong ones, kept of {KEPT_HISTORY}:"
+            " a cell has the rules of histories that are broken"
+        )
+        yield (
+            "(*one-open*: one version of a row that is there is open; *no-overlap*, *no-gap*: of a"
+            " row's intervals; *versions*: they are the source's,"
+        )
         yield "in its order)."
         yield ""
         for habit in HISTORY_HABITS.values():

@@ -1,4 +1,4 @@
-"""What the recipes of a MERGE share: the changes of a batch, the target table, and clauses in SQL."""
+"""What the recipes of a MERGE share: the changes of a batch, the target table, clauses in SQL."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def start_by(run: Callable[[Call], StreamingQuery | None]) -> Start:
 def decode_changes(
     batch: DataFrame, call: Call, decoder: Decoder, orders: Sequence[str]
 ) -> DataFrame:
-    """An INSERT, UPDATE or DELETE of a row a line: `op`, `before`, `after`, `partition`, `offset` and
-    `orders`, columns in SQL over those of level one.
+    """An INSERT, UPDATE or DELETE of a row a line: `op`, `before`, `after`, `partition`, `offset`
+    and `orders`, columns in SQL over those of level one.
     """
     rows = decoder.decode(batch, deployment=call.deployment)
     rows = rows.where("kind = 'ROW' AND op <> 'TRUNCATE'").selectExpr(*PLACE, *orders)

@@ -73,8 +73,8 @@ def handle(
 
     It has `pipeline` (what `load_pipeline` takes), `source` (`streaming.records_of`), `target`,
     `lake` (the folder of the target's database, "" for the session's own place), `table` and
-    `deployment`, `checkpoint`, `hold` (`KillMoment`), `directory` for marks, `under_way` (a file that
-    is there until `start` returns), `out`, `history` and `errors` (the files to be written),
+    `deployment`, `checkpoint`, `hold` (`KillMoment`), `directory` for marks, `under_way` (a file
+    that is there until `start` returns), `out`, `history` and `errors` (the files to be written),
     `refresh` (whether the checkpoint is lost first), `last`.
     The answer has `key`, `types`, `query` (whether there is one), `seconds`. Raises what the query
     raises.
