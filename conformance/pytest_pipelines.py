@@ -65,12 +65,12 @@ class PipelineSuite(RuleSuite):
 
     @classmethod
     def cdc_rules(cls) -> Sequence[Rule]:
-        """See RuleSuite."""
+        """The rules of the format, each an item of the suite."""
         return rules(cls.format)
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """See RuleSuite."""
+        """Judges the pipeline, once for all items."""
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
         return outcomes_of(judge_suite(cls, request.config, spark))
 

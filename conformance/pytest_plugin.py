@@ -187,13 +187,13 @@ class DecoderSuite(RuleSuite):
 
     @classmethod
     def cdc_rules(cls) -> Sequence[Rule]:
-        """See RuleSuite."""
+        """The rules of the format, each an item of the suite."""
         return rules(cls.format)
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """See RuleSuite. Every case must be decoded, at least one be judged, and the record of
-        known failures have no entry that matches nothing.
+        """Judges the decoder, once for all items. Every case must be decoded, at least one be
+        judged, and the record of known failures have no entry that matches nothing.
         """
         # A suite may have a fixture of its own that is named spark.
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None

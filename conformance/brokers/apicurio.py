@@ -64,7 +64,7 @@ class EmbeddedRegistry(JavaServer):
         return False
 
     def start(self) -> None:
-        """See JavaServer."""
+        """Starts the registry and waits until it answers."""
         super().start()
         assert self._java is not None
         self._note(

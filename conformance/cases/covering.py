@@ -42,7 +42,9 @@ class FieldClass(NamedTuple):
 
 
 def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
-    """The cases of the selection, in the order of `cases`."""
+    """Cases that cover what all of them cover, in the order of `cases`: of each scenario those of a
+    few profiles, by turns of the seed, and every first case of a trait that these do not have.
+    """
     groups: dict[tuple[object, ...], list[Case]] = defaultdict(list)
     for case in cases:
         groups[case.deployment, case.level, case.scenario, case.fault, _shape(case)].append(case)

@@ -39,13 +39,15 @@ class RequestingEngine(Closing):
         """Sends a request; the future has the reply."""
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """See Engine."""
+        """Loads a decoder. The future raises UsageError if it cannot be loaded."""
         return convert_result(
             self.put({"op": "load", "decoder": decoder, "level": level}), _parse_loaded
         )
 
     def open_records(self, handle: str, source: RecordSource) -> Future[int]:
-        """See Engine."""
+        """Reads records once and keeps them under the name `handle`. The future has their
+        number.
+        """
         request = {
             "op": "open",
             "handle": handle,
@@ -61,7 +63,7 @@ class RequestingEngine(Closing):
         self.put({"op": "release", "handle": handle})
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """See Engine."""
+        """Runs the decoder on records; the future has the Arrow table of its rows."""
         out = self.directory / f"out-{next(self._numbers)}.arrow"
         message = {
             "op": "decode",
@@ -84,7 +86,7 @@ class RequestingEngine(Closing):
         return convert_result(self.put(message), read)
 
     def renew(self) -> Future[Any]:
-        """See Engine."""
+        """Runs the decoder in a new process once all earlier requests are answered."""
         return self.put({"op": "renew"})
 
 

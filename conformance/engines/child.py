@@ -261,7 +261,7 @@ class ChildEngine(RequestingEngine):
         self._remove_directory()
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
-        """See Asking."""
+        """Queues a request for the child process; the future has the reply."""
         pending = _PendingRequest(request)
         with self._closing:
             if self._closed:

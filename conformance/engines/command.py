@@ -214,7 +214,7 @@ class CommandEngine(Closing):
         return self._jobs.put(lambda: self._decode_now(request))
 
     def renew(self) -> Future[Any]:
-        """See Engine."""
+        """Runs the decoder in a new process once all earlier requests are answered."""
         return self._jobs.put(self._end_process)
 
     @property

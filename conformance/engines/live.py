@@ -98,7 +98,7 @@ class LiveEngine(RequestingEngine):
         self._jobs = Jobs("cdc-live", self._session)
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
-        """See Asking."""
+        """Queues a request for the thread of the session; the future has the reply."""
         return self._jobs.put(lambda: self._answer(request))
 
     @property
@@ -114,7 +114,9 @@ class LiveEngine(RequestingEngine):
     def ask_service(
         self, service: str, request: Mapping[str, Any], limit_s: float
     ) -> Future[Mapping[str, Any]]:
-        """See ChildEngine; what exceeds its limit is interrupted, and the session goes on."""
+        """Asks one of the services (stream, fuzz ...). What exceeds its limit is interrupted, and
+        the session goes on.
+        """
         return convert_result(
             self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]
         )

@@ -319,6 +319,7 @@ class Lane:
         self._stack.close()
 
     def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
+        """Creates the topics that the load is published to, and deletes them at the end."""
         settings = self.settings
         ends = find_routes(
             self.fmt,

@@ -61,12 +61,12 @@ class _Editor:
         self.path.write_text(source, "utf-8")
 
     def __call__(self, state: State) -> None:
-        """See `conformance.running.watching.Waiting`."""
+        """Saves the next version of the decoder's file, and waits until a watched file has changed."""
         self.save(next(self.saves, ""))
         changed(state)
 
     def listen(self, event: Event) -> None:
-        """See `conformance.running.events.Listener`."""
+        """Takes the time from a save to the first broken rule."""
         if isinstance(event, Broken):
             self.seconds.setdefault(self.now, []).append(time.monotonic() - self.saved)
             self.now = ""

@@ -568,7 +568,9 @@ class Decoding:
         )
 
     def __call__(self, batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
-        """See Ask. The candidates of a call that raises are tried in halves, once."""
+        """Judges the candidates of all batches; those of a call that raises are tried in halves,
+        once.
+        """
         handle = self.open_batches(batches)
         try:
             retried: list[Batch] = []

@@ -392,7 +392,7 @@ class FirstBroken:
     _reported: bool = False
 
     def __call__(self, event: Event) -> None:
-        """See `conformance.running.events.Listener`."""
+        """Tells the first broken rule of a run, and after how many seconds it was found."""
         match event:
             case Started():
                 self._began, self._reported = time.monotonic(), False

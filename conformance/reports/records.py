@@ -224,7 +224,7 @@ class Stream:
     begun: bool = False
 
     def __call__(self, event: Event) -> None:
-        """See conformance.running.events.Listener."""
+        """Writes what an event of the run tells to the report."""
         match event:
             case Started():
                 self.head = event.header

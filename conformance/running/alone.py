@@ -222,7 +222,7 @@ class _Trial:
         self.judge = Judge(prepared.rules, prepared.loaded.capabilities)
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
-        """See Alone."""
+        """The case published alone, or behind the `neighbours`, with its decode call running."""
         return Alone.decode_among(
             self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
         )

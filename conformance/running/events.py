@@ -166,7 +166,7 @@ class Collected:
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
     def __call__(self, event: Event) -> None:
-        """See Listener."""
+        """Collects the results and failures of the run from its events."""
         match event:
             case Started():
                 self.started = event

@@ -450,15 +450,16 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 
 
 def owning_rule(fmt: str, profile: str, tally: Tally) -> Rule:
-    """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises
-    UnknownName.
+    """The rule that a bad outcome breaks: of an unreadable message that was accepted the rule on its
+    fault, else the rule that each message gives rows, or that none raises. Raises UnknownName.
     """
     if tally.outcome != "accepted":
-        answered = tally.outcome in ("lost", "foreign", "misnumbered")
-        return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
-    named_tags = {fault.tag for fault in get(fmt).faults}
-    alike = tally.reason if tally.reason in named_tags else _ALIKE.get(tally.reason, tally.reason)
-    tags = frozenset({f"fault:{alike}"})
+        has_wrong_rows = tally.outcome in ("lost", "foreign", "misnumbered")
+        return law(fmt, "garbage/every-offset" if has_wrong_rows else "garbage/no-exception")
+    fault_tags = {fault.tag for fault in get(fmt).faults}
+    is_fault = tally.reason in fault_tags
+    tag = tally.reason if is_fault else _ALIKE.get(tally.reason, tally.reason)
+    tags = frozenset({f"fault:{tag}"})
     rule = owner(
         rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
     )

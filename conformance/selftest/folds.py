@@ -105,7 +105,7 @@ class Fold(Keeper):
     """
 
     def add(self, records: Iterable[Record]) -> None:
-        """See Keeper."""
+        """Takes the records of a batch; marks of the batch before are dropped."""
         self.marks.clear()
         Keeper.add(self, records)
 

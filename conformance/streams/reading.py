@@ -93,9 +93,10 @@ class GroupReader:
     def read(
         self, stage: int = 0, hold: Mapping[str, Any] | None = None
     ) -> Future[Mapping[str, Any]]:
-        """Asks the child to read from where it stopped to the present end of the source. The future
-        raises the errors of `ChildEngine.ask_service`, but HarnessError when the time limit
-        expires: slowness is no verdict on a decoder.
+        """Asks the child to read from where it stopped to the present end of the source; `hold` says
+        at which batch it has to wait, so that it can be killed there. The future raises the errors
+        of `ChildEngine.ask_service`, but HarnessError when the time limit expires: slowness is no
+        verdict on a decoder.
         """
         request = {
             "source": dict(self.source),
@@ -236,6 +237,7 @@ def read_streams(
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
+        """The results of some of the streams, read once more by a query of their own."""
         return read_streams(
             engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s
         )

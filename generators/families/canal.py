@@ -44,11 +44,11 @@ class ValueFacts(TextFacts, Protocol):
 
     @property
     def lob_null_codes(self) -> bool:
-        """See CanalProfile."""
+        """Whether NULL of large columns has the codes 2004 and 2005 in sqlType."""
 
     @property
     def boolean_code(self) -> int:
-        """See CanalProfile."""
+        """The code of BOOLEAN in sqlType."""
 
 
 SQL_TYPES: Final = type_numbers("java")

@@ -66,19 +66,19 @@ class TextFacts(Protocol):
 
     @property
     def time_sign_lost(self) -> bool:
-        """See CanalProfile."""
+        """Whether a negative TIME loses its sign below one second."""
 
     @property
     def hundred_hours_lost(self) -> bool:
-        """See CanalProfile."""
+        """Whether a TIME of 100 hours and more is read as 0."""
 
     @property
     def old_time(self) -> bool:
-        """See CanalProfile."""
+        """Whether the writer renders TIME as the old release of Canal does."""
 
     @property
     def time_zone(self) -> str:
-        """See CanalProfile."""
+        """The zone in which TIMESTAMP is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,9 @@ class _TableStory(Story):
         self.reserved: set[Key] = set()
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """See `Story`; keys that the statement takes are reserved until it is done."""
+        """Commits one INSERT, UPDATE or DELETE of up to `count` rows; keys that it takes are
+        reserved until it is done.
+        """
         super().transaction(count, soon=soon)
         self.reserved.clear()
 
@@ -136,7 +138,7 @@ class _TableStory(Story):
         return base_row
 
     def fresh(self) -> Row | None:
-        """See `Story`."""
+        """A row for an INSERT; None if there is no free one."""
         base = self.take_base_row()
         if base is None:
             return None
@@ -147,7 +149,7 @@ class _TableStory(Story):
         return self.values.with_computed_columns(self.user, new_cells)
 
     def updated(self, key: Key) -> Row:
-        """See `Story`."""
+        """The row of the key after an UPDATE of some of its columns, rarely of the key."""
         free = [column for column in self.table.columns if column.name not in self.fixed]
         changed_columns = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
         base = self.take_base_row() if self.chance.random() < 0.25 else None
