@@ -61,7 +61,7 @@ class _Editor:
         self.path.write_text(source, "utf-8")
 
     def __call__(self, state: State) -> None:
-        """Saves the next version of the decoder's file, and waits until a watched file has changed."""
+        """Saves the next version of the decoder's file; waits until a watched file has changed."""
         self.save(next(self.saves, ""))
         changed(state)
 

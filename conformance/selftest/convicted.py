@@ -123,7 +123,10 @@ class Convictions:
         yield ""
         yield "<!-- Written by `python -m conformance.selftest.convicted docs`; a test compares. -->"
         yield ""
-        yield f"The ten habits that public recipes for MERGE have most often, each over the {len(ORDERED)} formats whose messages tell an order"
+        yield (
+            "The ten habits that public recipes for MERGE have most often, each over the"
+            f" {len(ORDERED)} formats whose messages tell an order"
+        )
         yield "(Debezium's also in its profile of PostgreSQL), under every [nemesis](load-and-streams.md#streams) of a run of `pipeline`. A cell has"
         yield f"the rule that is told first; *{NOT_SEEN}*: this nemesis does not show the habit; empty: the format has no such stream. No Spark"
         yield "runs: a habit is a fold over the changes that the messages owe. A right fold converges everywhere."

@@ -93,10 +93,10 @@ class GroupReader:
     def read(
         self, stage: int = 0, hold: Mapping[str, Any] | None = None
     ) -> Future[Mapping[str, Any]]:
-        """Asks the child to read from where it stopped to the present end of the source; `hold` says
-        at which batch it has to wait, so that it can be killed there. The future raises the errors
-        of `ChildEngine.ask_service`, but HarnessError when the time limit expires: slowness is no
-        verdict on a decoder.
+        """Asks the child to read from where it stopped to the present end of the source; `hold`
+        says at which batch it has to wait, so that it can be killed there. The future raises the
+        errors of `ChildEngine.ask_service`, but HarnessError when the time limit expires: slowness
+        is no verdict on a decoder.
         """
         request = {
             "source": dict(self.source),

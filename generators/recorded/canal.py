@@ -244,7 +244,8 @@ class _RecordingCutter:
             change = pending.pop((body.get("database", ""), body.get("table", "")), None)
             if change is None:
                 raise HarnessError(
-                    f"{self.recording.name}, message {self.position}: rows of {sorted(pending)} expected"
+                    f"{self.recording.name}, message {self.position}: rows of {sorted(pending)}"
+                    " expected"
                 )
             self._cut_table_rows(statement, change)
         if "XA" in note and not self.old_server:

@@ -62,7 +62,8 @@ def parse_address(url: str) -> Address:
     if scheme not in KINDS:
         unknown_scheme = scheme if scheme.isalnum() else "of this form"
         raise UsageError(
-            f"no database has a URL {unknown_scheme}: {_FORM}, with one of the schemes {', '.join(KINDS)}"
+            f"no database has a URL {unknown_scheme}: {_FORM}, with one of the schemes"
+            f" {', '.join(KINDS)}"
         )
     try:
         parts = urlsplit(url)

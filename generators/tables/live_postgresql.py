@@ -98,7 +98,9 @@ def _column(
             f" GENERATED ALWAYS AS ({expression}) {'VIRTUAL' if generated == 'v' else 'STORED'}"
         )
     collate_clause = f" COLLATE {collation}" if collation else ""
-    return f"    {name} {type_name}{default_clause if expression else ''}{collate_clause}{' NOT NULL' if not_null else ''}"
+    default_clause = default_clause if expression else ""
+    null_clause = " NOT NULL" if not_null else ""
+    return f"    {name} {type_name}{default_clause}{collate_clause}{null_clause}"
 
 
 def _literal(value: str) -> str:

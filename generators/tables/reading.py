@@ -123,6 +123,7 @@ def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) ->
             f"{file}: {dialect}" for file, dialect in by_file.items() if dialect
         )
         raise UsageError(
-            f"the files are of several dialects ({found_dialects}); name the dialect of all: {legal}"
+            f"the files are of several dialects ({found_dialects}); name the dialect of all:"
+            f" {legal}"
         )
     return next(dialect for dialect in _MARKS if dialect in dialects)
