@@ -1,6 +1,7 @@
-"""`python -m scoreboard.pipelines [NEMESIS...]`: judges public recipes that keep a table by MERGE,
+"""`python -m scoreboard.pipelines [NAME...]`: judges public recipes that keep a table by MERGE,
 in Delta Lake or Iceberg as they are printed, and the pipelines that `new-pipeline` writes in their
-place; AUTO CDC where Spark 4.2 is installed. Writes their page.
+place; AUTO CDC where Spark 4.2 is installed. Names choose recipes and disturbances. Writes their
+page.
 """
 
 from __future__ import annotations
