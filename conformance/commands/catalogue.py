@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import click
 
+from conformance.commands.options import TableOptions
 from conformance.commands.recordings import audit_recordings, list_recordings
 from conformance.commands.shell import (
     CASE_ID,
@@ -164,7 +165,7 @@ def list_cases(
     writer_profile: tuple[str, ...],
     select: tuple[str, ...],
     style: OutputStyle,
-    **table_options: Any,
+    table_options: TableOptions,
 ) -> None:
     """The cases of a format, or of your own tables: their ids.
 
@@ -182,13 +183,9 @@ def list_cases(
     )
 
     check_profiles(wire_format.formats(formats), writer_profile)
-    user_values = given_tables(
-        {**table_options, "formats": formats, "writer_profile": writer_profile}, 1
-    )
+    user_values = given_tables(table_options, 1, formats, writer_profile)
 
-    names = formats_of_tables(
-        formats, formats, writer_profile, user_values, table_options["verbose"]
-    )
+    names = formats_of_tables(formats, formats, writer_profile, user_values, table_options.verbose)
 
     def list_all(patterns: tuple[str, ...]) -> Iterator[Case]:
         """The cases of all listed formats; those that no pattern can match may be left out."""
@@ -273,7 +270,7 @@ def corpus_write(
     parquet: bool,
     executors: int | None,
     master: str | None,
-    **table_options: Any,
+    table_options: TableOptions,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
@@ -291,9 +288,7 @@ def corpus_write(
     from generators.storage import corpus
 
     check_profiles(wire_format.formats(formats), writer_profile)
-    user_values = given_tables(
-        {**table_options, "formats": formats, "writer_profile": writer_profile}, seed
-    )
+    user_values = given_tables(table_options, seed, formats, writer_profile)
     if master and not executors:
         raise UsageError("--master URL needs --executors N")
     if executors:
@@ -303,7 +298,7 @@ def corpus_write(
             raise UsageError("--tables cannot be combined with --executors")
         bulk_corpora.write(formats, writer_profile, out, seed, count, executors, master or "")
         return
-    formats_of_tables(formats, formats, writer_profile, user_values, table_options["verbose"])
+    formats_of_tables(formats, formats, writer_profile, user_values, table_options.verbose)
     for fmt in wire_format.formats(formats):
         selected = select_profiles(fmt, writer_profile)
         for profile in (

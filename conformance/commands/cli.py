@@ -35,7 +35,9 @@ from conformance.commands import (
 )
 from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker
 from conformance.commands.observing import observe
+from conformance.commands.options import pass_options
 from conformance.commands.pipes import outlive_readers
+from conformance.commands.run_options import RunOptions
 from conformance.commands.shell import (
     ALL,
     ASSIGNMENT,
@@ -256,7 +258,8 @@ def _bug() -> NoReturn:
     help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends.",
 )
 @FORMAT
-def run(**options: Any) -> None:
+@pass_options(RunOptions)
+def run(options: RunOptions) -> None:
     """The main job: draw, publish, decode, judge, report.
 
     \b
@@ -266,80 +269,85 @@ def run(**options: Any) -> None:
     from conformance.cases.catalogue import find_budget
     from conformance.running.prepared import Settings
 
-    names, tables = select_formats(options, options["decoder"], watched=options["watch"])
-    if tables is not None and options["differential"]:
+    names, tables = select_formats(options, options.decoder, watched=options.watch)
+    if tables is not None and options.differential:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
         formats=names,
-        budget=find_budget("quick" if options["quick"] else options["budget"]),
-        seed=options["seed"],
-        decoder=options["decoder"],
-        mapping=dict(options["mapping"]),
-        level=options["level"],
-        writer_profile=options["writer_profile"],
-        select=options["select"],
-        exclude=options["exclude"],
-        strict=options["strict"],
-        max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
-        causes=options["causes"],
-        reduce=not (options["no_reduce"] or options["quick"] or options["budget"] == "quick"),
-        timeout_s=options["timeout"],
-        arguments=without_secrets(sys.argv[1:], options["tables"]),
+        budget=find_budget("quick" if options.quick else options.budget),
+        seed=options.seed,
+        decoder=options.decoder,
+        mapping=dict(options.mapping),
+        level=options.level,
+        writer_profile=options.writer_profile,
+        select=options.select,
+        exclude=options.exclude,
+        strict=options.strict,
+        max_fail=1 if options.fail_fast else options.max_fail or 0,
+        causes=options.causes,
+        reduce=not (options.no_reduce or options.quick or options.budget == "quick"),
+        timeout_s=options.timeout,
+        arguments=without_secrets(sys.argv[1:], options.table_options.tables),
         tables=tables,
     )
-    if is_command(settings.decoder) and options["spark_conf"].keys() - {BOUND}:
+    if is_command(settings.decoder) and options.spark_conf.keys() - {BOUND}:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
-    spark_conf, broker_options = options["spark_conf"], options["broker_options"]
+    spark_conf, broker_options = options.spark_conf, options.broker_options
     if broker_options.kafka and not is_command(settings.decoder):
         broker_options.check_spark()
-    if not (options["differential"] or options["messages"]):
+    if not (options.differential or options.messages):
         settings.check_selection()
-    if options["messages"]:
-        sys.exit(observe(settings, spark_conf, options, options["style"]))
-    if options["watch"]:
+    if options.messages:
+        sys.exit(observe(settings, spark_conf, options))
+    if options.watch:
         check_watch_options(settings, options)
         watch(
-            replace(settings, expect=_expected(options["expect"], False)),
+            replace(settings, expect=_expected(options.expect, False)),
             spark_conf,
             broker_options,
         )
-    if options["differential"]:
+    if options.differential:
         if is_command(settings.decoder):
             raise UsageError(
                 f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark"
             )
-        if options["update"]:
+        if options.update:
             raise UsageError("--differential judges no rules; leave out --update")
-        sys.exit(_differential(settings, spark_conf, options["report"], options["style"]))
-    if options["update"] and settings.max_fail:
+        sys.exit(_differential(settings, spark_conf, options.report, options.style))
+    if options.update and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
-    expect = _expected(options["expect"], options["update"])
+    expect = _expected(options.expect, options.update)
     settings = replace(settings, expect=expect)
-    failed = _failed_cases(settings, options) if options["failed"] else ()
-    style, update = options["style"], options["update"]
+    failed = _failed_cases(settings, options) if options.failed else ()
+    style, update = options.style, options.update
     sys.exit(
         _perform(
             settings,
             spark_conf,
             broker_options,
-            options["report"],
+            options.report,
             style,
             update=update,
-            details=options["details"],
+            details=options.details,
             failed=failed,
         )
     )
 
 
-def _failed_cases(settings: Settings, options: Mapping[str, Any]) -> tuple[str, ...]:
+def _failed_cases(settings: Settings, options: RunOptions) -> tuple[str, ...]:
     """The cases whose failures this decoder's runs have saved. Raises UsageError."""
     from conformance.running.replay import failed_cases
 
-    for name in ("watch", "update", "select", "exclude"):
-        if options[name]:
+    for name, value in (
+        ("watch", options.watch),
+        ("update", options.update),
+        ("select", options.select),
+        ("exclude", options.exclude),
+    ):
+        if value:
             raise UsageError(f"--failed selects the cases that failed; leave out --{name}")
-    report = options["report"]
+    report = options.report
     folders = [FAILURES, *([report / FAILURES.name] if report else [])]
     ids: list[str] = []
     for folder in folders:

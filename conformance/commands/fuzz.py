@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from conformance.commands.options import SelectionOptions, pass_options
 from conformance.commands.shell import (
     ALL,
     FORMAT,
@@ -17,6 +20,7 @@ from conformance.commands.shell import (
     PROFILES,
     SEED,
     SPARK_DECODER,
+    OutputStyle,
     Progress,
     save_files,
     select_formats,
@@ -158,6 +162,20 @@ def markdown(results: Sequence[Fuzzed]) -> str:
     return "\n".join(marked(columns, cells))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzOptions(SelectionOptions):
+    """The options of `fuzz`."""
+
+    count: int
+    decoder: str | None
+    huge: bool
+    timeout: float
+    max_memory: int
+    report: Path | None
+    spark_conf: Mapping[str, str]
+    style: OutputStyle
+
+
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")
 @FORMATS_GIVEN
 @ALL
@@ -201,7 +219,8 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 @spark_options
 @user_tables
 @FORMAT
-def fuzz(**options: Any) -> None:
+@pass_options(FuzzOptions)
+def fuzz(options: FuzzOptions) -> None:
     """Sends mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
 
     \b
@@ -212,24 +231,22 @@ def fuzz(**options: Any) -> None:
     from conformance.reports.console import console
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
-    decoder = options["decoder"]
+    decoder = options.decoder
     names, tables = select_formats(options, decoder)
     settings = FuzzSettings(
-        count=options["count"],
-        seed=options["seed"],
+        count=options.count,
+        seed=options.seed,
         decoder=decoder or "",
-        writer_profile=options["writer_profile"],
-        timeout_s=options["timeout"],
-        memory_mb=options["max_memory"],
-        huge=options["huge"],
+        writer_profile=options.writer_profile,
+        timeout_s=options.timeout,
+        memory_mb=options.max_memory,
+        huge=options.huge,
         tables=tables,
     )
     results: list[Fuzzed] = []
     lost = 0
-    conf, style = (
-        merge_settings(QUICK if decoder else OURS, options["spark_conf"]),
-        options["style"],
-    )
+    conf = merge_settings(QUICK if decoder else OURS, options.spark_conf)
+    style, report = options.style, options.report
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM
@@ -243,8 +260,8 @@ def fuzz(**options: Any) -> None:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
-            if options["report"]:
-                lost = save_files(lambda: save(options["report"], results[-1])) or lost
+            if report:
+                lost = save_files(partial(save, report, results[-1])) or lost
             if results[-1].interrupted:
                 break
     if style == "pretty":

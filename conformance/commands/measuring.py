@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from conformance.commands.brokers import BROKER, PREFIX, TOPIC, TOPIC_PATTERN, asks_broker
+from conformance.commands.options import TableOptions, pass_options
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -31,6 +33,9 @@ from conformance.commands.shell import (
 from conformance.commands.spark_options import check_local, on_cluster, spark_options
 from generators.errors import UsageError
 from generators.wire_format import get
+
+if TYPE_CHECKING:
+    from conformance.brokers.asked import BrokerOptions
 
 
 def _watched(
@@ -172,6 +177,31 @@ def measure_throughput(
     sys.exit(lost or int(bench.is_slower(comparison or ())))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveLoadOptions:
+    """The options of `load`."""
+
+    name: str
+    decoder: str | None
+    profile: str | None
+    rate: float | None
+    duration: float | None
+    search: bool
+    level: Literal["changes", "rows"] | None
+    trigger: int
+    partitions: int
+    seed: int
+    broker_options: BrokerOptions
+    producers: int | None
+    topic_pattern: str | None
+    used_topics: bool
+    log_append_time: bool
+    report: Path | None
+    spark_conf: Mapping[str, str]
+    table_options: TableOptions
+    style: OutputStyle
+
+
 @click.command("load", short_help="Runs a decoder on a live topic, at a rate.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.option(
@@ -247,7 +277,8 @@ def measure_throughput(
 @spark_options
 @user_tables
 @FORMAT
-def load_decoder(name: str, **options: Any) -> None:
+@pass_options(LiveLoadOptions)
+def load_decoder(options: LiveLoadOptions) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
     This process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
@@ -268,45 +299,45 @@ def load_decoder(name: str, **options: Any) -> None:
     from conformance.reports import load_page
     from conformance.reports.console import console
 
-    (fmt,) = check_formats((name,), decoder=options["decoder"])
-    for option in ("topic_pattern", "used_topics", "log_append_time", "producers"):
-        if options[option] and not options["broker_options"].kafka:
-            raise UsageError(
-                f"--{option.replace('_', '-')} needs a broker; --broker none has no topics"
-            )
-        if option != "producers" and options[option] and options["broker_options"].topic:
-            raise UsageError(
-                f"--{option.replace('_', '-')} is about topics that are created; leave out --topic"
-            )
-    search, tables = options["search"], given_tables(options, options["seed"])
-    user_load = table_load(get(fmt), options["profile"], tables, options["verbose"])
+    (fmt,) = check_formats((options.name,), decoder=options.decoder)
+    for option, value in (
+        ("topic-pattern", options.topic_pattern),
+        ("used-topics", options.used_topics),
+        ("log-append-time", options.log_append_time),
+        ("producers", options.producers),
+    ):
+        if value and not options.broker_options.kafka:
+            raise UsageError(f"--{option} needs a broker; --broker none has no topics")
+        if value and option != "producers" and options.broker_options.topic:
+            raise UsageError(f"--{option} is about topics that are created; leave out --topic")
+    search, globs = options.search, (options.profile,) if options.profile else ()
+    tables = given_tables(options.table_options, options.seed, (fmt,), globs)
+    user_load = table_load(get(fmt), options.profile, tables, options.table_options.verbose)
     settings = sustained.LoadSettings(
         format=fmt,
-        rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
-        duration_s=(
-            options["duration"] if options["duration"] is not None else 6.0 if search else 10.0
-        ),
-        decoder=options["decoder"],
-        profile=user_load[0].name if user_load else options["profile"],
-        level={"changes": 1, "rows": 2, None: None}[options["level"]],
-        trigger_ms=options["trigger"],
-        partitions=options["partitions"],
-        seed=options["seed"],
+        rate=options.rate if options.rate is not None else 1_000.0 if search else 2_000.0,
+        duration_s=(options.duration if options.duration is not None else 6.0 if search else 10.0),
+        decoder=options.decoder,
+        profile=user_load[0].name if user_load else options.profile,
+        level={"changes": 1, "rows": 2, None: None}[options.level],
+        trigger_ms=options.trigger,
+        partitions=options.partitions,
+        seed=options.seed,
         search=search,
         tables=user_load[1] if user_load else None,
-        producers=options["producers"],
-        pattern=options["topic_pattern"] or "",
-        used=options["used_topics"],
-        append_time=options["log_append_time"],
+        producers=options.producers,
+        pattern=options.topic_pattern or "",
+        used=options.used_topics,
+        append_time=options.log_append_time,
     )
     sustained.check_settings(settings)
-    if kafka := options["broker_options"].kafka:
-        options["broker_options"].check_spark()
-    on_cluster("load", options["spark_conf"])
+    if kafka := options.broker_options.kafka:
+        options.broker_options.check_spark()
+    on_cluster("load", options.spark_conf)
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else UNTRACED
     conf = merge_settings(
-        {**own_conf, **(sustained.BESIDE if settings.producers else {})}, options["spark_conf"]
+        {**own_conf, **(sustained.BESIDE if settings.producers else {})}, options.spark_conf
     )
     cores = 2 + (settings.producers or 0)
     with Progress() as note:
@@ -317,7 +348,7 @@ def load_decoder(name: str, **options: Any) -> None:
             conf=conf,
             note=note,
         )
-        with serve_engine((fmt,), options["broker_options"], conf, note, child) as (
+        with serve_engine((fmt,), options.broker_options, conf, note, child) as (
             engine,
             cluster,
             described,
@@ -330,7 +361,7 @@ def load_decoder(name: str, **options: Any) -> None:
                 described,
                 note_step=print_notice,
             )
-    match options["style"]:
+    match options.style:
         case "pretty":
             console().print(load_page.render(outcome))
         case "markdown":
@@ -339,9 +370,8 @@ def load_decoder(name: str, **options: Any) -> None:
             click.echo(json.dumps(load_page.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
         print_notice("cdc-conformance: interrupted; all started processes have been stopped")
-    lost = (
-        save_files(lambda: load_page.write(outcome, options["report"])) if options["report"] else 0
-    )
+    report = options.report
+    lost = save_files(lambda: load_page.write(outcome, report)) if report else 0
     sys.exit(lost if lost and outcome.exit_code != 130 else outcome.exit_code)
 
 

@@ -27,6 +27,7 @@ from generators.profiles import Profile
 from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
+    from conformance.commands.run_options import RunOptions
     from conformance.engines.engine import Engine
     from conformance.inspecting.opening import ReadRecord
     from conformance.running.observed import Observed
@@ -35,23 +36,12 @@ if TYPE_CHECKING:
 SHOWN: Final = 30
 """Differences that are printed; JSON has all."""
 HEADS: Final = ("part", "messages", "first", "reference", "decoder")
-_NOT: Final = (
-    "select",
-    "exclude",
-    "expect",
-    "update",
-    "differential",
-    "watch",
-    "fail_fast",
-    "max_fail",
-)
 
 
 def observe(
     settings: Settings,
     spark_conf: Mapping[str, str],
-    options: Mapping[str, Any],
-    style: OutputStyle,
+    options: RunOptions,
 ) -> int:
     """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises
     UsageError and HarnessError.
@@ -62,20 +52,29 @@ def observe(
     from conformance.running.events import noting
     from conformance.running.observed import MOST, observe_messages
 
-    for name in _NOT:
-        if options[name]:
+    for name, value in (
+        ("select", options.select),
+        ("exclude", options.exclude),
+        ("expect", options.expect),
+        ("update", options.update),
+        ("differential", options.differential),
+        ("watch", options.watch),
+        ("fail_fast", options.fail_fast),
+        ("max_fail", options.max_fail),
+    ):
+        if value:
             raise UsageError(
                 f"--messages judges by the laws alone; leave out --{name.replace('_', '-')}"
             )
-    if options["report"]:
-        check(options["report"])
+    if options.report:
+        check(options.report)
     if len(settings.formats) != 1:
         raise UsageError(
             "--messages needs exactly one format; `cdc-conformance inspect` says which wrote them"
         )
     fmt = get(settings.formats[0])
     records = list(
-        itertools.islice(read_records(options["messages"], options["broker_options"], MOST), MOST)
+        itertools.islice(read_records(options.messages, options.broker_options, MOST), MOST)
     )
     profile, sentence = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
@@ -92,9 +91,9 @@ def observe(
         observed = observe_messages(
             settings, engine, reference, profile, fmt, records, tables, noting(note)
         )
-    _show(observed, style, sentence)
+    _show(observed, options.style, sentence)
     code = observed.result.exit_code if observed.judged else 4
-    return finish(observed, style, options["report"]) or code
+    return finish(observed, options.style, options.report) or code
 
 
 def finish(observed: Observed, style: OutputStyle, report: Path | None) -> int:

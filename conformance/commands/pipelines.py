@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from conformance.commands.brokers import BROKER, PREFIX, asks_broker
+from conformance.commands.options import TableOptions, pass_options
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -30,7 +33,27 @@ from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
+    from conformance.brokers.lakehouses import Sink
     from conformance.pipelines.results import PipelineResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineOptions:
+    """The options of `pipeline`."""
+
+    fmt: str
+    spec: str
+    writer_profile: tuple[str, ...]
+    nemesis: str
+    restart: bool
+    limit: float
+    sink: Sink | None
+    catalog: str
+    seed: int
+    broker_options: BrokerOptions
+    spark_conf: Mapping[str, str]
+    table_options: TableOptions
+    style: OutputStyle
 
 
 @click.command(short_help="Judges the table that your pipeline keeps.")
@@ -73,19 +96,8 @@ if TYPE_CHECKING:
 @spark_options
 @user_tables
 @FORMAT
-def pipeline(
-    fmt: str,
-    spec: str,
-    writer_profile: tuple[str, ...],
-    nemesis: str,
-    restart: bool,
-    limit: float,
-    sink: Any,
-    catalog: str,
-    broker_options: BrokerOptions,
-    style: OutputStyle,
-    **options: Any,
-) -> None:
+@pass_options(PipelineOptions)
+def pipeline(options: PipelineOptions) -> None:
     """The pipeline laws: the table that your pipeline keeps must be the source's, under every nemesis, and never behind what it showed.
 
     The file has `start(spark, records, target)`: it starts what you run today on `records`, a streaming DataFrame of Kafka's
@@ -105,28 +117,36 @@ def pipeline(
     from conformance.pipelines.started import SessionOptions, judge_pipeline
     from conformance.reports.console import console
 
-    on_cluster("pipeline", options["spark_conf"])
-    named = {**options, "fmt": fmt, "writer_profile": writer_profile}
-    tables = given_tables(named, options["seed"])
+    on_cluster("pipeline", options.spark_conf)
+    tables = given_tables(
+        options.table_options, options.seed, (options.fmt,), options.writer_profile
+    )
     if tables is not None:
-        check_keys(tables, options["verbose"])
+        check_keys(tables, options.table_options.verbose)
     results: list[PipelineResult] = []
     settings = PipelineSettings(
-        fmt, spec, writer_profile or "", nemesis, options["seed"], restart, tables, limit
+        format=options.fmt,
+        pipeline=options.spec,
+        profile=options.writer_profile or "",
+        nemesis=options.nemesis,
+        seed=options.seed,
+        restart=options.restart,
+        tables=tables,
+        limit_s=options.limit,
     )
-    session = SessionOptions(sink=sink, catalogue=catalog, conf=options["spark_conf"])
+    session = SessionOptions(sink=options.sink, catalogue=options.catalog, conf=options.spark_conf)
     with (
         Progress() as note,
-        closing(judge_pipeline(settings, broker_options, session, note)) as judged,
+        closing(judge_pipeline(settings, options.broker_options, session, note)) as judged,
     ):
         for result in judged:
             results.append(result)
-            if style == "json":
+            if options.style == "json":
                 click.echo(json.dumps(result.as_json(), ensure_ascii=False))
-    if style == "markdown":
-        click.echo(render(results, fmt, markdown=True))
-    elif style == "pretty":
-        console().print(render(results, fmt))
+    if options.style == "markdown":
+        click.echo(render(results, options.fmt, markdown=True))
+    elif options.style == "pretty":
+        console().print(render(results, options.fmt))
     if all(result.lost for result in results):
         raise NothingSelected(f"no stream was judged: {results[0].lost if results else ''}")
     sys.exit(0 if all(result.converged or result.lost for result in results) else 1)

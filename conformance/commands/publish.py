@@ -10,12 +10,13 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
+from conformance.commands.options import TableOptions, pass_options
 from conformance.commands.shell import (
     FORMAT_NAME,
     PROFILE,
@@ -52,6 +53,33 @@ ROUNDS = 7
 _POLLED_EVERY = 1024
 _MEASURED = 100_000
 _INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """The options of `publish`."""
+
+    name: str
+    profile: str | None
+    count: int | None
+    duration: float | None
+    rate: float | None
+    topic: str
+    partitions: int
+    seed: int
+    broker_options: BrokerOptions
+    ops: str | None
+    keys: str
+    rows: int
+    transaction: int
+    null_rate: float | None
+    payload: int
+    stamp: bool
+    executors: int | None
+    master: str | None
+    timeout: float
+    measure: bool
+    table_options: TableOptions
 
 
 @click.command(short_help="Sends seeded messages of a format to a broker.")
@@ -139,14 +167,8 @@ _INTERRUPTED = 130
 )
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
-def publish(
-    name: str,
-    profile: str | None,
-    broker_options: BrokerOptions,
-    topic: str,
-    measure: bool,
-    **command_options: Any,
-) -> None:
+@pass_options(PublishOptions)
+def publish(options: PublishOptions) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
     Message i is due at start + i/rate. Latency counts from that time, so a slow broker shows as latency.
@@ -159,77 +181,85 @@ def publish(
     from conformance.brokers.broker import broker
     from conformance.commands.shell import Progress
 
-    if broker_options.spec == "auto":
+    if options.broker_options.spec == "auto":
         raise UsageError(
             "publish needs a running broker: --broker HOST:PORT, or bootstrap.servers in the file"
             " of --broker-config"
         )
-    fmt = get(name)
+    fmt = get(options.name)
+    profile, globs = options.profile, (options.profile,) if options.profile else ()
     user_load = table_load(
         fmt,
         profile,
-        given_tables(command_options, command_options["seed"]),
-        command_options["verbose"],
+        given_tables(options.table_options, options.seed, (fmt.name,), globs),
+        options.table_options.verbose,
     )
     selected_profile = (
         user_load[0] if user_load else fmt.profile(profile) if profile else fmt.profiles[-1]
     )
-    options, tables = _options(command_options), None
+    load_options, tables = _load_options(options), None
     if user_load:
-        tables = _load_with_ops(user_load[1], options, command_options, measure)
-    if command_options["master"] and not command_options["executors"]:
+        tables = _load_with_ops(user_load[1], load_options, options)
+    if options.master and not options.executors:
         raise UsageError("--master URL needs --executors N")
-    if command_options["executors"] and (command_options["duration"] or measure):
+    if options.executors and (options.duration or options.measure):
         raise UsageError(
             "--executors takes --count; it cannot be combined with --duration or --measure"
         )
-    pattern = parts(topic)
-    if pattern and (command_options["executors"] or measure):
+    pattern = parts(options.topic)
+    if pattern and (options.executors or options.measure):
         raise UsageError(
-            f"--topic {topic} names several topics; it cannot be combined with --executors or"
+            f"--topic {options.topic} names several topics; it cannot be combined with --executors or"
             " --measure"
         )
     with (
         Progress() as note,
-        broker(broker_options.spec, note=note, cluster_at=broker_options.at) as started,
+        broker(
+            options.broker_options.spec, note=note, cluster_at=options.broker_options.at
+        ) as started,
     ):
         if not pattern:
-            kafka.ensure_topic(
-                started.cluster, topic, command_options["partitions"], command_options["timeout"]
-            )
-        if measure:
-            count = command_options["count"] or _MEASURED
+            kafka.ensure_topic(started.cluster, options.topic, options.partitions, options.timeout)
+        if options.measure:
+            count = options.count or _MEASURED
             click.echo(
                 json.dumps(
                     compare_rates(
                         started.cluster,
-                        topic,
+                        options.topic,
                         fmt,
                         selected_profile,
-                        command_options["seed"],
+                        options.seed,
                         count,
-                        options,
+                        load_options,
                         note,
                     )
                 )
             )
             return
-        if command_options["executors"]:
+        if options.executors:
             summary, code = _on_executors(
-                fmt, selected_profile, started.cluster, topic, options, command_options, note
+                fmt,
+                selected_profile,
+                started.cluster,
+                options.topic,
+                load_options,
+                options,
+                options.executors,
+                note,
             )
         else:
-            count = command_options["count"] or (None if command_options["duration"] else 10_000)
-            asked_for = (fmt, selected_profile, command_options["seed"])
-            layout = Layout(partitions=command_options["partitions"])
+            count = options.count or (None if options.duration else 10_000)
+            asked_for = (fmt, selected_profile, options.seed)
+            layout = Layout(partitions=options.partitions)
             seeded_messages = traffic.messages(
-                *asked_for, count=count, layout=layout, options=options
+                *asked_for, count=count, layout=layout, options=load_options
             )
             if tables:
                 seeded_messages = tables.messages(*asked_for, count, layout)
             if not pattern:
                 summary, code = _from_here(
-                    seeded_messages, started.cluster, topic, command_options, note
+                    seeded_messages, started.cluster, options.topic, options, note
                 )
             else:
                 with_table = zip(
@@ -239,20 +269,20 @@ def publish(
                 )
                 routed = Routed(
                     started.cluster,
-                    topic,
-                    command_options["partitions"],
+                    options.topic,
+                    options.partitions,
                     tables.messages_with_tables(*asked_for, count, layout)
                     if tables
                     else with_table,
                 )
-                summary, code = _from_here(routed, started.cluster, None, command_options, note)
+                summary, code = _from_here(routed, started.cluster, None, options, note)
                 summary["topics"] = sorted(routed.topics)
     click.echo(
         json.dumps(
             {
-                "topic": topic,
+                "topic": options.topic,
                 "profile": selected_profile.name,
-                "seed": command_options["seed"],
+                "seed": options.seed,
                 **summary,
             }
         )
@@ -290,39 +320,40 @@ class Routed:
         return name
 
 
-def _options(command_options: dict[str, Any]) -> LoadOptions:
-    load_options = {
-        name: command_options[name] for name in ("keys", "rows", "transaction", "payload")
-    }
-    if command_options["null_rate"] is not None:
-        load_options["null_rate"] = command_options["null_rate"]
-    if command_options["ops"]:
-        load_options["ops"] = orders.parse_ops(command_options["ops"])
-    return LoadOptions(**load_options)
+def _load_options(options: PublishOptions) -> LoadOptions:
+    default = orders.DEFAULT
+    return LoadOptions(
+        ops=orders.parse_ops(options.ops) if options.ops else default.ops,
+        keys=options.keys,
+        rows=options.rows,
+        transaction=options.transaction,
+        null_rate=default.null_rate if options.null_rate is None else options.null_rate,
+        payload=options.payload,
+    )
 
 
 def _load_with_ops(
-    user_load: TableLoad, options: LoadOptions, command_options: dict[str, Any], measure: bool
+    user_load: TableLoad, load_options: LoadOptions, options: PublishOptions
 ) -> TableLoad:
     """The load of a user's tables with the weights of the operations. Raises UsageError for options
     of `shop.orders` alone.
     """
     for name in ("keys", "rows", "transaction", "null_rate", "payload"):
-        if getattr(options, name) != getattr(orders.DEFAULT, name):
+        if getattr(load_options, name) != getattr(orders.DEFAULT, name):
             raise UsageError(
                 f"--{name.replace('_', '-')} belongs to the table of load; with --tables use"
                 " --values FILE"
             )
-    if command_options["executors"] or measure:
+    if options.executors or options.measure:
         raise UsageError("--tables cannot be combined with --executors or --measure")
-    return replace(user_load, ops=options.ops) if command_options["ops"] else user_load
+    return replace(user_load, ops=load_options.ops) if options.ops else user_load
 
 
 def _from_here(
     messages: Iterable[Message],
     bootstrap: Target,
     topic: str | None,
-    command_options: dict[str, Any],
+    options: PublishOptions,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
@@ -332,11 +363,11 @@ def _from_here(
             bootstrap,
             topic,
             messages,
-            rate=command_options["rate"],
-            duration_s=command_options["duration"],
-            stamp=command_options["stamp"],
+            rate=options.rate,
+            duration_s=options.duration,
+            stamp=options.stamp,
             progress=lambda n: note(f"{n} messages acknowledged"),
-            timeout_s=command_options["timeout"],
+            timeout_s=options.timeout,
         )
     except PublishInterrupted as interruption:
         done, stopped, code = interruption.published, "interrupted", _INTERRUPTED
@@ -367,40 +398,41 @@ def _on_executors(
     profile: Profile,
     bootstrap: Target,
     topic: str,
-    options: LoadOptions,
-    command_options: dict[str, Any],
+    load_options: LoadOptions,
+    options: PublishOptions,
+    executors: int,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes the same messages from Spark, in ranges; the summary and the exit code."""
     from conformance.engines.child import ChildEngine
     from conformance.engines.engine import ChildDied, DecodeRaised
 
-    count, master = command_options["count"] or 10_000, command_options["master"]
+    count, master = options.count or 10_000, options.master
     conf = {"spark.master": master} if master else {}
     request = {
         "format": fmt.name,
         "profile": profile.name,
-        "seed": command_options["seed"],
-        "options": orders.options_text(options),
-        "partitions": command_options["partitions"],
+        "seed": options.seed,
+        "options": orders.options_text(load_options),
+        "partitions": options.partitions,
         **fields(bootstrap),
         "topic": topic,
         "count": count,
-        "executors": command_options["executors"],
-        "rate": command_options["rate"],
-        "stamp": command_options["stamp"],
-        "timeout_s": command_options["timeout"],
+        "executors": executors,
+        "rate": options.rate,
+        "stamp": options.stamp,
+        "timeout_s": options.timeout,
     }
     before = kafka.records_in(bootstrap, topic)
     note("starting Spark")
-    with ChildEngine(cores=command_options["executors"], conf=conf, note=note) as engine:
+    with ChildEngine(cores=executors, conf=conf, note=note) as engine:
         try:
             engine.started.result()
             began = time.monotonic()
             pending = engine.ask_service("generate", request, float("inf"))
             while not pending.done():
                 time.sleep(0.2)
-                note(f"publishing {count} statements on {command_options['executors']} executors")
+                note(f"publishing {count} statements on {executors} executors")
             answer = dict(pending.result())
         except KeyboardInterrupt:
             print_notice("cdc-conformance: interrupted; the executors are stopped")
@@ -422,7 +454,7 @@ def _on_executors(
         "seconds": round(seconds, 3),
         "publishing_seconds": round(slowest, 3),
         "per_second": round(answer["acknowledged"] / slowest) if slowest else 0,
-        "executors": command_options["executors"],
+        "executors": executors,
         "complete": not stopped,
     }
     return summary, HarnessError.exit_code if stopped else 1 if answer["failed"] else 0

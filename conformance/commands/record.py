@@ -7,15 +7,32 @@ from __future__ import annotations
 import importlib
 import secrets
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from conformance.commands.shell import FORMAT, Progress, print_notice, print_rows
+from conformance.commands.options import pass_options
+from conformance.commands.shell import FORMAT, OutputStyle, Progress, print_notice, print_rows
 from generators.errors import UsageError
 
 COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """The options of `record`; `options` are those of the writer's profile."""
+
+    product: str
+    release: str
+    options: tuple[str, ...]
+    count: int
+    seed: int | None
+    select: str
+    expect: Path | None
+    image: str
+    out: Path | None
+    style: OutputStyle
 
 
 @click.command(
@@ -68,7 +85,8 @@ COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
     help="Writes the records as JSON lines.",
 )
 @FORMAT
-def record(**command_options: Any) -> None:
+@pass_options(RecordOptions)
+def record(options: RecordOptions) -> None:
     """Starts a real database and PRODUCT (debezium, canal), executes drawn histories as SQL, and compares what it publishes.
 
     \b
@@ -85,13 +103,21 @@ def record(**command_options: Any) -> None:
                 " whole wheel"
             ) from error
         raise
-    style = command_options.pop("style")
-    command_options["seed"] = (
-        secrets.randbelow(1 << 31) if command_options["seed"] is None else command_options["seed"]
-    )
+    seed = secrets.randbelow(1 << 31) if options.seed is None else options.seed
     with Progress() as note:
-        done = audits.perform(note=note, **command_options)
-    print_rows(done.rows(), COLUMNS, style)
+        done = audits.perform(
+            product=options.product,
+            release=options.release,
+            options=options.options,
+            count=options.count,
+            seed=seed,
+            select=options.select,
+            expect=options.expect,
+            image=options.image,
+            out=options.out,
+            note=note,
+        )
+    print_rows(done.rows(), COLUMNS, options.style)
     print_notice(done.summary)
     sys.exit(1 if done.unexplained else 0 if done.ok else 5)
 

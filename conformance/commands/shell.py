@@ -4,6 +4,7 @@ styles.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import click
 from click.shell_completion import CompletionItem
 
+from conformance.commands.options import SelectionOptions, TableOptions
 from conformance.engines.spark_conf import hide_in_setting, hide_in_urls
 from conformance.engines.specs import check_decoder_file, is_command
 from conformance.files import FAILURES
@@ -318,10 +320,26 @@ _TABLES = (
 
 
 def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a user's own tables, for a command; `given_tables` takes their values."""
+    """The options of a user's own tables, for a command. It gets them as `table_options`, which
+    `given_tables` reads.
+    """
+
+    @functools.wraps(command)
+    def run_with_tables(
+        *,
+        tables: tuple[str, ...],
+        dialect: str | None,
+        database: str | None,
+        values_file: Path | None,
+        verbose: bool,
+        **command_options: Any,
+    ) -> Any:
+        table_options = TableOptions(tables, dialect, database, values_file, verbose)
+        return command(table_options=table_options, **command_options)
+
     for option in reversed(_TABLES):
-        command = option(command)
-    return command
+        run_with_tables = option(run_with_tables)
+    return run_with_tables
 
 
 def print_notice(message: object) -> None:
@@ -335,29 +353,32 @@ NOTES: Final = 5
 """How many notes on tables are printed without --verbose."""
 
 
-def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
+def given_tables(
+    options: TableOptions, seed: int, formats: Sequence[str], globs: Sequence[str]
+) -> Values | None:
     """The user's tables of a command's options, and prints notes on them; None without --tables.
+
+    The profiles that `globs` select of `formats`, of every format if none is named, read them.
     Raises UsageError.
     """
-    sources = options["tables"]
-    if not sources:
-        for name, key in (
-            ("--dialect", "dialect"),
-            ("--database", "database"),
-            ("--values", "values_file"),
+    if not options.tables:
+        for name, value in (
+            ("--dialect", options.dialect),
+            ("--database", options.database),
+            ("--values", options.values_file),
         ):
-            if options[key]:
-                raise UsageError(f"{name} {options[key]} needs --tables FILE|URL")
+            if value:
+                raise UsageError(f"{name} {value} needs --tables FILE|URL")
         return None
-    from conformance.cases.tables import read_tables
+    from conformance.cases.tables import read_tables, selected_readers
 
     values = read_tables(
-        sources,
-        options["dialect"],
-        options["database"],
-        options["values_file"],
+        options.tables,
+        options.dialect,
+        options.database,
+        options.values_file,
         seed,
-        _readers(options),
+        selected_readers(formats or FORMATS, globs),
     )
     tables, notes = values.schema.tables, values.schema.notes
     print_notice(
@@ -365,21 +386,10 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
         f" {len(notes)} notes"
     )
     print_notes(
-        list(map(str, notes)) if options["verbose"] else first_of_each_kind(notes),
-        options["verbose"],
+        list(map(str, notes)) if options.verbose else first_of_each_kind(notes),
+        options.verbose,
     )
     return values
-
-
-def _readers(options: Mapping[str, Any]) -> tuple[Profile, ...]:
-    """The profiles that a command's options select, of every format that has some; of all formats,
-    if they name none.
-    """
-    from conformance.cases.tables import selected_readers
-
-    names = options.get("formats") or options.get("name") or options.get("fmt") or FORMATS
-    globs = options.get("writer_profile") or options.get("profile") or ()
-    return selected_readers((names,) if isinstance(names, str) else names, globs)
 
 
 def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
@@ -507,19 +517,18 @@ def check_formats(
 
 
 def select_formats(
-    options: Mapping[str, Any], decoder: str | None, *, watched: bool = False
+    options: SelectionOptions, decoder: str | None, *, watched: bool = False
 ) -> tuple[tuple[str, ...], Values | None]:
     """The formats of a command's options, and the user's tables. Raises UsageError, also for a
     decoder of several formats.
     """
-    named_formats, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
-    if named_formats and options["everything"]:
+    named_formats, globs = tuple(dict.fromkeys(options.formats)), options.writer_profile
+    if named_formats and options.everything:
         raise UsageError("--all means every format; name formats or give --all, not both")
-    names, tables = (
-        check_formats(named_formats, globs, decoder, watched=watched),
-        given_tables(options, options["seed"]),
-    )
-    names = formats_of_tables(names, named_formats, globs, tables, options["verbose"])
+    names = check_formats(named_formats, globs, decoder, watched=watched)
+    tables = given_tables(options.table_options, options.seed, named_formats, globs)
+    verbose = options.table_options.verbose
+    names = formats_of_tables(names, named_formats, globs, tables, verbose)
     if decoder and len(names) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(names)}")
     return names, tables

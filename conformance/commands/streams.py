@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.commands.brokers import BROKER, PREFIX, TOPIC_PATTERN, asks_broker
+from conformance.commands.options import SelectionOptions, pass_options
 from conformance.commands.shell import (
     ALL,
     FORMAT,
@@ -50,6 +53,21 @@ def check_keys(values: Values, verbose: bool) -> None:
         print_left_out(reasons, verbose, " of the streams")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions(SelectionOptions):
+    """The options of `stream`."""
+
+    nemesis: str
+    restart: bool
+    used_topics: bool
+    topic_pattern: str | None
+    decoder: str | None
+    limit: float
+    broker_options: BrokerOptions
+    spark_conf: Mapping[str, str]
+    style: OutputStyle
+
+
 @click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
@@ -82,16 +100,8 @@ def check_keys(values: Values, verbose: bool) -> None:
 @spark_options
 @user_tables
 @FORMAT
-def stream(
-    nemesis: str,
-    restart: bool,
-    used_topics: bool,
-    decoder: str | None,
-    limit: float,
-    broker_options: BrokerOptions,
-    style: OutputStyle,
-    **options: Any,
-) -> None:
+@pass_options(StreamOptions)
+def stream(options: StreamOptions) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
     Prints one line per format, profile and nemesis: converged, or the differences with the rule. With `--broker none`
@@ -114,26 +124,31 @@ def stream(
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
-    if restart and not broker_options.kafka:
+    broker_options = options.broker_options
+    if options.restart and not broker_options.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
-    if used_topics and not broker_options.kafka:
+    if options.used_topics and not broker_options.kafka:
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if broker_options.kafka:
         broker_options.check_spark()
-    on_cluster("stream", options["spark_conf"])
-    names, tables = select_formats(options, decoder)
+    on_cluster("stream", options.spark_conf)
+    names, tables = select_formats(options, options.decoder)
     if tables is not None:
-        check_keys(tables, options["verbose"])
-    profiles, seed, pattern = (
-        options["writer_profile"],
-        options["seed"],
-        options["topic_pattern"] or "",
-    )
+        check_keys(tables, options.table_options.verbose)
     settings = StreamSettings(
-        names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern, limit
+        formats=names,
+        glob=options.writer_profile,
+        nemesis=options.nemesis,
+        seed=options.seed,
+        decoder=options.decoder,
+        restart=options.restart,
+        used=options.used_topics,
+        tables=tables,
+        pattern=options.topic_pattern or "",
+        limit_s=options.limit,
     )
     outcomes: list[StreamResult] = []
-    conf = merge_settings({**QUICK, **CONSUMERS}, options["spark_conf"])
+    conf = merge_settings({**QUICK, **CONSUMERS}, options.spark_conf)
     with Progress() as note:
         child = partial(
             ChildEngine,
@@ -144,11 +159,11 @@ def stream(
         with serve_engine(names, broker_options, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
-                if style == "json":
+                if options.style == "json":
                     click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
-    if style == "markdown":
+    if options.style == "markdown":
         click.echo(render(outcomes, markdown=True))
-    elif style == "pretty":
+    elif options.style == "pretty":
         console().print(render(outcomes))
     if all(outcome.lost for outcome in outcomes):
         raise NothingSelected(

@@ -16,6 +16,7 @@ from generators.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
+    from conformance.commands.run_options import RunOptions
     from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
@@ -70,16 +71,20 @@ def show(turn: Turn, note: Progress) -> None:
     note("waiting for a change")
 
 
-def check_watch_options(settings: Settings, options: Mapping[str, object]) -> None:
+def check_watch_options(settings: Settings, options: RunOptions) -> None:
     """Raises UsageError for what makes no sense while watching."""
-    check_local(options["spark_conf"])
+    check_local(options.spark_conf)
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")
-    for name in ("report", "update", "differential"):
-        if options[name]:
+    for name, value in (
+        ("report", options.report),
+        ("update", options.update),
+        ("differential", options.differential),
+    ):
+        if value:
             raise UsageError(f"--watch judges without an end; leave out --{name}")
-    if options["style"] != "pretty":
-        raise UsageError(f"--watch writes for people; leave out --format {options['style']}")
+    if options.style != "pretty":
+        raise UsageError(f"--watch writes for people; leave out --format {options.style}")
 
 
 def _clock() -> str:

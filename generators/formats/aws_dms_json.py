@@ -8,10 +8,18 @@ and a Z. No page says how DMS writes MySQL's BIT, ENUM, SET and binaries as JSON
 types are left out. `timestamp` is when the record was made; the commit time stands in
 `commit-timestamp`, with IncludeTransactionDetails alone.
 
-An UPDATE of the row `id` 1 of `shop.notes`:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
+
+    {"data":{"id":1,"note":"old"},"metadata":{"timestamp":"2023-11-14T22:13:20.729000Z",
+    "record-type":"data","operation":"insert","partition-key-type":"schema-table",
+    "schema-name":"shop","table-name":"notes","transaction-id":445644800000000001}}
 
     {"data":{"id":1,"note":"new"},"metadata":{"timestamp":"2023-11-14T22:13:20.729000Z",
     "record-type":"data","operation":"update","partition-key-type":"schema-table",
+    "schema-name":"shop","table-name":"notes","transaction-id":445644800000000001}}
+
+    {"data":{"id":1,"note":"new"},"metadata":{"timestamp":"2023-11-14T22:13:20.729000Z",
+    "record-type":"data","operation":"delete","partition-key-type":"schema-table",
     "schema-name":"shop","table-name":"notes","transaction-id":445644800000000001}}
 """
 

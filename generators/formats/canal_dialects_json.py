@@ -7,16 +7,23 @@ a deleted row in `old` (Huawei DRS), on hex or lists of bytes in the place of IS
 TIMESTAMP with its offset (Tencent DTS), and on `es` in seconds (CKafka). What the pages do not say
 of values is assumed to be Canal's.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"data":[{"id":"1","note":"old"}],"database":"shop","es":1700000000,"id":0,"isDdl":false,
+    "mysqlType":null,"old":null,"pkNames":null,"sql":"","sqlType":null,"table":"notes",
+    "ts":1700000000,"type":"INSERT"}
 
     {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000,"id":0,"isDdl":false,
     "mysqlType":null,"old":[{"id":"1","note":"old"}],"pkNames":null,"sql":"","sqlType":null,
     "table":"notes","ts":1700000000,"type":"UPDATE"}
 
-    {"data":null,"database":"shop","es":1700000000,"id":0,"isDdl":true,"mysqlType":null,
-    "old":null,"pkNames":null,
-    "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","sqlType":null,
-    "table":"t3142384771","ts":1700000000,"type":"ALTER"}
+    {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000,"id":0,"isDdl":false,
+    "mysqlType":null,"old":null,"pkNames":null,"sql":"","sqlType":null,"table":"notes",
+    "ts":1700000000,"type":"DELETE"}
+
+    {"data":null,"database":"shop","es":1700000000,"id":0,"isDdl":true,"mysqlType":null,"old":null,
+    "pkNames":null,"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
+    "sqlType":null,"table":"t3142384771","ts":1700000000,"type":"ALTER"}
 """
 
 from __future__ import annotations

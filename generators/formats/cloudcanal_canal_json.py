@@ -7,16 +7,23 @@ columns), and a DDL has `[]` for data, old and pkNames, and whole type maps, whe
 Values are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries), since the format
 is offered for compatibility with it.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
 
-    {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000000,"id":0,
-    "isDdl":false,"mysqlType":{"id":"int(11)","note":"text"},"old":[{"note":"old"}],
-    "pkNames":["id"],"sql":"","sqlType":{"id":4,"note":2005},"table":"notes",
-    "ts":1700000001377,"type":"UPDATE"}
+    {"data":[{"id":"1","note":"old"}],"database":"shop","es":1700000000000,"id":0,"isDdl":false,
+    "mysqlType":{"id":"int(11)","note":"text"},"old":[],"pkNames":["id"],"sql":"","sqlType":{"id":4,
+    "note":2005},"table":"notes","ts":1700000001377,"type":"INSERT"}
 
-    {"data":[],"database":"shop","es":1700000000000,"id":0,"isDdl":true,"mysqlType":{},
-    "old":[],"pkNames":[],"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
-    "sqlType":{},"table":"t3142384771","ts":1700000001377,"type":"ALTER"}
+    {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000000,"id":0,"isDdl":false,
+    "mysqlType":{"id":"int(11)","note":"text"},"old":[{"note":"old"}],"pkNames":["id"],"sql":"",
+    "sqlType":{"id":4,"note":2005},"table":"notes","ts":1700000001377,"type":"UPDATE"}
+
+    {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000000,"id":0,"isDdl":false,
+    "mysqlType":{"id":"int(11)","note":"text"},"old":[{"id":"1","note":"new"}],"pkNames":["id"],
+    "sql":"","sqlType":{"id":4,"note":2005},"table":"notes","ts":1700000001377,"type":"DELETE"}
+
+    {"data":[],"database":"shop","es":1700000000000,"id":0,"isDdl":true,"mysqlType":{},"old":[],
+    "pkNames":[],"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","sqlType":{},
+    "table":"t3142384771","ts":1700000001377,"type":"ALTER"}
 """
 
 from __future__ import annotations

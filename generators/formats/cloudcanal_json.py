@@ -7,9 +7,19 @@ rows of one table, all with one action; `before[i]` goes with `data[i]` (cloudca
 The older edition prints `ddl` where this one prints `isDdl`: with `ddl` the keys of both examples
 are in alphabetical order, with `isDdl` they are not.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"action":"INSERT","before":[],"bid":0,"data":[{"id":"1","note":"old"}],"db":"shop",
+    "dbValType":{"id":"int(11)","note":"text"},"isDdl":false,"entryType":"ROWDATA",
+    "execTs":1700000000000,"jdbcType":{"id":4,"note":2005},"pks":[],"schema":"shop",
+    "sendTs":1700000001377,"sql":"","table":"notes"}
 
     {"action":"UPDATE","before":[{"note":"old"}],"bid":0,"data":[{"id":"1","note":"new"}],
+    "db":"shop","dbValType":{"id":"int(11)","note":"text"},"isDdl":false,"entryType":"ROWDATA",
+    "execTs":1700000000000,"jdbcType":{"id":4,"note":2005},"pks":[],"schema":"shop",
+    "sendTs":1700000001377,"sql":"","table":"notes"}
+
+    {"action":"DELETE","before":[{"id":"1","note":"new"}],"bid":0,"data":[{"id":"1","note":"new"}],
     "db":"shop","dbValType":{"id":"int(11)","note":"text"},"isDdl":false,"entryType":"ROWDATA",
     "execTs":1700000000000,"jdbcType":{"id":4,"note":2005},"pks":[],"schema":"shop",
     "sendTs":1700000001377,"sql":"","table":"notes"}

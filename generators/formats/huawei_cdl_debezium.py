@@ -9,6 +9,26 @@ change; there are no tombstones, DDL or heartbeat messages.
 Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka
 (huawei#drs-source). The vendor says that it has both versions, but not its DATA_STORE or connector,
 its lsn, txId and values, nor what its heartbeats are.
+
+The payload of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
+
+    "payload":{"before":null,"after":{"id":1,"note":"old"},"source":{"version":"1.4.0.Final",
+    "connector":"opengauss","name":"cdl","ts_ms":1700000000000,"snapshot":"false","db":"shop",
+    "schema":null,"table":"notes","txId":999988107,"lsn":99999990000000007},"op":"c",
+    "ts_ms":1700000043910,"message_version":"2.0","message_type":"0","LOB_COLUMNS":null,
+    "unique":{"id":1}}
+
+    "payload":{"before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"},
+    "source":{"version":"1.4.0.Final","connector":"opengauss","name":"cdl","ts_ms":1700000000000,
+    "snapshot":"false","db":"shop","schema":null,"table":"notes","txId":999988107,
+    "lsn":99999990000000007},"op":"u","ts_ms":1700000043910,"message_version":"2.0",
+    "message_type":"0","LOB_COLUMNS":null,"unique":{"id":1}}
+
+    "payload":{"before":{"id":1,"note":"new"},"after":null,"source":{"version":"1.4.0.Final",
+    "connector":"opengauss","name":"cdl","ts_ms":1700000000000,"snapshot":"false","db":"shop",
+    "schema":null,"table":"notes","txId":999988107,"lsn":99999990000000007},"op":"d",
+    "ts_ms":1700000043910,"message_version":"2.0","message_type":"0","LOB_COLUMNS":null,
+    "unique":{"id":1}}
 """
 
 from __future__ import annotations

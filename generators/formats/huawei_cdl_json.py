@@ -8,6 +8,29 @@ own. The bytes name the schema and the table but not the database.
 Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka
 (huawei#drs-source). The vendor says that it has both versions, but not its DATA_STORE or connector,
 its lsn, txId and values, nor what its heartbeats are.
+
+The payload of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
+
+    "payload":{"DATA_STORE":"OPENGAUSS","SEG_OWNER":null,"TABLE_NAME":"notes",
+    "TIMESTAMP":1700000000000,"OPERATION":"INSERT","LOB_COLUMNS":null,
+    "transaction":{"properties":[{"name":"lsn","value":99999990000000007},{"name":"txId",
+    "value":999988107}]},"unique":{"id":1},"data":{"id":1,"note":"old"},"before":null,
+    "message_version":"1.0","message_type":"0",
+    "HEARTBEAT_IDENTIFIER":"b86ffbed-5c7d-4444-b911-6b6627672c37"}
+
+    "payload":{"DATA_STORE":"OPENGAUSS","SEG_OWNER":null,"TABLE_NAME":"notes",
+    "TIMESTAMP":1700000000000,"OPERATION":"UPDATE","LOB_COLUMNS":null,
+    "transaction":{"properties":[{"name":"lsn","value":99999990000000007},{"name":"txId",
+    "value":999988107}]},"unique":{"id":1},"data":{"id":1,"note":"new"},"before":{"id":1,
+    "note":"old"},"message_version":"1.0","message_type":"0",
+    "HEARTBEAT_IDENTIFIER":"b86ffbed-5c7d-4444-b911-6b6627672c37"}
+
+    "payload":{"DATA_STORE":"OPENGAUSS","SEG_OWNER":null,"TABLE_NAME":"notes",
+    "TIMESTAMP":1700000000000,"OPERATION":"DELETE","LOB_COLUMNS":null,
+    "transaction":{"properties":[{"name":"lsn","value":99999990000000007},{"name":"txId",
+    "value":999988107}]},"unique":{"id":1},"data":null,"before":{"id":1,"note":"new"},
+    "message_version":"1.0","message_type":"0",
+    "HEARTBEAT_IDENTIFIER":"b86ffbed-5c7d-4444-b911-6b6627672c37"}
 """
 
 from __future__ import annotations

@@ -7,10 +7,16 @@ column its document, a binary base64. Maxwell's JVM is assumed to run in UTC. Lo
 TIME beyond a day, its sign, BIT from 2^31 to 2^63, an ENUM's empty value, YEAR 0000 and partly zero
 dates.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"database":"shop","table":"notes","type":"insert","ts":1700000000,"xid":536870913,
+    "commit":true,"data":{"id":1,"note":"old"}}
 
     {"database":"shop","table":"notes","type":"update","ts":1700000000,"xid":536870913,
     "commit":true,"data":{"id":1,"note":"new"},"old":{"note":"old"}}
+
+    {"database":"shop","table":"notes","type":"delete","ts":1700000000,"xid":536870913,
+    "commit":true,"data":{"id":1,"note":"new"}}
 
     {"type":"table-alter","database":"shop","table":"t3142384771","ts":1700000000000,
     "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1"}

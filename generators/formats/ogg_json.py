@@ -6,10 +6,18 @@ reads it (ogg#members and after). The trail is MySQL's here: a table is `databas
 are JSON numbers, everything else text; no page says how GoldenGate writes MySQL's BIT, ENUM, SET
 and JSON, which are left out. `op_ts` has no zone: UTC is assumed, for TIMESTAMP too.
 
-An UPDATE of the row `id` 1 of `shop.notes`:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
+
+    {"table":"shop.notes","op_type":"I","op_ts":"2023-11-14 22:13:20.000000",
+    "current_ts":"2023-11-14T22:13:20.729000","pos":"07130316800000000016","after":{"id":"1",
+    "note":"old"}}
 
     {"table":"shop.notes","op_type":"U","op_ts":"2023-11-14 22:13:20.000000",
     "current_ts":"2023-11-14T22:13:20.729000","pos":"07130316800000000016","after":{"id":"1",
+    "note":"new"}}
+
+    {"table":"shop.notes","op_type":"D","op_ts":"2023-11-14 22:13:20.000000",
+    "current_ts":"2023-11-14T22:13:20.729000","pos":"07130316800000000016","before":{"id":"1",
     "note":"new"}}
 """
 

@@ -1,4 +1,4 @@
-"""TiCDC Avro: what PingCAP TiCDC writes to Kafka with `protocol=avro` and a Confluent schema
+r"""TiCDC Avro: what PingCAP TiCDC writes to Kafka with `protocol=avro` and a Confluent schema
 registry.
 
 Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.7 of the new one
@@ -17,6 +17,16 @@ Not written: rows of tables without a handle key (but with `force-replicate`), i
 architecture without a primary key: their records would have no key; `avro-enable-watermark`, which
 TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for
 each table.
+
+Key and value of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, with v8.5.7+extension:
+
+    b'\x00\x0f]\xc1\xcd\x02' b'\x00|\xe6\x89\x06\x02\x02\x06old\x02c\x82\x80\x80\x80\xb4\xe5\x9f\xaf
+    \x0c\x80\xa0\xab\xfe\xf9b'
+
+    b'\x00\x0f]\xc1\xcd\x02' b'\x00|\xe6\x89\x06\x02\x02\x06new\x02u\x82\x80\x80\x80\xb4\xe5\x9f\xaf
+    \x0c\x80\xa0\xab\xfe\xf9b'
+
+    b'\x00\x0f]\xc1\xcd\x02' None
 """
 
 from __future__ import annotations

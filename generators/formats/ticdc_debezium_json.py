@@ -1,4 +1,4 @@
-"""TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
+r"""TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
 
 Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6, new-8.5.7 and
 new-26.3.4 of the new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Debezium Protocol,
@@ -17,13 +17,39 @@ UTC, where a TIMESTAMP's default for NULL moves, and one with hours that occur t
 classic architecture may move a TIMESTAMP by an hour; hidden columns of indexes, which the schema
 has; most of a column in `tableChanges`, and `start_ts` of later releases.
 
-An UPDATE of the row `id` 1 of `shop.notes`:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a watermark:
 
     {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
-    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"notes","server_id":0,
-    "gtid":null,"file":"","pos":0,"row":0,"thread":0,"query":null,
-    "commit_ts":445644800000000001,"cluster_id":"default"},"ts_ms":1700000001734,
-    "transaction":null,"op":"u","before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"}}}
+    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"notes","server_id":0,"gtid":null,
+    "file":"","pos":0,"row":0,"thread":0,"query":null,"commit_ts":445644800000000001,
+    "cluster_id":"default"},"ts_ms":1700000001734,"transaction":null,"op":"c","before":null,
+    "after":{"id":1,"note":"old"}}}
+
+    {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
+    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"notes","server_id":0,"gtid":null,
+    "file":"","pos":0,"row":0,"thread":0,"query":null,"commit_ts":445644800000000001,
+    "cluster_id":"default"},"ts_ms":1700000001734,"transaction":null,"op":"u","before":{"id":1,
+    "note":"old"},"after":{"id":1,"note":"new"}}}
+
+    {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
+    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"notes","server_id":0,"gtid":null,
+    "file":"","pos":0,"row":0,"thread":0,"query":null,"commit_ts":445644800000000001,
+    "cluster_id":"default"},"ts_ms":1700000001734,"transaction":null,"op":"d","after":null,
+    "before":{"id":1,"note":"new"}}}
+
+    {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
+    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"t3142384771","server_id":0,
+    "gtid":null,"file":"","pos":0,"row":0,"thread":0,"query":null,"commit_ts":445644800000000001,
+    "cluster_id":"default"},"ts_ms":1700000001734,"databaseName":"shop","schemaName":null,
+    "ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` INT DEFAULT 1",
+    "tableChanges":[{"type":"ALTER","id":"\"shop\".\"t3142384771\"",
+    "table":{"defaultCharsetName":"utf8mb4","primaryKeyColumnNames":[],"columns":[],
+    "comment":null}}]}}
+
+    {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
+    "ts_ms":1700000000000,"snapshot":"false","db":"","table":"","server_id":0,"gtid":null,"file":"",
+    "pos":0,"row":0,"thread":0,"query":null,"commit_ts":445644800000000001,"cluster_id":"default"},
+    "ts_ms":1700000001734,"transaction":null,"op":"m"}}
 """
 
 from __future__ import annotations

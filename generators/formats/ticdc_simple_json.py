@@ -17,15 +17,24 @@ table are those of its tableSchema; a statement on a database has none.
 
 Not written: ticdc#simple-column-sort, which only a lying profile has.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a watermark:
+
+    {"version":1,"database":"shop","table":"notes","tableID":311028109,"type":"INSERT",
+    "commitTs":445644800000000001,"buildTs":1700000001734,"schemaVersion":442804258692849590,
+    "data":{"id":"1","note":"old"}}
 
     {"version":1,"database":"shop","table":"notes","tableID":311028109,"type":"UPDATE",
     "commitTs":445644800000000001,"buildTs":1700000001734,"schemaVersion":442804258692849590,
     "data":{"id":"1","note":"new"},"old":{"id":"1","note":"old"}}
 
-    {"version":1,"type":"ALTER",
-    "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` INT DEFAULT 1",
+    {"version":1,"database":"shop","table":"notes","tableID":311028109,"type":"DELETE",
+    "commitTs":445644800000000001,"buildTs":1700000001734,"schemaVersion":442804258692849590,
+    "old":{"id":"1","note":"new"}}
+
+    {"version":1,"type":"ALTER","sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` INT DEFAULT 1",
     "commitTs":445644800000000001,"buildTs":1700000001734}
+
+    {"version":1,"type":"WATERMARK","commitTs":445644800000000001,"buildTs":1700000001734}
 """
 
 from __future__ import annotations

@@ -7,18 +7,27 @@ headers. No parameter sends DDL to a topic of its own: it goes to the topic of i
 partition 0 (canal#topics). `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
 `generators.sources.mysql.DDL_ACTIONS`.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"data":[{"id":"1","note":"old"}],"database":"shop","es":1700000000000,
+    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":false,
+    "mysqlType":{"id":"int","note":"text"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,
+    "note":2005},"table":"notes","ts":1700000000141,"type":"INSERT"}
 
     {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000000,
-    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":false,"mysqlType":
-    {"id":"int","note":"text"},"old":[{"note":"old"}],"pkNames":["id"],"sql":"","sqlType":
-    {"id":4,"note":2005},"table":"notes","ts":1700000000141,"type":"UPDATE"}
+    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":false,
+    "mysqlType":{"id":"int","note":"text"},"old":[{"note":"old"}],"pkNames":["id"],"sql":"",
+    "sqlType":{"id":4,"note":2005},"table":"notes","ts":1700000000141,"type":"UPDATE"}
+
+    {"data":[{"id":"1","note":"new"}],"database":"shop","es":1700000000000,
+    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":false,
+    "mysqlType":{"id":"int","note":"text"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,
+    "note":2005},"table":"notes","ts":1700000000141,"type":"DELETE"}
 
     {"data":null,"database":"shop","es":1700000000000,
-    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":true,
-    "mysqlType":null,"old":null,"pkNames":null,
-    "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","sqlType":null,
-    "table":"t3142384771","ts":1700000000141,"type":"ALTER"}
+    "gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77","id":241816,"isDdl":true,"mysqlType":null,
+    "old":null,"pkNames":null,"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
+    "sqlType":null,"table":"t3142384771","ts":1700000000141,"type":"ALTER"}
 """
 
 from __future__ import annotations

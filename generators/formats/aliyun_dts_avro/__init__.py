@@ -1,10 +1,43 @@
-"""Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and
+r"""Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and
 2020-06 of the schema.
 
 Source: the vendor's Record.avsc and its clients (`aliyun` of the catalogue of sources). One message
 is one record and one change: a row, a DDL statement, a transaction mark, or nothing but a sign of
 life. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`; its order is not the
 table's, and here is drawn from the history's seed.
+
+Key and value of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, a
+watermark, and a heartbeat, with 2020-06:
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x00\x02\x14s
+    hop.notes\x00\n\x12thread_id\x0427\x16metaVersion\x0481(readerThroughoutTime\x1a1700000000431
+    \x14pk_uk_info${"PRIMARY":["id"]}\x12server_id\x142026310845\x00\x04\x04\x04id\x06\x08note\xf8
+    \x03\x00\x00\x04\x04\x02\x08\x021\x14\x08TEXT\x06old\x00\x80\xc4\x9f\xd5\x0c'
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x02\x02\x14s
+    hop.notes\x00\n\x12thread_id\x0427\x16metaVersion\x0481(readerThroughoutTime\x1a1700000000431
+    \x14pk_uk_info${"PRIMARY":["id"]}\x12server_id\x142026310845\x00\x04\x04\x04id\x06\x08note\xf8
+    \x03\x00\x04\x04\x02\x08\x021\x14\x08TEXT\x06old\x00\x04\x04\x02\x08\x021\x14\x08TEXT\x06new\x00
+    \x80\xc4\x9f\xd5\x0c'
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x04\x02\x14s
+    hop.notes\x00\n\x12thread_id\x0427\x16metaVersion\x0481(readerThroughoutTime\x1a1700000000431
+    \x14pk_uk_info${"PRIMARY":["id"]}\x12server_id\x142026310845\x00\x04\x04\x04id\x06\x08note\xf8
+    \x03\x00\x04\x04\x02\x08\x021\x14\x08TEXT\x06new\x00\x00\x80\xc4\x9f\xd5\x0c'
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x06\x02\x08s
+    hop\x00\x14\x10GTID_SETZ9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b:1-743192\x1aQ_FLAGS2_CODE\x020\x1ec
+    ommitTimestamp\x141700000000\x1cQ_CHARSET_CODE\x1245,45,
+    255\x1eQ_SQL_MODE_CODE\x141436549152&lowerCaseTableNames\x08true(readerThroughoutTime\x1a1700000
+    000431\x12server_id\x142026310845\x12thread_id\x0427\x08GTIDV9e76e5d8-4ac3-11ee-9e33-00163e0a8a2
+    b:743192\x00\x00\x00\x02tALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1\x80\xc4\x9f
+    \xd5\x0c'
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x12\x00\x00
+    \x02(readerThroughoutTime\x1a1700000000431\x00\x00\x00\x00\x80\xc4\x9f\xd5\x0c'
+
+    None b'\x00\x82\x98v\x80\xc4\x9f\xd5\x0c\x1072469@78\x1072347@78\x020\x00\x0c8.0.28\x10\x00\x00
+    \x02(readerThroughoutTime\x1a1700000000431\x00\x00\x00\x00\x80\xc4\x9f\xd5\x0c'
 """
 
 from __future__ import annotations

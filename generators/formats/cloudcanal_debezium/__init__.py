@@ -5,17 +5,24 @@ to Debezium's documentation for it; an article prints a message whose schema is 
 whose int(11) is a text. So values are texts as in CloudCanal Json, and Debezium's typed values with
 Connect's schema are the option `typed`. One message is one row; DDL goes in the same stream.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"op":"c","ts_ms":1700000000000,"after":{"id":"1","note":"old"},"before":{},
+    "source":{"ts_ms":1700000000000,"db":"shop","table":"notes","connector":"MySQL","gtid":null,
+    "file":"mysql-bin.000003","pos":155,"server_id":223344}}
 
     {"op":"u","ts_ms":1700000000000,"after":{"id":"1","note":"new"},"before":{"id":"1",
-    "note":"old"},"source":{"ts_ms":1700000000000,"db":"shop","table":"notes",
-    "connector":"MySQL","gtid":null,"file":"mysql-bin.000003","pos":155,
-    "server_id":223344}}
+    "note":"old"},"source":{"ts_ms":1700000000000,"db":"shop","table":"notes","connector":"MySQL",
+    "gtid":null,"file":"mysql-bin.000003","pos":155,"server_id":223344}}
+
+    {"op":"d","ts_ms":1700000000000,"after":{},"before":{"id":"1","note":"new"},
+    "source":{"ts_ms":1700000000000,"db":"shop","table":"notes","connector":"MySQL","gtid":null,
+    "file":"mysql-bin.000003","pos":155,"server_id":223344}}
 
     {"databaseName":"shop","ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
     "ts_ms":1700000951314,"source":{"ts_ms":1700000000000,"db":"shop","table":"t3142384771",
-    "connector":"MySQL","gtid":null,"file":"mysql-bin.000003","pos":155,
-    "server_id":223344},"tableChanges":null}
+    "connector":"MySQL","gtid":null,"file":"mysql-bin.000003","pos":155,"server_id":223344},
+    "tableChanges":null}
 """
 
 from __future__ import annotations

@@ -12,14 +12,27 @@ tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone
 `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
 `bigint.unsigned.handling.mode` (long, precise).
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a heartbeat:
 
-    {"before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"},"source":
-    {"version":"3.5.0.Final","connector":"mysql","name":"cdc","ts_ms":1700000000000,
-    "snapshot":"false","db":"shop","sequence":null,"ts_us":1700000000000000,
-    "ts_ns":1700000000000000000,"table":"notes","server_id":634417716,"gtid":null,
-    "file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,"query":null},
-    "transaction":null,"op":"u","ts_ms":1700000000096,"ts_us":1700000000096000,
+    {"before":null,"after":{"id":1,"note":"old"},"source":{"version":"3.5.0.Final",
+    "connector":"mysql","name":"cdc","ts_ms":1700000000000,"snapshot":"false","db":"shop",
+    "sequence":null,"ts_us":1700000000000000,"ts_ns":1700000000000000000,"table":"notes",
+    "server_id":634417716,"gtid":null,"file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,
+    "query":null},"transaction":null,"op":"c","ts_ms":1700000000096,"ts_us":1700000000096000,
+    "ts_ns":1700000000096000000}
+
+    {"before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"},"source":{"version":"3.5.0.Final",
+    "connector":"mysql","name":"cdc","ts_ms":1700000000000,"snapshot":"false","db":"shop",
+    "sequence":null,"ts_us":1700000000000000,"ts_ns":1700000000000000000,"table":"notes",
+    "server_id":634417716,"gtid":null,"file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,
+    "query":null},"transaction":null,"op":"u","ts_ms":1700000000096,"ts_us":1700000000096000,
+    "ts_ns":1700000000096000000}
+
+    {"before":{"id":1,"note":"new"},"after":null,"source":{"version":"3.5.0.Final",
+    "connector":"mysql","name":"cdc","ts_ms":1700000000000,"snapshot":"false","db":"shop",
+    "sequence":null,"ts_us":1700000000000000,"ts_ns":1700000000000000000,"table":"notes",
+    "server_id":634417716,"gtid":null,"file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,
+    "query":null},"transaction":null,"op":"d","ts_ms":1700000000096,"ts_us":1700000000096000,
     "ts_ns":1700000000096000000}
 
     {"source":{"version":"3.5.0.Final","connector":"mysql","name":"cdc","ts_ms":1700000000000,
@@ -28,6 +41,8 @@ An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
     "file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,"query":null},
     "ts_ms":1700000000096,"databaseName":"shop","schemaName":null,
     "ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","tableChanges":[]}
+
+    {"ts_ms":1700000000096}
 """
 
 from __future__ import annotations

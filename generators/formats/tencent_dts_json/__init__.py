@@ -7,7 +7,18 @@ documented, JSON types and shapes are not. One record is one row, or one control
 `oldColumns` and `newColumns` hold texts in the order of `columns`. Geometry, on which the pages
 disagree (tencent#geometry), is no type of `generators.sources.mysql`.
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, a watermark, and a
+heartbeat:
+
+    {"id":904603,"version":1,"messageType":"INSERT","fileName":"mysql-bin.000004",
+    "position":"2196@4","safePosition":"2001@4","timestamp":1700000000,
+    "gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:83649","transactionId":null,"serverId":109741,
+    "threadId":12,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":"shop",
+    "tableName":"notes","objectName":"shop.notes","columns":[{"name":"id","dataTypeNumber":3,
+    "isKey":true,"originalType":"int(11)"},{"name":"note","dataTypeNumber":252,"isKey":false,
+    "originalType":"text"}],"oldColumns":null,"newColumns":["1","old"],"sql":null,
+    "executionTime":null,"syncedGtid":null,"fakeGtid":false,"pkNames":["id"],
+    "readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,"index":1}
 
     {"id":904603,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004",
     "position":"2196@4","safePosition":"2001@4","timestamp":1700000000,
@@ -19,14 +30,40 @@ An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
     "executionTime":null,"syncedGtid":null,"fakeGtid":false,"pkNames":["id"],
     "readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,"index":1}
 
-    {"id":904603,"version":1,"messageType":"DDL","fileName":"mysql-bin.000004",
+    {"id":904603,"version":1,"messageType":"DELETE","fileName":"mysql-bin.000004",
     "position":"2196@4","safePosition":"2001@4","timestamp":1700000000,
+    "gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:83649","transactionId":null,"serverId":109741,
+    "threadId":12,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":"shop",
+    "tableName":"notes","objectName":"shop.notes","columns":[{"name":"id","dataTypeNumber":3,
+    "isKey":true,"originalType":"int(11)"},{"name":"note","dataTypeNumber":252,"isKey":false,
+    "originalType":"text"}],"oldColumns":["1","new"],"newColumns":null,"sql":null,
+    "executionTime":null,"syncedGtid":null,"fakeGtid":false,"pkNames":["id"],
+    "readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,"index":1}
+
+    {"id":904603,"version":1,"messageType":"DDL","fileName":"mysql-bin.000004","position":"2196@4",
+    "safePosition":"2001@4","timestamp":1700000000,
     "gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:83649","transactionId":null,"serverId":109741,
     "threadId":12,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":"shop",
     "tableName":null,"objectName":null,"columns":null,"oldColumns":null,"newColumns":null,
     "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","executionTime":0,
-    "syncedGtid":null,"fakeGtid":false,"readerTimestamp":1700000000789,"tags":
-    {"lowerCaseTableNames":"0"},"total":1,"index":1}
+    "syncedGtid":null,"fakeGtid":false,"readerTimestamp":1700000000789,
+    "tags":{"lowerCaseTableNames":"0"},"total":1,"index":1}
+
+    {"id":904603,"version":1,"messageType":"CHECKPOINT","fileName":"mysql-bin.000004",
+    "position":"2196@4","safePosition":"2001@4","timestamp":null,"gtid":null,"transactionId":null,
+    "serverId":null,"threadId":null,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":null,
+    "tableName":null,"objectName":null,"columns":null,"oldColumns":null,"newColumns":null,
+    "sql":null,"executionTime":null,"syncedGtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:1-83649",
+    "fakeGtid":false,"readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,
+    "index":1}
+
+    {"id":904603,"version":1,"messageType":"HEARTBEAT","fileName":null,"position":null,
+    "safePosition":null,"timestamp":null,"gtid":null,"transactionId":null,"serverId":null,
+    "threadId":null,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":null,
+    "tableName":null,"objectName":null,"columns":null,"oldColumns":null,"newColumns":null,
+    "sql":null,"executionTime":null,"heartbeatTimestamp":1700000000,"syncedGtid":null,
+    "fakeGtid":false,"readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,
+    "index":1}
 """
 
 from __future__ import annotations

@@ -12,17 +12,31 @@ table's old name; the one default topic of this writer hides that. Tables withou
 as with `force-replicate=true`, and whole where TiCDC refuses that beside an option
 (delete-only-output-handle-key-columns).
 
-An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a watermark:
+
+    {"id":0,"database":"shop","table":"notes","pkNames":["id"],"isDdl":false,"type":"INSERT",
+    "es":1700000000000,"ts":1700000001734,"sql":"","sqlType":{"id":4,"note":2005},
+    "mysqlType":{"id":"int","note":"text"},"old":null,"data":[{"id":"1","note":"old"}],
+    "_tidb":{"commitTs":445644800000000001}}
 
     {"id":0,"database":"shop","table":"notes","pkNames":["id"],"isDdl":false,"type":"UPDATE",
     "es":1700000000000,"ts":1700000001734,"sql":"","sqlType":{"id":4,"note":2005},
     "mysqlType":{"id":"int","note":"text"},"old":[{"id":"1","note":"old"}],"data":[{"id":"1",
     "note":"new"}],"_tidb":{"commitTs":445644800000000001}}
 
+    {"id":0,"database":"shop","table":"notes","pkNames":["id"],"isDdl":false,"type":"DELETE",
+    "es":1700000000000,"ts":1700000001734,"sql":"","sqlType":{"id":4,"note":2005},
+    "mysqlType":{"id":"int","note":"text"},"old":null,"data":[{"id":"1","note":"new"}],
+    "_tidb":{"commitTs":445644800000000001}}
+
     {"id":0,"database":"shop","table":"t3142384771","pkNames":null,"isDdl":true,"type":"ALTER",
-    "es":1700000000000,"ts":1700000001734,
-    "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` INT DEFAULT 1","sqlType":null,
-    "mysqlType":null,"data":null,"old":null,"_tidb":{"commitTs":445644800000000001}}
+    "es":1700000000000,"ts":1700000001734,"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` INT DE
+    FAULT 1","sqlType":null,"mysqlType":null,"data":null,"old":null,
+    "_tidb":{"commitTs":445644800000000001}}
+
+    {"id":0,"database":"","table":"","pkNames":null,"isDdl":false,"type":"TIDB_WATERMARK",
+    "es":1700000000000,"ts":1700000001734,"sql":"","sqlType":null,"mysqlType":null,"data":null,
+    "old":null,"_tidb":{"watermarkTs":445644800000000001}}
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its
+r"""TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its
 default.
 
 Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of
@@ -20,6 +20,29 @@ cannot be told from an INSERT, which TiCDC's own decoder takes it for. `keys` ar
 
 Not written: large-message-handle-compression, which packs each value behind its length; `ptn` of a
 partitioned table.
+
+Key and value of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a
+watermark, with v8.5.7:
+
+    b'\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00B{"ts":445644800000000001,
+    "scm":"shop","tbl":"notes","rid":1,"t":1}' b'\x00\x00\x00\x00\x00\x00\x00M{"u":{"id":{"t":3,
+    "h":true,"f":11,"v":1},"note":{"t":252,"f":64,"v":"b2xk"}}}'
+
+    b'\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00B{"ts":445644800000000001,
+    "scm":"shop","tbl":"notes","rid":1,"t":1}' b'\x00\x00\x00\x00\x00\x00\x00\x99{"u":{"id":{"t":3,
+    "h":true,"f":11,"v":1},"note":{"t":252,"f":64,"v":"bmV3"}},"p":{"id":{"t":3,"h":true,"f":11,
+    "v":1},"note":{"t":252,"f":64,"v":"b2xk"}}}'
+
+    b'\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00B{"ts":445644800000000001,
+    "scm":"shop","tbl":"notes","rid":1,"t":1}' b'\x00\x00\x00\x00\x00\x00\x00M{"d":{"id":{"t":3,
+    "h":true,"f":11,"v":1},"note":{"t":252,"f":64,"v":"bmV3"}}}'
+
+    b'\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00@{"ts":445644800000000001,
+    "scm":"shop","tbl":"t3142384771","t":2}' b'\x00\x00\x00\x00\x00\x00\x00H{"q":"ALTER TABLE `t3142
+    384771` ADD COLUMN `added` INT DEFAULT 1","t":5}'
+
+    b'\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x1f{"ts":445644800000000001,
+    "t":3}' b'\x00\x00\x00\x00\x00\x00\x00\x00'
 """
 
 from __future__ import annotations

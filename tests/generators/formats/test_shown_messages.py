@@ -1,5 +1,5 @@
-"""Each writer of text ends its docstring with what it writes: a row change, and a statement if the
-product sends statements. This test writes them again.
+"""Each writer ends its docstring with what it writes: a row inserted, updated and deleted, a
+statement, a watermark and a heartbeat, if the product sends them. This test writes them again.
 """
 
 from __future__ import annotations
@@ -9,9 +9,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from generators.model import Column, History, Layout, Op, Row, Table
+from generators.model import (
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Layout,
+    Message,
+    Op,
+    Row,
+    Table,
+    Watermark,
+)
 from generators.sources import mysql, postgresql
-from generators.sources.boundaries import change
+from generators.sources.boundaries import START, change
 from generators.sources.ddl import ddl_event
 from generators.wire_format import FORMATS, get, module_name
 
@@ -19,37 +30,60 @@ PROFILES = {
     "ticdc-canal-json": "v8.5.7+extension",
     "debezium-json": "3.5.0.Final+schemaless",
     "cloudcanal-debezium": "2022+schemaless",
-    "ticdc-debezium-json": "v8.5.7+schemaless",
+    "ticdc-avro": "v8.5.7+extension",
+    "ticdc-debezium-json": "new-8.5.7+extension+schemaless",
+    "ticdc-open-protocol": "v8.5.7",
     "ticdc-simple-json": "v8.5.7",
+    "ticdc-simple-avro": "v8.5.7",
+    "debezium-avro": "3.5.0.Final",
     "maxwell-json": "1.45.0+ddl",
     "aws-dms-json": "2016-01-01",
 }
 """Profiles that show a format in few characters; of others the last listed one shows it."""
 
 WITH_SCHEMA = ("huawei-cdl-json", "huawei-cdl-debezium")
-"""Formats of which each message has a schema of over a thousand characters."""
-
-SHOWN = [name for name in FORMATS if get(name).container == "json" and name not in WITH_SCHEMA]
+"""Formats whose messages begin with a schema of over a thousand characters, which is not shown."""
 
 BEFORE: Row = {"id": 1, "note": "old"}
 AFTER: Row = {"id": 1, "note": "new"}
 
 
-def messages(name: str) -> Iterator[str]:
-    """An UPDATE of one column of the table `shop.notes`, and ADD COLUMN."""
+def events(table: Table) -> Iterator[Event]:
+    """What happens to the table `shop.notes`, ADD COLUMN, and the signs of life."""
+    yield change(table, Op.INSERT, (None, BEFORE))
+    yield change(table, Op.UPDATE, (BEFORE, AFTER))
+    yield change(table, Op.DELETE, (AFTER, None))
+    yield ddl_event("add column", "shop")
+    yield Watermark(START)
+    yield Heartbeat(START)
+
+
+def message_text(name: str, message: Message) -> str:
+    """A message of JSON as it is, of a format with a schema its payload; of other formats key and
+    value as Python prints bytes.
+    """
+    if get(name).container != "json":
+        return f"{message.key!r} {message.value!r}"
+    assert message.value is not None
+    text = message.value.decode().rstrip("\r\n")
+    if name in WITH_SCHEMA:
+        schema, payload, end = text.partition('"payload":')
+        assert schema.startswith('{"schema":{'), text
+        return payload + end.removesuffix("}")
+    return text
+
+
+def written_texts(name: str) -> Iterator[str]:
+    """The messages of all events, without the tombstones of JSON, which have no text."""
     fmt = get(name)
     profile = fmt.profile(PROFILES[name]) if name in PROFILES else fmt.profiles[-1]
     types = postgresql if profile.source == "postgresql" else mysql
     number = types.TYPES["integer" if types is postgresql else "int"]
-    columns = (
-        Column("id", number, nullable=False),
-        Column("note", types.TYPES["text"]),
-    )
-    table = Table("shop", "notes", columns, ("id",))
-    for event in (change(table, Op.UPDATE, (BEFORE, AFTER)), ddl_event("add column", "shop")):
+    columns = (Column("id", number, nullable=False), Column("note", types.TYPES["text"]))
+    for event in events(Table("shop", "notes", columns, ("id",))):
         for written in fmt.write(History((event,)), profile, Layout(partitions=1)):
-            if written.message.value is not None:
-                yield written.message.value.decode().rstrip("\r\n")
+            if written.message.value is not None or fmt.container != "json":
+                yield message_text(name, written.message)
 
 
 def blocks(text: str) -> list[str]:
@@ -63,9 +97,9 @@ def blocks(text: str) -> list[str]:
     return [block for block in found if block]
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_writer_s_docstring_shows_what_it_writes(name: str) -> None:
     shown = importlib.import_module(f"generators.formats.{module_name(name)}").__doc__ or ""
-    written = list(messages(name))
-    assert written
+    written = list(written_texts(name))
+    assert len(written) >= 3
     assert blocks(shown)[-len(written) :] == written
