@@ -221,7 +221,6 @@ def publish(options: PublishOptions) -> None:
         if not pattern:
             kafka.ensure_topic(started.cluster, options.topic, options.partitions, options.timeout)
         if options.measure:
-            count = options.count or _MEASURED
             click.echo(
                 json.dumps(
                     compare_rates(
@@ -230,7 +229,7 @@ def publish(options: PublishOptions) -> None:
                         fmt,
                         selected_profile,
                         options.seed,
-                        count,
+                        options.count or _MEASURED,
                         load_options,
                         note,
                     )
