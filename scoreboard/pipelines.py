@@ -52,7 +52,7 @@ PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A public recipe: where it stands and under which name, its steps in a line, the table format
-    that it is printed for, what the page leaves open (`given`), and what repairs it. `why` says why
+    that it is printed for, what the page leaves open (`remark`), and what repairs it. `why` says why
     it does not run.
     """
 
@@ -64,7 +64,7 @@ class Recipe:
     published: str = ""
     sink: str = ""
     function: str = ""
-    given: str = ""
+    remark: str = ""
     steps: str = ""
     repair: str = ""
     why: str = ""
@@ -174,10 +174,10 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield "not judged."
     yield ""
     shared = (nemeses_of(results, sink) for sink in FORMATS)
-    shown = set(itertools.chain.from_iterable(shared))
-    for name in filter(shown.__contains__, NEMESES):
-        (nemesis,) = select_nemeses(name)
-        yield f"- {name}: {nemesis.statement}"
+    judged_nemeses = set(itertools.chain.from_iterable(shared))
+    for name in filter(judged_nemeses.__contains__, NEMESES):
+        (disturbance,) = select_nemeses(name)
+        yield f"- {name}: {disturbance.statement}"
     yield ""
     yield "*truncate* are rows that TRUNCATE TABLE or DROP TABLE removed: a recipe that reads changes of"
     yield "rows alone cannot remove them, and Debezium's connectors send no TRUNCATE unless"
@@ -212,11 +212,11 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{recipe.publisher}{published}, read on {recipe.read}."
         yield ""
         yield f"- Steps: {recipe.steps}."
-        if recipe.given:
-            yield f"- Of the page: {recipe.given}."
-        for tried in nemeses_of(results, recipe.sink):
-            if first := results[recipe.name].get(tried, {}).get("first"):
-                yield f"- {tried}: {first}."
+        if recipe.remark:
+            yield f"- Of the page: {recipe.remark}."
+        for nemesis in nemeses_of(results, recipe.sink):
+            if first := results[recipe.name].get(nemesis, {}).get("first"):
+                yield f"- {nemesis}: {first}."
         yield f"- Repair: {recipe.repair}."
     yield ""
     yield "## Not judged"
@@ -278,9 +278,9 @@ def main(arguments: list[str]) -> None:
         for sink in dict.fromkeys(runnable[name] for name in names):
             conf, catalogue = _session_of(sink)
             session = {"spark": spark, "packages": _packages(sink, spark)}
-            tried = [name for name in names if runnable[name] == sink]
+            names_of_sink = [name for name in names if runnable[name] == sink]
             with ChildEngine(conf=conf) as engine:
-                for nemesis, name in itertools.product(nemeses, tried):
+                for nemesis, name in itertools.product(nemeses, names_of_sink):
                     facts = judge(name, sink, nemesis, engine, catalogue)
                     record(sink, session, name, nemesis, facts)
     PAGE.write_text(page_text(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
@@ -290,10 +290,10 @@ def selected(arguments: Sequence[str], runnable: Iterable[str]) -> tuple[list[st
     """The candidates and the disturbances that arguments name; of what none is named, all. Raises
     UnknownName.
     """
-    known = [*runnable, *NEMESES]
+    choices = [*runnable, *NEMESES]
     for argument in arguments:
-        if argument not in known:
-            raise UnknownName("recipe or disturbance", argument, known)
+        if argument not in choices:
+            raise UnknownName("recipe or disturbance", argument, choices)
     names = [name for name in runnable if name in arguments]
     nemeses = [nemesis for nemesis in NEMESES if nemesis in arguments]
     return names or list(runnable), nemeses or list(NEMESES)

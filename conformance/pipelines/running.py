@@ -148,10 +148,10 @@ def _nemeses(glob: str) -> list[Nemesis]:
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
-    tried = order_of(fmt.name).tried
-    chosen = select_profiles(fmt, settings.profile or tried or "*")
+    default_profile = order_of(fmt.name).tried
+    chosen = select_profiles(fmt, settings.profile or default_profile or "*")
     if settings.tables is not None:
-        if tried and not settings.profile:
+        if default_profile and not settings.profile:
             # Of another database than the tables that profile may be.
             chosen = tuple(dict.fromkeys((*chosen, *select_profiles(fmt, "*"))))
         chosen = profiles_of_source(fmt, chosen, settings.tables.schema)

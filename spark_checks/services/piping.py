@@ -27,18 +27,18 @@ from spark_checks.services.streaming import records_of
 
 class Started(NamedTuple):
     """A pipeline whose `start` was called, the query that it returned (None for a batch job), and
-    `others`, which `start` began beside it. The pipeline is kept with its queries, as `start` may
-    leave in its module what `table` reads.
+    `side_queries`, which `start` began beside it. The pipeline is kept with its queries, as
+    `start` may leave in its module what `table` reads.
     """
 
     pipeline: Pipeline
     query: StreamingQuery | None
-    others: tuple[StreamingQuery, ...] = ()
+    side_queries: tuple[StreamingQuery, ...] = ()
 
     @property
     def queries(self) -> tuple[StreamingQuery, ...]:
         """All of them, the returned one first."""
-        return self.others if self.query is None else (self.query, *self.others)
+        return self.side_queries if self.query is None else (self.query, *self.side_queries)
 
     @property
     def is_running(self) -> bool:
@@ -141,8 +141,8 @@ def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
     finally:
         under_way.unlink(missing_ok=True)
         del _BEGINNINGS[target]
-    others = [each for each in begun if query is not None and each.runId != query.runId]
-    return Started(pipeline, query, tuple(others))
+    side_queries = [each for each in begun if query is not None and each.runId != query.runId]
+    return Started(pipeline, query, tuple(side_queries))
 
 
 def stop_queries(*targets: str) -> None:
