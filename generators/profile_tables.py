@@ -83,6 +83,8 @@ def read_choices(name: str, profile_class: type[P]) -> Choices[P]:
     table = _read_table(name)
     place = _Place(FILE.format(name))
     releases = tuple(table.releases)
+    for release, row in table.releases.items():
+        place.at("releases").at(release).refuse_other_than_table(row)
     bases = {
         release: _base(table.releases, release, profile_class, place.at("releases"))
         for release in releases
@@ -143,7 +145,12 @@ class _Place:
     def unknown(self, what: str, value: str, legal: Iterable[str]) -> UsageError:
         return UsageError(f"{self}: {UnknownName(what, value, legal)}")
 
+    def refuse_other_than_table(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            raise self.error(f"= {value!r}: expected a table, such as {{ fact = true }}")
+
     def refuse_unknown(self, table: Mapping[str, Any], legal: Iterable[str]) -> None:
+        self.refuse_other_than_table(table)
         for key in table:
             if key not in legal:
                 raise self.unknown("key", key, legal)
@@ -172,6 +179,8 @@ def _read_table(name: str) -> _Table:
     family = file["family"]
     place = _Place(FILE.format(name)).at("family")
     place.refuse_unknown(family, _FAMILY_KEYS)
+    if "like" not in family:
+        raise place.error("has no `like`, the format whose releases and options these are")
     family_table = _read_table(family["like"])
     left_out = family.get("without", ())
     for option in left_out:
@@ -290,6 +299,7 @@ def _facts(table: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
     hints = get_type_hints(holder)
     names = [field.name for field in fields(holder)]
     facts: dict[str, Any] = {}
+    place.refuse_other_than_table(table)
     for name, value in table.items():
         if name not in names:
             raise place.unknown(f"fact of {holder.__name__}", name, names)

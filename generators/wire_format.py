@@ -5,18 +5,21 @@ name.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
 from generators.garbage.wellformed import Oracle
 from generators.model import (
     History,
+    Kind,
     Layout,
     Logical,
+    Op,
     Scenario,
     SourceType,
     Value,
@@ -53,6 +56,10 @@ class Loss:
     def covers(self, type: SourceType) -> bool:
         """Whether values of the type are affected."""
         return type.logical in self.logicals
+
+
+EACH_OPERATION: Final = "that operation"
+"""The operation of a row of KindRow whose message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +202,8 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
     Raises UsageError for a wrong file, and as `Choices.build` does.
     """
     format_entry = read_format(name)
-    kinds = tuple(KindRow(*row) for row in format_entry["kinds"])
-    profiles = tuple(choices.build(*profile.split("+")) for profile in format_entry["profiles"])
+    kinds = tuple(read_kind(name, number, row) for number, row in enumerate(format_entry["kinds"]))
+    profiles = tuple(read_profile(name, profile, choices) for profile in format_entry["profiles"])
     texts = {key: format_entry[key] for key in ("title", "source", "position")}
     return {
         "name": name,
@@ -206,6 +213,34 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
         "members": read_members(name, format_entry.get("members", {})),
         **texts,
     }
+
+
+def read_kind(name: str, number: int, row: Sequence[str]) -> KindRow:
+    """A row of the kinds of messages in a format's file: what stands in the message, its kind, the
+    operation of a row change, and a note. Raises UsageError.
+    """
+    place = f"generators/formats/{name}.toml: kinds[{number}]"
+    if not isinstance(row, list) or not 2 <= len(row) <= len(fields(KindRow)):
+        columns = ", ".join(column.name for column in fields(KindRow))
+        raise UsageError(f"{place} = {row!r}: expected [{columns}], of which two are needed")
+    kind_row = KindRow(*row)
+    for kind in re.split(", | or ", kind_row.kind):
+        if kind not in Kind.__members__:
+            raise UsageError(f"{place}: {UnknownName('kind', kind, Kind.__members__)}")
+    operations = (*Op.__members__, EACH_OPERATION)
+    if kind_row.op and kind_row.op not in operations:
+        raise UsageError(f"{place}: {UnknownName('operation', kind_row.op, operations)}")
+    return kind_row
+
+
+def read_profile(name: str, profile: str, choices: Choices[P]) -> P:
+    """A profile that runs unasked. Raises UsageError that names the format's file."""
+    try:
+        return choices.build(*profile.split("+"))
+    except UsageError as error:
+        raise UsageError(
+            f"generators/formats/{name}.toml: profiles: {profile!r}: {error}"
+        ) from error
 
 
 def read_members(name: str, table: Mapping[str, Sequence[str]]) -> Members:

@@ -204,6 +204,13 @@ def test_a_wrong_row_is_refused_with_its_place(read: Read, line: str, wrong: str
             r"family\.without: unknown option 'ful'\. Did you mean 'full'\?",
         ),
         (FAMILY.replace("without", "with"), r"family: unknown key 'with'\. Did you mean 'without'"),
+        ("[releases]\n1 = 'x'", r"releases\.1 = 'x': expected a table, such as \{ fact = true \}$"),
+        (
+            '[releases.1]\n[options.big]\nsays = "Big."\nsets = "wide"',
+            r"options\.big\.sets = 'wide': expected a table, such as ",
+        ),
+        ("[releases.1]\n[options]\nbig = 3", r"options\.big = 3: expected a table, such as "),
+        ("[family]\nwithout = []", r"other-json\.toml: family has no `like`, the format whose "),
     ],
 )
 def test_a_wrong_file_is_refused(read: Read, table: str, why: str) -> None:

@@ -16,7 +16,16 @@ from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import UnknownName, UsageError
 from generators.profile_tables import read_file, read_format
 from generators.profiles import Profile
-from generators.wire_format import FORMATS, Format, about, formats, get
+from generators.wire_format import (
+    FORMATS,
+    Format,
+    KindRow,
+    about,
+    formats,
+    get,
+    read_kind,
+    read_profile,
+)
 
 
 def composed(fmt: Format[Any]) -> list[Profile]:
@@ -121,3 +130,37 @@ def test_the_schema_is_where_the_deployment_says(name: str) -> None:
         assert key is None or ("schema" in key) is (profile.deployment.schemas == "message"), (
             profile.name
         )
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (["type insert"], r"kinds\[3\] = \['type insert'\]: expected \[wire, kind, op, note\]"),
+        ("type insert", r"kinds\[3\] = 'type insert': expected \[wire, kind, op, note\]"),
+        (["type insert", "ROWW"], r"kinds\[3\]: unknown kind 'ROWW'\. Did you mean 'ROW'\?"),
+        (["type b", "CONTROL or DL"], r"kinds\[3\]: unknown kind 'DL'\."),
+        (["type c", "ROW", "INSRT"], r"unknown operation 'INSRT'\. Did you mean 'INSERT'\?"),
+    ],
+)
+def test_a_wrong_kind_of_message_is_refused_with_its_place(row: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=r"generators/formats/toy-json\.toml: .*" + why):
+        read_kind("toy-json", 3, row)
+
+
+def test_a_kind_of_message_is_read() -> None:
+    assert read_kind("toy-json", 0, ["type x", "CONTROL, WATERMARK or HEARTBEAT"]) == KindRow(
+        "type x", "CONTROL, WATERMARK or HEARTBEAT"
+    )
+    assert read_kind("toy-json", 0, ["op c", "ROW", "INSERT", "new"]) == KindRow(
+        "op c", "ROW", "INSERT", "new"
+    )
+
+
+def test_a_wrong_profile_of_a_run_is_refused_with_its_file() -> None:
+    choices = get("maxwell-json").choices
+    why = (
+        r"^generators/formats/maxwell-json\.toml: profiles: '1\.45\.0\+xofset': unknown option"
+        r" 'xofset' of maxwell-json\. Did you mean 'xoffset'\?"
+    )
+    with pytest.raises(UsageError, match=why):
+        read_profile("maxwell-json", "1.45.0+xofset", choices)
