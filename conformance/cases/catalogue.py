@@ -156,6 +156,7 @@ def select_profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple
 
 
 def _match_profiles(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
+    """The profiles that a glob names. Raises UnknownName if there is none."""
     listed = tuple(profile for profile in fmt.profiles if fnmatchcase(profile.name, glob))
     if listed or set("*?[").isdisjoint(glob):
         return listed or (fmt.profile(glob),)

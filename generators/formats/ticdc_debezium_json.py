@@ -667,6 +667,9 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _wires(profile: TicdcDebeziumProfile) -> Wire:
+    """How a value of a column named c is written in the profile, as a function of its type and
+    itself.
+    """
     return lambda type, value: cell(
         Column("c", type), value, new=profile.filled, years=profile.years
     )

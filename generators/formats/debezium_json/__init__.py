@@ -192,7 +192,8 @@ class _Writer:
                 "runId": str(run),
             }
             self.context = tuple(
-                (f"__debezium.context.{name}", text.encode()) for name, text in context.items()
+                (f"__debezium.context.{name}", header_text.encode())
+                for name, header_text in context.items()
             )
 
     # Records
@@ -224,26 +225,32 @@ class _Writer:
 
     def key_text(self, schema: Schema, payload: Any) -> str:
         """A key that is no row's."""
-        text = payload_text(schema, payload)
+        payload_json = payload_text(schema, payload)
         return (
-            f'{{"schema":{schema_text(schema)},"payload":{text}}}'
+            f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
             if self.profile.key_schemas
-            else text
+            else payload_json
         )
 
     def value_text(self, schema: Schema, payload: Any) -> str:
         """A value that is no row's."""
-        text = payload_text(schema, payload)
+        payload_json = payload_text(schema, payload)
         return (
-            f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
+            f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
+            if self.profile.schemas
+            else payload_json
         )
 
     def added(self, members: Mapping[str, str]) -> Headers:
         """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's
         (debezium#flattened).
         """
-        given = self.profile.flat and self.profile.flat_headers_everywhere
-        return tuple((name, text.encode()) for name, text in members.items()) if given else ()
+        adds_headers = self.profile.flat and self.profile.flat_headers_everywhere
+        return (
+            tuple((name, header_text.encode()) for name, header_text in members.items())
+            if adds_headers
+            else ()
+        )
 
     # Positions
 
@@ -285,12 +292,12 @@ class _Writer:
         """
         profile = self.profile
         in_log = snapshot in ("", _rows.INCREMENTAL)
-        shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
+        snapshot_marker: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
         block: dict[str, Any] = {
             "version": profile.release,
             "connector": profile.connector,
             "name": self.prefix,
-            "snapshot": shown,
+            "snapshot": snapshot_marker,
             "db": database,
             **envelope.stamps(profile, self.source_ms(at)),
         }
@@ -367,14 +374,14 @@ class _Writer:
         if not self.reading.goes_on:
             self.advance()
         snapshot = event.op is Op.READ
-        known = self.known_defaults(table, snapshot)
-        shape = _rows.shape_of(table, profile, self.prefix, tuple(known.items()), snapshot)
+        known_defaults = self.known_defaults(table, snapshot)
+        shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
         if profile.queries and not snapshot:
             self.query = self.logged or _rows.statement(event)
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in PostgreSQL's log
-            self.row(event, shape, known, images, i)
+            self.row(event, shape, known_defaults, images, i)
         self.last_commit = self.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
         self.query = ""
@@ -426,8 +433,8 @@ class _Writer:
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
-            sent = before if profile.image == "full" else old if moved and before else None
-            self.change(position, Op.UPDATE, sent, self.toasted(table, images, after), new_key)
+            sent_row = before if profile.image == "full" else old if moved and before else None
+            self.change(position, Op.UPDATE, sent_row, self.toasted(table, images, after), new_key)
             return
         self.change(position, event.op, None, after, new_key)
 
@@ -454,9 +461,9 @@ class _Writer:
         }
         for name, default in defaults.items():
             if name in wires and wires[name].json == "null" and not self.profile.nulls_kept:
-                shown = _rows.stand_in(table.column(name), default, self.profile, snapshot)
+                stand_in = _rows.stand_in(table.column(name), default, self.profile, snapshot)
                 wires[name] = replace(
-                    shown, cell=replace(shown.cell, cls="default", reason=_REPLACED)
+                    stand_in, cell=replace(stand_in.cell, cls="default", reason=_REPLACED)
                 )
         return wires
 
@@ -470,15 +477,15 @@ class _Writer:
             or images.after is None
         ):
             return after
-        row = dict(after)
+        new_row = dict(after)
         for column in table.columns:
             value = images.after.get(column.name)
-            kept = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
-            if kept and value == images.before.get(column.name):
-                row[column.name] = _debezium_postgresql.unavailable(
+            is_toasted = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
+            if is_toasted and value == images.before.get(column.name):
+                new_row[column.name] = _debezium_postgresql.unavailable(
                     column.type, self.profile.modes, column.nullable
                 )
-        return row
+        return new_row
 
     def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
         """A delete of the old row that the server sent, and its tombstone."""
@@ -514,15 +521,15 @@ class _Writer:
     def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
         if default is not None and not self.profile.nulls_kept:
-            shown = _rows.stand_in(column, default, self.profile, False)
+            stand_in = _rows.stand_in(column, default, self.profile, False)
             return replace(
-                shown,
+                stand_in,
                 cell=Cell(
                     State.ANY,
                     column.type,
-                    text=shown.cell.text,
+                    text=stand_in.cell.text,
                     cls="fallback",
-                    json=shown.cell.json,
+                    json=stand_in.cell.json,
                 ),
             )
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
@@ -550,10 +557,16 @@ class _Writer:
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
         if profile.flat:
-            row = before if after is None else after
-            if row is not None:  # a truncation is dropped
+            flat_row = before if after is None else after
+            if flat_row is not None:  # a truncation is dropped
                 value, change = flattened(
-                    profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at)
+                    profile,
+                    place,
+                    op,
+                    flat_row,
+                    self.keys(shape),
+                    self.lsn(),
+                    self.source_ms(event.at),
                 )
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
                 self.emit(
@@ -571,15 +584,19 @@ class _Writer:
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
-        rest = f'"op":"{CODES[op]}",{stamps}'
-        tail = f"{block},{rest}" if profile.transaction_first else f"{rest},{block}"
+        op_and_stamps = f'"op":"{CODES[op]}",{stamps}'
+        tail = (
+            f"{block},{op_and_stamps}" if profile.transaction_first else f"{op_and_stamps},{block}"
+        )
         payload = f'{{"before":{_rows.row_json(shape, before)},"after":{_rows.row_json(shape, after)},"source":{source},{tail}}}'
         value = (
             f'{{"schema":{shape.value_schema},"payload":{payload}}}'
             if shape.value_schema
             else payload
         )
-        corrupt = any(wire.corrupt for row in (before, after) if row for wire in row.values())
+        corrupt = any(
+            wire.corrupt for flat_row in (before, after) if flat_row for wire in flat_row.values()
+        )
         change = Change(
             0,
             Kind.ROW,
@@ -641,12 +658,12 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        known = (
+        known_event = (
             event
             if event.after is None
             else replace(event, after=self.known.table(self.with_defaults(event.after)))
         )
-        changes = table_changes(known, self.charsets.get(event.database, "utf8mb4"), profile)
+        changes = table_changes(known_event, self.charsets.get(event.database, "utf8mb4"), profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
         unnamed = "" if event.table and not profile.short_schema_changes else None
@@ -654,10 +671,12 @@ class _Writer:
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
         if event.old_name and profile.short_schema_changes:
             # Both tables, in the order of a HashSet of their ids (debezium#schema-change-names).
-            named = hash_order(
+            qualified_names = hash_order(
                 [f"{event.database}.{name}" for name in (event.table, event.old_name)]
             )
-            table = ",".join(qualified.removeprefix(f"{event.database}.") for qualified in named)
+            table = ",".join(
+                qualified.removeprefix(f"{event.database}.") for qualified in qualified_names
+            )
         payload: dict[str, Any] = {
             "source": Raw(
                 self.source(event.at, event.database, "", table, self.last_row, is_statement=True)
@@ -689,18 +708,18 @@ class _Writer:
         """
         if self.profile.is_mysql:
             self.known.see(event)
-        here = (event.database, event.table)
+        table_key = (event.database, event.table)
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)
             self.charsets[event.database] = charset[1] if charset else None
         if event.old_name:
-            self.defaults[here] = self.defaults.pop((event.database, event.old_name), {})
-        given = _DEFAULT.search(event.sql)
-        if given and event.action in ("add column", "set default"):
-            name = given[1] or given[2]
-            self.defaults[here] = {
-                **self.defaults.get(here, {}),
-                name: Default(given[3], int(given[3])),
+            self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
+        default_clause = _DEFAULT.search(event.sql)
+        if default_clause and event.action in ("add column", "set default"):
+            name = default_clause[1] or default_clause[2]
+            self.defaults[table_key] = {
+                **self.defaults.get(table_key, {}),
+                name: Default(default_clause[3], int(default_clause[3])),
             }
 
     def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
@@ -711,19 +730,25 @@ class _Writer:
 
     def with_defaults(self, table: Table) -> Table:
         """The table with the defaults that statements gave since it was made."""
-        given = self.defaults.get((table.database, table.name), {})
+        defaults_by_column = self.defaults.get((table.database, table.name), {})
         return replace(
             table,
-            columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns),
+            columns=tuple(
+                replace(c, default=defaults_by_column.get(c.name, c.default)) for c in table.columns
+            ),
         )
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""
         key, value = envelope.heartbeat_schemas(self.profile)
         name = self.key_text(key, {"serverName": self.prefix})
-        text = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
+        value_json = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
         self.emit(
-            f"__debezium-heartbeat.{self.prefix}", name, text, Change(0, Kind.HEARTBEAT), event.at
+            f"__debezium-heartbeat.{self.prefix}",
+            name,
+            value_json,
+            Change(0, Kind.HEARTBEAT),
+            event.at,
         )
 
     def transaction_mark(self, event: TransactionMark) -> None:

@@ -95,8 +95,8 @@ class Reading:
 
 def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
     """The events that end a run of events of rows that were read."""
-    rows = [event for event in events if isinstance(event, RowChange)]
-    for event, after in zip_longest(rows, rows[1:]):
+    row_events = [event for event in events if isinstance(event, RowChange)]
+    for event, after in zip_longest(row_events, row_events[1:]):
         if event.op is Op.READ and (after is None or after.op is not Op.READ):
             yield event
 
@@ -172,11 +172,13 @@ def shape_of(
             )
             for (name, schema), column in zip(fields, table.columns, strict=True)
         )
-    row = Schema("struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields)
-    whole = (
-        envelope.flat_schema(profile, row)
+    row_schema = Schema(
+        "struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields
+    )
+    value_schema = (
+        envelope.flat_schema(profile, row_schema)
         if profile.flat
-        else envelope.envelope_schema(profile, full_name, row)
+        else envelope.envelope_schema(profile, full_name, row_schema)
     )
     key_fields = tuple((names[k], by_name[names[k]]) for k in key)
     key_row = Schema(
@@ -184,15 +186,15 @@ def shape_of(
     )
     return TableShape(
         names,
-        {column: f"{string(shown)}:" for column, shown in names.items()},
+        {column: f"{string(field_name)}:" for column, field_name in names.items()},
         outer,
         name,
         envelope.topic_name(prefix, outer, name),
         key,
         identity,
         table,
-        schema_text(whole) if profile.schemas else "",
-        schema_text(row) if profile.schemas else "",
+        schema_text(value_schema) if profile.schemas else "",
+        schema_text(row_schema) if profile.schemas else "",
         schema_text(key_row) if profile.key_schemas else "",
     )
 
@@ -204,8 +206,8 @@ def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset
     """
     if not profile.mangles_names or snapshot:
         return frozenset()
-    whole = not (table.name.isascii() and (table.schema or "").isascii())
-    return frozenset(c.name for c in table.columns if whole or not c.name.isascii())
+    hides_all = not (table.name.isascii() and (table.schema or "").isascii())
+    return frozenset(c.name for c in table.columns if hides_all or not c.name.isascii())
 
 
 def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
@@ -269,16 +271,19 @@ def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] 
 def _column_schema(
     column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool
 ) -> Schema:
+    """The Connect schema of a column, with its default and comment as far as the connector sends
+    them.
+    """
     if profile.is_mysql:
         schema = _debezium_mysql.schema(
             column.type, profile.modes, column.nullable, spelling(column, snapshot)
         )
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
-    shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
+    default_json = "null" if default is None else stand_in(column, default, profile, snapshot).json
     if profile.is_mysql:
         schema = replace(schema, doc=envelope.comment_of(column, profile) or schema.doc)
-    return schema if shown == "null" else replace(schema, default=shown)
+    return schema if default_json == "null" else replace(schema, default=default_json)
 
 
 def defaults_of(
@@ -363,9 +368,9 @@ def stand_in(
     if profile.is_mysql:
         return _mysql_stand_in(column, default, profile, snapshot)
     if value is None:
-        text = postgresql_defaults.expression_value(type.name, default.text) or ""
+        expression_text = postgresql_defaults.expression_value(type.name, default.text) or ""
         zeros: dict[Logical, Value] = {
-            Logical.TEXT: text,
+            Logical.TEXT: expression_text,
             Logical.JSON: Json({}),
             Logical.DECIMAL: Decimal(0),
             Logical.FLOAT: 0.0,

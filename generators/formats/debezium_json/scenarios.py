@@ -121,38 +121,41 @@ class _Cases(Cases):
 
     def operations(self) -> Iterator[Scenario]:
         """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
-        row, bare = _ROW, {"id": 2, "a": None, "b": None}
-        yield self.case("op/read", read(row, bare, {**row, "id": 3}))
+        first_row, bare = _ROW, {"id": 2, "a": None, "b": None}
+        yield self.case("op/read", read(first_row, bare, {**first_row, "id": 3}))
         name = "op/read-two-tables"
         tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
         events = (
-            change(tables[0], Op.READ, (None, row), (None, bare)),
-            change(tables[1], Op.READ, (None, row)),
+            change(tables[0], Op.READ, (None, first_row), (None, bare)),
+            change(tables[1], Op.READ, (None, first_row)),
         )
         more = change(
-            tables[2], Op.READ, *((None, {**row, "id": number}) for number in range(1, 5))
+            tables[2], Op.READ, *((None, {**first_row, "id": number}) for number in range(1, 5))
         )
         yield named(name, *events, more, tags={"one-position"})
         yield self.of(self.a, self.b, key=()).case("op/read-keyless", read({"a": "x", "b": 5}))
-        yield self.case("op/read-then-stream", read(row), updated(row, {"b": 6}))
+        yield self.case("op/read-then-stream", read(first_row), updated(first_row, {"b": 6}))
         if self.profile.incremental_snapshots:
             begin, moment = (
                 SourceStatement(START, "incremental-snapshot", "", self.database),
                 Instant(START.ms + 1234),
             )
-            reads = replace(read(row, bare), at=moment)
+            reads = replace(read(first_row, bare), at=moment)
             yield self.case(
                 "op/read-incremental",
-                inserted(row),
+                inserted(first_row),
                 begin,
                 reads,
-                inserted({**row, "id": 3}),
+                inserted({**first_row, "id": 3}),
                 tags={"incremental"},
             )
         if self.profile.knows_truncate:
             yield self.case("op/truncate", RowChange(START, OWN, Op.TRUNCATE, ()))
         yield self.case(
-            "op/delete-then-insert", inserted(row), deleted(row), inserted({**row, "b": 7})
+            "op/delete-then-insert",
+            inserted(first_row),
+            deleted(first_row),
+            inserted({**first_row, "b": 7}),
         )
         if self.profile.image == "minimal":
             return
@@ -160,13 +163,13 @@ class _Cases(Cases):
             "tombstone/keyless", deleted({"a": "x", "b": 5}, {"a": None, "b": 6})
         )
         pairs: tuple[tuple[Row | None, Row | None], ...] = (
-            (row, {**row, "id": 9, "a": "z"}),
+            (first_row, {**first_row, "id": 9, "a": "z"}),
             (bare, {**bare, "b": 1}),
         )
         yield self.case("key/update-and-more", change(OWN, Op.UPDATE, *pairs), tags={"key-update"})
         yield self.of(
             self.id, Column("a", self.origin.string, False), self.b, key=("a", "id")
-        ).case("key/update-part", updated(row, {"a": 'q"\\'}), tags={"key-update"})
+        ).case("key/update-part", updated(first_row, {"a": 'q"\\'}), tags={"key-update"})
 
     def keys(self) -> Iterator[Scenario]:
         """Record keys: types that are base64, names that look like an envelope, unique keys, no
@@ -182,9 +185,9 @@ class _Cases(Cases):
             ("key/text-escapes", self.origin.string, 'q"uo\\te\n汉'),
         )
         for name, type, value in keys:
-            row: Row = {"k": value, "a": "x"}
+            cells: Row = {"k": value, "a": "x"}
             yield self.of(Column("k", type, False), self.a, key=("k",)).case(
-                name, inserted(row), deleted(row)
+                name, inserted(cells), deleted(cells)
             )
         columns = (
             Column("schema", self.origin.number, False),
@@ -199,9 +202,11 @@ class _Cases(Cases):
             tags={"key-look-alike"},
         )
         names = ("op", "before", "after", "source", "ts_ms", "ddl", "schema", "payload", "status")
-        row = {"id": 1, **dict.fromkeys(names, "d")}
+        cells = {"id": 1, **dict.fromkeys(names, "d")}
         yield self.of(self.id, *(Column(n, self.origin.string) for n in names)).case(
-            "key/named-like-the-envelope", inserted(row), updated(row, {"op": None, "after": "{}"})
+            "key/named-like-the-envelope",
+            inserted(cells),
+            updated(cells, {"op": None, "after": "{}"}),
         )
         yield self.of(
             Column("u", self.origin.number, False), self.a, key=(), unique=(("u",),)
@@ -233,29 +238,34 @@ class _Cases(Cases):
         """
         number, string = self.origin.number, self.origin.string
         if self.profile.is_mysql:
-            row: Row = {"k``": 1, "a`b": "x", "a": "y"}
+            ticked_row: Row = {"k``": 1, "a`b": "x", "a": "y"}
             tags = {"back-tick"}
             ticked = self.of(
                 Column("k``", number, False), Column("a`b", string), self.a, key=("k``",)
             )
-            yield ticked.case("names/back-ticks", read(row), inserted({**row, "k``": 2}), tags=tags)
+            yield ticked.case(
+                "names/back-ticks", read(ticked_row), inserted({**ticked_row, "k``": 2}), tags=tags
+            )
             if self.profile.image != "minimal":
                 yield ticked.case(
-                    "names/back-ticks-changed", updated(row, {"a`b": None}), deleted(row), tags=tags
+                    "names/back-ticks-changed",
+                    updated(ticked_row, {"a`b": None}),
+                    deleted(ticked_row),
+                    tags=tags,
                 )
             return
         tags = {"not-ascii-name"}
         name = "names/not-ascii-table"
-        there = replace(
+        table_beyond_ascii = replace(
             self.of(self.id, Column("n", number, False), Column("é", string)).table(name),
             name="Größe",
         )
         full: Row = {"id": 1, "n": 5, "é": "x"}
-        gone = change(there, Op.DELETE, (full, None))
+        gone = change(table_beyond_ascii, Op.DELETE, (full, None))
         yield named(
             name,
-            change(there, Op.READ, (None, full)),
-            insert(there, {**full, "id": 2}),
+            change(table_beyond_ascii, Op.READ, (None, full)),
+            insert(table_beyond_ascii, {**full, "id": 2}),
             gone,
             tags=tags,
         )
@@ -272,26 +282,32 @@ class _Cases(Cases):
         is_mysql = self.profile.is_mysql
         scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
-        for text in COLLISIONS:
-            number = int.from_bytes(base64.b64decode(text), "big", signed=True)
+        for digits_text in COLLISIONS:
+            number = int.from_bytes(base64.b64decode(digits_text), "big", signed=True)
             sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
             yield self.value(
-                f"values/decimal-base64-{text}",
+                f"values/decimal-base64-{digits_text}",
                 scaled,
                 Decimal((sign, digits, -4)),
                 tags={"base64-digits"},
             )
             yield self.value(
-                f"values/binary-base64-{text}", raw, base64.b64decode(text), tags={"base64-digits"}
+                f"values/binary-base64-{digits_text}",
+                raw,
+                base64.b64decode(digits_text),
+                tags={"base64-digits"},
             )
-        filled = self.of(self.id, self.a, Column("c", self.origin.number))
+        table_with_default = self.of(self.id, self.a, Column("c", self.origin.number))
         lacking: Row = {"id": 1, "a": "x", "c": None}
         events = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
         if self.profile.image != "minimal":
             events["values/default-for-null-in-before"] = updated(lacking, {"a": "y", "c": 1})
         for name, event in events.items():
-            yield filled.case(
-                name, self.default(filled.table(name), "c"), event, tags={"default-for-null"}
+            yield table_with_default.case(
+                name,
+                self.default(table_with_default.table(name), "c"),
+                event,
+                tags={"default-for-null"},
             )
 
     def typed_defaults(self) -> Iterator[Scenario]:
@@ -310,7 +326,7 @@ class _Cases(Cases):
     def with_default(self) -> Iterator[tuple[str, Column, Value]]:
         """A column for each form of a default, with a value of its type that is another one."""
         amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
-        other: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
+        different_values: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
         defaults: tuple[tuple[str, SourceType, Default], ...]
         if self.profile.is_mysql:
             defaults = (
@@ -348,7 +364,7 @@ class _Cases(Cases):
             expression = Column(
                 "expression", postgresql.temporal("timestamptz"), default=Default("now()")
             )
-        for (label, type, default), value in zip(defaults, other, strict=False):
+        for (label, type, default), value in zip(defaults, different_values, strict=False):
             yield label, Column(label, type, default=default), value
         yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
 
@@ -419,8 +435,10 @@ class _Cases(Cases):
         yield declared.case("values/boolean-declared", inserted(*flags), tags={"boolean-declared"})
         yield declared.case("snapshot/boolean-declared", read(*flags), tags={"snapshot"})
         for label, column, spelled in _SPELLED:
-            rows: list[Row] = [{"id": n, "c": shown} for n, shown in enumerate((spelled, None))]
-            yield self.of(self.id, column).case(f"values/spelled-{label}", inserted(*rows))
+            spelled_rows: list[Row] = [
+                {"id": n, "c": shown} for n, shown in enumerate((spelled, None))
+            ]
+            yield self.of(self.id, column).case(f"values/spelled-{label}", inserted(*spelled_rows))
         if self.profile.queries:
             yield from self.queries()
         yield from self.spatial()
@@ -504,15 +522,15 @@ class _Cases(Cases):
         for event in (
             ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT
         ):
-            known = Table(event.database, event.table, columns, ("id",)) if event.table else None
+            table = Table(event.database, event.table, columns, ("id",)) if event.table else None
             yield of_statement(
-                replace(event, before=known, after=None if event.action == "drop table" else known)
+                replace(event, before=table, after=None if event.action == "drop table" else table)
             )
         yield rename_between_rows(self.database)
-        text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
+        statement_text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
         yield named(
             "ddl/comment-and-lines",
-            SchemaChange(START, "add column", text, self.database, "t1"),
+            SchemaChange(START, "add column", statement_text, self.database, "t1"),
             tags={"ddl:add column"},
         )
 
@@ -525,8 +543,8 @@ class _Cases(Cases):
             ("circle", "<(10,20),1e+300>"),
             ("composite", '(1,"a,b")'),
         )
-        for label, text in shapes:
-            shape: Row = {"id": 1, "c": text, "b": 5}
+        for label, shape_text in shapes:
+            shape: Row = {"id": 1, "c": shape_text, "b": 5}
             yield self.typed(Column("c", postgresql.other(label))).case(
                 f"values/unknown-{label}",
                 inserted(shape),
@@ -535,7 +553,9 @@ class _Cases(Cases):
             )
         if self.profile.modes.money_digits != 2:
             texts = ("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00")
-            amounts: list[Row] = [{"id": n, "c": Decimal(text)} for n, text in enumerate(texts)]
+            amounts: list[Row] = [
+                {"id": n, "c": Decimal(shape_text)} for n, shape_text in enumerate(texts)
+            ]
             yield self.of(self.id, Column("c", postgresql.money())).case(
                 "values/money-digits", inserted(*amounts), tags={"money-digits"}
             )
@@ -556,11 +576,13 @@ class _Cases(Cases):
         """What of the old row is sent."""
         kinds = {name: type for name, type in postgresql.TYPES.items() if name != "enum-quoted"}
         columns = tuple(Column(f"c_{slug(name)}", type, False) for name, type in kinds.items())
-        row: dict[str, Value] = {"id": 1}
+        full_row: dict[str, Value] = {"id": 1}
         for name in kinds:
-            row[f"c_{slug(name)}"] = next(reversed(list(postgresql.boundary_values(name).values())))
+            full_row[f"c_{slug(name)}"] = next(
+                reversed(list(postgresql.boundary_values(name).values()))
+            )
         yield self.of(self.id, *columns).case(
-            "identity/delete-not-null", deleted(row), tags={"identity"}
+            "identity/delete-not-null", deleted(full_row), tags={"identity"}
         )
         old = _ROW
         yield self.case("identity/delete", deleted(old), tags={"identity"})
@@ -570,15 +592,15 @@ class _Cases(Cases):
             "identity/update-key", updated(old, {"id": 2}), tags={"identity", "key-update"}
         )
         name = "identity/mixed"
-        whole, indexed = (
+        full_table, indexed = (
             self.table(f"{name}-full"),
             self.of(unique=(("b",),)).table(f"{name}-index"),
         )
-        given = tuple(
+        identity_statements = tuple(
             SourceStatement(START, "replica-identity", identity, self.database, t.name)
-            for t, identity in ((whole, "full"), (indexed, "index"))
+            for t, identity in ((full_table, "full"), (indexed, "index"))
         )
-        tables = (self.table(name), whole, indexed)
+        tables = (self.table(name), full_table, indexed)
         updates = (change(t, Op.UPDATE, (old, {**old, "a": "y"})) for t in tables)
         deletes = (change(t, Op.DELETE, ({**old, "a": "y"}, None)) for t in tables)
         begin, end = (
@@ -586,7 +608,13 @@ class _Cases(Cases):
             TransactionMark(START, "COMMIT", "t1", 6),
         )
         yield named(
-            name, *given, begin, *updates, *deletes, end, tags={"identity", "mixed-identity"}
+            name,
+            *identity_statements,
+            begin,
+            *updates,
+            *deletes,
+            end,
+            tags={"identity", "mixed-identity"},
         )
         bare: Row = {"a": "x", "b": 5}
         yield self.of(self.a, self.b, key=()).case(
@@ -596,7 +624,7 @@ class _Cases(Cases):
     def toast(self) -> Iterator[Scenario]:
         """Values that are stored out of line, changed and unchanged."""
         types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True), **ARRAYS}
-        kept: tuple[tuple[str, Value], ...] = (
+        toasted_values: tuple[tuple[str, Value], ...] = (
             ("text", LONG),
             ("bytea", LONG.encode()),
             ("json", Json({"a": LONG})),
@@ -609,7 +637,7 @@ class _Cases(Cases):
             ("uuid-array", Json([_UUID] * 200)),
             ("bytea-array", Json([_BYTES])),
         )
-        for label, value in kept:
+        for label, value in toasted_values:
             old: Row = {"id": 1, "c": value, "b": 5}
             cases = self.typed(Column("c", types[label]))
             yield cases.case(f"toast/{label}", updated(old, {"b": 6}), tags={"toast"})
@@ -624,17 +652,17 @@ class _Cases(Cases):
         source = self.profile.source
         table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
         values = self.origin.boundary_values
-        row: dict[str, Value] = {"id": 1}
+        full_row: dict[str, Value] = {"id": 1}
         for name in self.origin.types:
-            row[f"c_{slug(name)}"] = next(reversed(list(values(name).values())))
+            full_row[f"c_{slug(name)}"] = next(reversed(list(values(name).values())))
         bare: Row = {"a": 1, "b": "x", "c": None}
-        yield named("rows/debezium/read", change(table, Op.READ, (None, row)), level=2)
+        yield named("rows/debezium/read", change(table, Op.READ, (None, full_row)), level=2)
         yield named("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
         if self.profile.knows_truncate:
             yield named(
                 "rows/debezium/truncate",
                 RowChange(START, table, Op.TRUNCATE, ()),
-                insert(table, row),
+                insert(table, full_row),
                 level=2,
             )
         # One table for every release: each table more is a decode call more.
@@ -648,14 +676,14 @@ class _Cases(Cases):
             *(column for column, _ in typed),
         )
         lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
-        given: Row = {column.name: value for column, value in typed}
-        filled: tuple[tuple[Row | None, Row | None], ...] = (
-            (None, {"id": 1, "a": "x", "c": None, **given}),
-            (None, {"id": 2, "a": None, "c": 7, **given}),
+        typed_values: Row = {column.name: value for column, value in typed}
+        inserted_images: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None, **typed_values}),
+            (None, {"id": 2, "a": None, "c": 7, **typed_values}),
         )
-        events = self.default(lacking, "c"), change(lacking, Op.INSERT, *filled)
+        events = self.default(lacking, "c"), change(lacking, Op.INSERT, *inserted_images)
         yield named("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
-        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(given)})
+        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(typed_values)})
         yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
         if self.profile.is_mysql:
             labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
@@ -669,7 +697,7 @@ class _Cases(Cases):
                 *labelled,
             )
             flags = Table(table.database, "rooms", columns, ("id",))
-            several = tuple(
+            flag_images = tuple(
                 (
                     None,
                     {"id": n, "flag": n if n < 2 else None, "packed": None if n else b"abcdef12"},
@@ -679,27 +707,35 @@ class _Cases(Cases):
             tagged = {"boolean-declared"}
             yield named(
                 "rows/debezium/boolean-declared",
-                change(flags, Op.INSERT, *several),
+                change(flags, Op.INSERT, *flag_images),
                 level=2,
                 tags=tagged,
             )
-            yield named("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
-            chosen: Row = {
+            yield named("rows/debezium/boolean-read", change(flags, Op.READ, *flag_images), level=2)
+            labelled_row: Row = {
                 "id": 3,
                 "flag": None,
                 **{slug(label): value for label, _, value in BACK_SLASHES},
             }
-            more = change(flags, Op.READ, (None, {**chosen, "id": 4}))
-            yield named("rows/debezium/back-slashes", insert(flags, chosen), more, level=2)
+            more = change(flags, Op.READ, (None, {**labelled_row, "id": 4}))
+            yield named("rows/debezium/back-slashes", insert(flags, labelled_row), more, level=2)
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
-        for text, number in digits.items():
+        for base64_text, number in digits.items():
             value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -10))
             event = insert(
-                table, {**dict.fromkeys(row), "id": 2, column: value, raw: base64.b64decode(text)}
+                table,
+                {
+                    **dict.fromkeys(full_row),
+                    "id": 2,
+                    column: value,
+                    raw: base64.b64decode(base64_text),
+                },
             )
-            yield named(f"rows/debezium/base64-{text}", event, level=2, tags={"base64-digits"})
+            yield named(
+                f"rows/debezium/base64-{base64_text}", event, level=2, tags={"base64-digits"}
+            )
         if self.profile.image == "minimal":
             return
         names = [c.name for c in two_keys.columns]
@@ -738,14 +774,14 @@ class _Cases(Cases):
             kept = change(wide, Op.UPDATE, (long, {**long, "b": 6}))
             yield named("rows/debezium/toast-arrays", kept, level=2, tags={"toast"})
             held: Row = {
-                **dict.fromkeys(row),
+                **dict.fromkeys(full_row),
                 "id": 3,
                 "c_text": LONG,
                 "c_bytea": LONG.encode(),
                 "c_integer": 1,
             }
             documents: Row = {
-                **dict.fromkeys(row),
+                **dict.fromkeys(full_row),
                 "id": 4,
                 "c_json": Json({"a": LONG}),
                 "c_jsonb": Json({"a": LONG}),

@@ -138,6 +138,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _oversized(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    """Scenarios whose rows exceed the limit of a message's size: TiCDC sends their keys alone."""
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))

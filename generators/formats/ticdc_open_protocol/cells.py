@@ -56,6 +56,7 @@ def go_quoted(value: bytes) -> str:
 
 
 def _quoted(char: str) -> str:
+    """A character as Go's strconv.Quote escapes it."""
     code = ord(char)
     if char in _ESCAPED:
         return _ESCAPED[char]
