@@ -52,8 +52,8 @@ PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A public recipe: where it stands and under which name, its steps in a line, the table format
-    that it is printed for, what the page leaves open (`remark`), and what repairs it. `why` says why
-    it does not run.
+    that it is printed for, what the page leaves open (`remark`), and what repairs it. `why` says
+    why it does not run.
     """
 
     name: str
@@ -166,12 +166,12 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield "<!-- Written by `python -m scoreboard.pipelines --page`; a test compares. -->"
     yield ""
     yield "Public recipes, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own"
-    yield "decoder reads the messages, so that the MERGE alone is judged; its steps are written again"
-    yield "in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. A page's"
-    yield "time of a change is the source's here (`source.ts_ms`, `es`). The repaired form is what"
-    yield "`cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the one that is"
-    yield "told first in front, each with its differences: rows, or the query's end. An empty cell was"
-    yield "not judged."
+    yield "decoder reads the messages, so that the MERGE alone is judged; its steps are written"
+    yield "again in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder."
+    yield "A page's time of a change is the source's here (`source.ts_ms`, `es`). The repaired form"
+    yield "is what `cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the"
+    yield "one that is told first in front, each with its differences: rows, or the query's end. An"
+    yield "empty cell was not judged."
     yield ""
     shared = (nemeses_of(results, sink) for sink in FORMATS)
     judged_nemeses = set(itertools.chain.from_iterable(shared))
@@ -179,11 +179,11 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         (disturbance,) = select_nemeses(name)
         yield f"- {name}: {disturbance.statement}"
     yield ""
-    yield "*truncate* are rows that TRUNCATE TABLE or DROP TABLE removed: a recipe that reads changes of"
-    yield "rows alone cannot remove them, and Debezium's connectors send no TRUNCATE unless"
-    yield "`skipped.operations` says so. What a recipe does with an older change that comes late"
-    yield "(*tombstone*, *order* under *stale* and *duplicate*) matters to who reads a topic again,"
-    yield "or whose writer sends again after a failure."
+    yield "*truncate* are rows that TRUNCATE TABLE or DROP TABLE removed: a recipe that reads"
+    yield "changes of rows alone cannot remove them, and Debezium's connectors send no TRUNCATE"
+    yield "unless `skipped.operations` says so. What a recipe does with an older change that comes"
+    yield "late (*tombstone*, *order* under *stale* and *duplicate*) matters to who reads a topic"
+    yield "again, or whose writer sends again after a failure."
     for sink in FORMATS:
         names = judged_names(results, sink)
         if not names:

@@ -154,8 +154,8 @@ class Judge:
             )
             if has_changes and displayed == before:
                 yield (
-                    f"batch {stage} has changes of rows, and behind it the table is as it was before:"
-                    " does the pipeline catch an error?"
+                    f"batch {stage} has changes of rows, and behind it the table is as it was"
+                    " before: does the pipeline catch an error?"
                 )
             before = displayed
 

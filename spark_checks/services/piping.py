@@ -132,8 +132,8 @@ def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
         begun = beginning.queries
         if query is None and begun:
             raise DecoderError(
-                f"pipeline {pipeline.name}: start began a streaming query and returned None; it must"
-                " return the query that it began, or be a batch job, which has ended by then"
+                f"pipeline {pipeline.name}: start began a streaming query and returned None; it"
+                " must return the query that it began, or be a batch job, which has ended by then"
             )
     except BaseException:
         _stop(beginning.queries)
