@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.selftest.answers import (
+    COLUMNS,
     PAGE,
     Pair,
     rate_table,
@@ -107,6 +108,18 @@ def test_the_page_has_the_tables_between_its_marks(answers):
     changed = write_tables(page, answers)
     assert pairs_of_page(changed) == [(WHY, Pair("ogg-json", "bytes-as-text", 2))]
     assert write_tables(changed, answers) == changed
+
+
+def test_the_page_has_every_format_and_none_has_a_pair_that_drawn_cases_alone_convict():
+    _, _, tables = (DOCS / PAGE).read_text("utf-8").partition("<!-- Of the self test")
+    heads = ["format", *COLUMNS.values()]
+    shown = {}
+    for line in tables.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == len(heads) and cells[0] in FORMATS:
+            rates = dict(zip(heads, cells, strict=True))
+            shown[rates["format"]] = rates[COLUMNS["drawn"]], rates[COLUMNS["missed"]]
+    assert shown == dict.fromkeys(FORMATS, ("0", "0"))
 
 
 def test_every_pair_of_the_page_has_the_reason_that_the_self_test_gives():
