@@ -233,8 +233,11 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
 def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
     """The rows of a table with the family of each cell's Spark type."""
     leaves = {name: _typed(_combine_chunks(table.column(name))) for name in table.column_names}
-    columns = zip(*leaves.values(), strict=True)
-    return [dict(zip(leaves, cells, strict=True)) for cells in columns]
+    rows: list[dict[str, Typed | None]] = []
+    # A table may have rows and no columns, so that its columns do not tell how many.
+    for number in range(table.num_rows):
+        rows.append({name: leaf[number] for name, leaf in leaves.items()})
+    return rows
 
 
 def _combine_chunks(column: pa.ChunkedArray) -> pa.Array:

@@ -49,9 +49,10 @@ def test_the_rows_of_a_format_are_what_its_folds_give(writer: Writer) -> None:
 def test_the_table_of_histories_is_what_their_folds_give() -> None:
     histories = read_page(WRITTEN).histories
     assert history_verdicts() == histories
-    assert set(histories.pop(RIGHT)) == {"converged", ""}
-    assert histories.keys() == HISTORY_HABITS.keys()
-    for name, row in histories.items():
+    assert set(histories[RIGHT]) == {"converged", ""}
+    wrong = {name: row for name, row in histories.items() if name != RIGHT}
+    assert wrong.keys() == HISTORY_HABITS.keys()
+    for name, row in wrong.items():
         assert HISTORY_HABITS[name].convicts in ", ".join(row)
 
 
