@@ -478,7 +478,9 @@ class MySqlContainer(_MySqlLike):
         ]
 
     def close(self) -> None:
-        """Removes the container."""
+        """Removes the container, then ends the guardian that would have removed it if this process
+        had died.
+        """
         if self._docker is not None:
             with contextlib.suppress(HarnessError):
                 self._call("rm", "--force", "--volumes", self._container)

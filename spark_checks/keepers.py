@@ -95,8 +95,9 @@ class Materialiser:
         return union(parts)
 
     def add_versions(self, changes: DataFrame) -> DataFrame:
-        """The changes with the column `version` (what orders them), with optional columns that the
-        decoder left out, and without `types`.
+        """A decoder's changes as the other steps of `merge` need them: their place (partition,
+        offset, row), the column `version` (what orders them), optional columns that the decoder
+        left out (NULL), and `after` as `image`; without `types`.
         """
         column_types = {
             "database": "string",

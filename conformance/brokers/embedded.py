@@ -238,7 +238,7 @@ class JavaServer(Closing):
             self._process.stop()
 
     def close(self) -> None:
-        """Stops it and removes its directory."""
+        """Stops the server and removes its directory, data included."""
         self.stop()
         if self._dir is not None:
             shutil.rmtree(self._dir, ignore_errors=True)

@@ -36,7 +36,7 @@ class BrokerSpec(ParamType):
         return completions(self.kinds(), incomplete)
 
     def kinds(self) -> tuple[str, ...]:
-        """The legal words."""
+        """The values beside HOST:PORT, for completion and the schema of configuration files."""
         from conformance.brokers.broker import KINDS
 
         return (*KINDS, "none") if self.none else KINDS

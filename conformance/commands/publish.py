@@ -355,7 +355,9 @@ def _from_here(
     options: PublishOptions,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes from this process; the summary and the exit code."""
+    """Publishes from this process (`_on_executors`: from Spark's tasks); the summary and the exit
+    code.
+    """
     stopped, code = None, 0
     try:
         done = publish_paced(

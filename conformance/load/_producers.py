@@ -138,18 +138,20 @@ class Producer(Publisher):
         )
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Starts to publish what a command says."""
+        """Starts to publish in a thread; the command says how many messages (`count`), how fast
+        (`rate`) and how long at most (`duration_s`). `take` gives the events.
+        """
         assert self._source is not None
-        accounted = self._accounted(command)
+        with_intervals = self._accounted(command)
         self._tally = tally = Tally(
-            self._source, 1, accounted, self._task.every, self._routes.lanes
+            self._source, 1, with_intervals, self._task.every, self._routes.lanes
         )
         self._running = _start_job(
             partial(
                 publish,
                 self._task,
                 self._source,
-                accounted,
+                with_intervals,
                 stop=self._stopping.is_set,
                 tally=tally,
             )

@@ -510,14 +510,15 @@ class Lane:
             )
 
     def judge(self, capabilities: Capabilities) -> None:
-        """Judges the sampled messages' rows. Raises UsageError if the decoder's columns violate the
-        contract.
+        """Judges the rows of those sampled messages that the query has read, into `outcome.sample`.
+        Raises UsageError if the decoder's columns violate the contract.
         """
         self._note("judging the sample")
         path = self._engine.directory / f"sample-{time.monotonic_ns()}.arrow"
         answer = self._request("sample", ANSWER_S, out=str(path))
         table = take_output(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
+        # The source `cdc` counts units, not offsets, in one partition.
         if isinstance(self.producer, Fed):
             sampled = {
                 at: place

@@ -408,15 +408,16 @@ def _elsewhere(
 def pages(
     traps: Mapping[str, Iterable[Trap]], faults: Path, *, recorded: bool = True
 ) -> dict[str, str]:
-    """Every generated page by its name below docs/; `traps` are by format, `faults` is the
-    scoreboard's folder of faults. Not the page on recorded messages, unless `recorded`.
+    """Every generated page by its name below docs/. `traps` are the mistakes of the self test's
+    wrong decoders, by format; `faults` is the scoreboard's folder, with the mistakes that public
+    recipes make. Without the page on recorded messages unless `recorded`.
     """
     mistakes = recipe_mistakes(faults)
     homes_of_items = homes(traps)
     page_texts = {"formats.md": formats_page(homes_of_items), **source_pages(_NOTE)}
     if recorded:
         page_texts["recorded.md"] = recorded_page(_NOTE)
-    by_name = rooms(Path(__file__).parents[2])
+    by_name = rooms(Path(__file__).parents[2])  # the folders of the code and their imports
     page_texts["column-types.md"] = column_types_page(_NOTE)
     page_texts |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
     return page_texts | {

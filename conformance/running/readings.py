@@ -147,6 +147,10 @@ class Readings:
                         )
 
     def _take_cell(self, case: Case, change: Change, read: ReadCell) -> None:
+        """Keeps a cell that a decoder read for the law on it: a moment for ONE_ZONE, any other for
+        ONE_FORM. Only if the reading is open (the rule on the cell's value does not bind), the
+        decoder claims the type, and the type has one spelling on the wire.
+        """
         cell, logical, side = read.cell, read.cell.type.logical, read.spot.side
         moment = logical in _MOMENTS
         law = self.judge.law(ONE_ZONE if moment else ONE_FORM)

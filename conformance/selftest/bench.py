@@ -140,9 +140,10 @@ class Bench:
     def ruled(
         self, cover: Sequence[AnsweredCase], altered: Iterable[Sequence[Rows] | None]
     ) -> tuple[list[CaseResult], list[CaseResult]]:
-        """Judges the cases of `cover` with altered rows (None for a case: its right rows). Returns
-        the results twice: as the judge gives them, and after blame has named the rules behind
-        findings.
+        """Judges cases (`cover`: those on which operators are tried) with the rows of a wrong
+        decoder, None for a case that it gets right. Returns the results twice: as the judge gives
+        them, and after `blame.ruled`, which moves a finding to the rule that explains it across
+        cases.
         """
         judge = self.fresh()
         results = [

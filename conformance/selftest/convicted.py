@@ -203,7 +203,12 @@ def _anchor(rank: int, title: str) -> str:
 
 
 def read_page(page_text: str) -> Convictions:
-    """Parses the tables of the page. Raises ValueError if the page has other tables."""
+    """Parses PAGE back into the Convictions whose `page()` it is, for the tests that compare them.
+    Raises ValueError if the page has other tables.
+
+    Each section, of a wrong pipeline's habit or of histories, has one table: a row for each
+    writer (or history), and a column for each disturbance of SMOKE.
+    """
     names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
     names[f"## {HISTORY_TITLE}"] = HISTORY_TITLE
     cells_by_habit: dict[str, dict[str, Row]] = {name: {} for name in names.values()}

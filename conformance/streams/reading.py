@@ -381,8 +381,9 @@ def kill_when(
 
 
 def _await_file(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
-    """Waits until one of the files exists; returns False if the reading ended before. Raises the
-    error of a reading that failed before, and HarnessError when the time limit expires.
+    """Waits until one of the files exists, by which the query says that it is where it, or its
+    broker, is to be killed; returns False if the reading ended before. Raises the error of a
+    reading that failed before, and HarnessError when the time limit expires.
     """
     deadline = time.monotonic() + limit_s
     while not any(path.exists() for path in paths):

@@ -682,11 +682,12 @@ def outside_domain(fault: str) -> bool:
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
-    """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row
-    at level two.
+    """The message with `fault.written_form` replaced by `fault.spoiled_form`. The one row expected
+    of a decoder (at level two, typed rows) is CORRUPT. Makes a case of the catalogue.
 
-    A text that the message does not have is taken for another spelling of the value: that of the
-    cell is replaced instead. Raises Refused unless the form occurs exactly once.
+    If `written_form` is text and not in the message, the writer spells the value otherwise (a
+    number, say): the text of the cell of `fault.column` is replaced instead. Raises Refused unless
+    what is replaced occurs exactly once.
     """
     return Written(replace(written.message, value=_spoil_cell(written, fault)), (_CORRUPT,))
 

@@ -349,6 +349,7 @@ _TEXT_CLASSES: Final = tuple(
 
 
 def _text_class(value: str) -> str:
+    """The `value_class` of a text: the first of its traits on which decoders fail."""
     if not value:
         return "empty"
     if value == "null":

@@ -71,7 +71,10 @@ def numbered_messages(
     layout: Layout = LAYOUT,
     options: LoadOptions = DEFAULT,
 ) -> Iterator[tuple[int, Message]]:
-    """The messages of statements `start` to `start + count - 1`, each with its offset."""
+    """The messages of statements `start` to `start + count - 1`, each with its offset. A statement
+    takes up as many offsets as the longest one has messages (`width`); unless all have as many
+    (`even`), some offsets have no message.
+    """
     width, even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)
     if even:

@@ -422,6 +422,7 @@ def _ids(
 
 
 def _rewritten(old: SourceType, new: SourceType) -> bool:
+    """Whether TiDB writes a column anew, under a new id, when its type changes so."""
     if old.logical is not new.logical:
         return True
     if old.logical is Logical.DECIMAL:

@@ -115,6 +115,9 @@ def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
 
 
 def _of_datum(type: SourceType, value: Value, datum: Datum) -> Written:
+    """The datum with the cell expected of a decoder: the value, or at level one (without types) the
+    datum as JSON, compared as a JSON value and not as text.
+    """
     return datum, Cell(
         State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True
     )

@@ -519,7 +519,11 @@ class _Writer:
         }
 
     def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
-        """A column that the old row does not have."""
+        """The cell in a before image of a column outside the replica identity: PostgreSQL sends no
+        value. The connector writes the column's default there, which says nothing of the value
+        (ANY), unless `replace.null.with.default=false` (`nulls_kept`) or there is none: then NULL,
+        or the type's zero in a NOT NULL column.
+        """
         if default is not None and not self.profile.nulls_kept:
             stand_in = _rows.stand_in(column, default, self.profile, False)
             return replace(

@@ -148,13 +148,14 @@ class Flat:
     def _message(
         self, row_type: DataType, extract: Callable[[Column, Column, Column], Column]
     ) -> Column:
-        """What `extract` makes of a message, of its kind, and of the operation of a row change;
-        `row_type` is the type of its row.
+        """Parses a record's value, its rows as `row_type`, and returns what `extract` makes of
+        three columns: the message, its kind, and its operation (NULL if it is no row change).
         """
         kinds = {**self.members, self.row: row_type, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
         def judged(m: Column, is_whole: Column) -> Column:
+            # `is_whole`: the value is one JSON object whose members have the right types.
             def extract_change(op: Column) -> Column:
                 kind = framing.kind(
                     is_whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m))
