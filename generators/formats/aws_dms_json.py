@@ -205,6 +205,9 @@ def _transaction(event: RowChange, change: Change, profile: AwsDmsProfile) -> di
 
 
 def _stream_position(event: RowChange, row: int) -> str:
+    """The text of `stream-position` for a row of a change: the binlog's file and offsets, which are
+    made up from `event.at.tso`.
+    """
     offset = event.at.tso % (1 << 32)
     number = event.at.tso
     return (
@@ -265,6 +268,9 @@ def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[tuple[str
 
 
 def _flat(profile: AwsDmsProfile) -> Flat:
+    """How the profile writes each event, as the table from which `writer` makes the format's
+    writer.
+    """
     return Flat(
         members=(
             ("data", ROW),

@@ -109,6 +109,9 @@ CHOICES: Final = read_choices(NAME, DialectProfile)
 
 
 def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
+    """An expected cell in the profile's spelling: binaries as lists of bytes, TIMESTAMPs with
+    +00:00 behind them (but zero ones), each where the profile says so; else the cell as it is.
+    """
     if profile.deployment.binary == LISTED and isinstance(cell.value, bytes):
         return replace(cell, text=str(list(cell.value)))
     if profile.zoned and cell.type.logical is Logical.TIMESTAMP:
@@ -144,6 +147,10 @@ def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
 
 
 def _listed(image: Member) -> Member:
+    """The member that has the image which `image` computes as the only element of a list; None
+    where that image is absent.
+    """
+
     def member(event: RowChange, change: Change) -> Any:
         image_value = image(event, change)
         return None if image_value is ABSENT else [image_value]
@@ -205,6 +212,9 @@ def _message_json(members: dict[str, Any], profile: DialectProfile) -> str:
 
 
 def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
+    """The members, by name, of the message of one row of an INSERT, UPDATE, DELETE or snapshot;
+    where the profile says so, a deleted row stands in `old` and not in `data`.
+    """
     table, is_delete = event.table, event.op is Op.DELETE
     old, new_rows = _listed(OLD)(event, change), _listed(ROW)(event, change)
     moved = is_delete and profile.deleted_in_old
@@ -230,6 +240,9 @@ def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -
 
 
 def _flat(profile: DialectProfile) -> Flat:
+    """How the profile writes each event, as the table from which `writer` makes the format's
+    writer.
+    """
     return Flat(
         members=(),
         forms=TextForms(profile.deployment.time_zone, binary=HEX if profile.zoned else LATIN1),
@@ -248,6 +261,9 @@ def _flat(profile: DialectProfile) -> Flat:
 
 
 def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Change]]:
+    """Yields the JSON message of a DDL statement and the change expected of it; nothing for other
+    events and for actions without an entry in DDL_TYPES.
+    """
     if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
         statement_members = {
             "database": event.database,

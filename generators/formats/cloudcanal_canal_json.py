@@ -66,6 +66,9 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
 
 
 def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
+    """The JSON message of a draft, with Canal's members in the order of the alphabet, and the
+    changes expected of it, which have the draft's key columns.
+    """
     old = messages.json_of_images(draft.old) if draft.old or draft.is_ddl else profile.no_old
     members = [
         ("data", messages.json_of_images(draft.rows)),

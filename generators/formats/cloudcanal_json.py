@@ -79,6 +79,9 @@ def write(history: History, profile: JsonProfile, layout: Layout) -> list[Writte
 
 
 def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
+    """The JSON message of a draft, with CloudCanal's own members, and the changes expected of it,
+    which have the draft's schema and, if the profile names keys, its key columns.
+    """
     keys = draft.keys if profile.keyed else ()
     changes = [replace(change, schema=draft.schema, keys=keys) for change in draft.changes]
     members = [

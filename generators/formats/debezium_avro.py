@@ -94,6 +94,9 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 
 
 def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
+    """A record of JSON with its key and value in Confluent's Avro, and on the partition that the
+    new bytes of the key give; without a key it keeps its partition.
+    """
     message, subject = written.message, confluent.STRATEGIES[profile.subjects]
     key, value = (
         text and confluent.convert_message(text.decode(), message.topic, side, subject)

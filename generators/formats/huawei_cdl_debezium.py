@@ -73,6 +73,9 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
 
 
 def _value(event: Event) -> str:
+    """The JSON value of a row change: the schema and payload of Debezium's envelope, with CDL's
+    fields behind it.
+    """
     table, struct = event.table, partial(Schema, "struct", True)
     source = {
         "version": "1.4.0.Final",

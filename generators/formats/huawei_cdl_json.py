@@ -67,6 +67,9 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
 
 
 def _value(event: Event) -> str:
+    """The JSON value of a row change: schema and payload of CDL's own members, in which DATA_STORE,
+    SEG_OWNER and TABLE_NAME say where the row is from.
+    """
     table, string_schema, struct = event.table, Schema("string"), partial(Schema, "struct", True)
     numbers = {"lsn": event.lsn, "txId": event.transaction}
     properties = [{"name": name, "value": numbers[name]} for name in event.facts.properties]

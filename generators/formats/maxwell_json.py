@@ -179,6 +179,9 @@ def _keys(event: RowChange, change: Change) -> list[Any]:
 
 
 def _key(event: RowChange, change: Change) -> Any:
+    """The members of a row's record key: its database, its table, and `pk.NAME` for each key
+    column, or `_uuid` for a table without a primary key.
+    """
     table = event.table
     names = (f"pk.{name.lower()}" for name in table.primary_key)
     key_members = dict(zip(names, _keys(event, change), strict=True)) or {
@@ -325,6 +328,9 @@ def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str
 
 
 def _definition(table: Table) -> dict[str, Any]:
+    """A table as the members `old` and `def` of a DDL message describe it: its names, character
+    set, columns and key.
+    """
     names = {"database": table.database, "charset": "utf8mb4", "table": table.name}
     return {
         **names,
@@ -334,6 +340,9 @@ def _definition(table: Table) -> dict[str, Any]:
 
 
 def _column(column: Column) -> dict[str, Any]:
+    """A column as a DDL message describes it: type and name, and what its type has of sign,
+    character set, labels or fraction digits.
+    """
     type = column.type
     definition: dict[str, Any] = {"type": type.name, "name": column.name}
     match type.logical:

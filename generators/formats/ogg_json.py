@@ -105,6 +105,9 @@ def _decimal(cell: Cell, value: Value) -> Cell:
 
 
 def _colons(cell: Cell, value: Value) -> Cell:
+    """An expected cell with a colon between date and time of a DATETIME or TIMESTAMP, and a DECIMAL
+    with all digits of its scale, for profiles with that spelling.
+    """
     cell = _decimal(cell, value)
     return (
         replace(cell, text=(cell.text or "").replace(" ", ":"))
@@ -126,6 +129,10 @@ OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
 
 
 def _image(profile: OggProfile, image: Member) -> Member:
+    """The member of an image, with null in the place of an absent image if the profile writes such
+    nulls.
+    """
+
     def member(event: RowChange, change: Change) -> Any:
         image_value = image(event, change)
         return None if image_value is ABSENT and profile.null_images else image_value
@@ -134,6 +141,9 @@ def _image(profile: OggProfile, image: Member) -> Member:
 
 
 def _members(profile: OggProfile) -> Members:
+    """The members of a row's message in their order, each with the function that computes its value
+    from the event and the expected change.
+    """
     return (
         ("table", lambda event, _: f"{event.table.database}.{event.table.name}"),
         ("op_type", lambda event, _: OPS[event.op]),
@@ -165,6 +175,9 @@ def _other_splits(event: RowChange) -> dict[str, Any]:
 
 
 def _flat(profile: OggProfile) -> Flat:
+    """How the profile writes each event, as the table from which `writer` makes the format's
+    writer.
+    """
     return Flat(
         members=_members(profile),
         forms=TextForms("UTC", binary=BASE64),

@@ -303,6 +303,9 @@ def _flats(
 def _ddl_message(
     event: SchemaChange, kind: str, profile: CanalProfile
 ) -> tuple[_Flat, list[Change]]:
+    """The flat message of a schema change, whose type is `kind`, and the DDL change expected of it;
+    where `isDdl` is false, a decoder may call it CONTROL.
+    """
     is_ddl = profile.query_is_ddl or kind != "QUERY"
     database, quoted = event.database, mysql.quote(event.database)
     if kind == "QUERY" and quoted in event.sql:
@@ -314,6 +317,9 @@ def _ddl_message(
 
 
 def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
+    """The flat message of a statement that is no DDL, and the change expected of it: TRANSACTION
+    for XA COMMIT and XA ROLLBACK (CONTROL is right too), else CONTROL (DDL is right too).
+    """
     kind = STATEMENT_TYPES[event.family]
     if event.family.startswith("xa-"):
         change = Change(0, Kind.TRANSACTION, sql=event.sql, accept=((Kind.CONTROL, None),))
@@ -326,6 +332,10 @@ def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
 def _row_messages(
     event: RowChange, profile: CanalProfile, layout: Layout
 ) -> Iterator[tuple[int, _Flat, list[Change]]]:
+    """Yields, for each partition that gets rows of an INSERT, UPDATE or DELETE, its number, the
+    flat message of those rows and one expected change a row; nothing for other operations, or if no
+    image is logged.
+    """
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
     source, event = event.table, _with_canal_names(event, profile)
@@ -377,6 +387,7 @@ def _with_canal_names(event: RowChange, profile: CanalProfile) -> RowChange:
         return event
 
     def renamed(source_row: Row | None) -> Row | None:
+        """A row with Canal's names of its columns; None for None."""
         return (
             None
             if source_row is None
@@ -408,6 +419,9 @@ def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> C
     """
 
     def image(side: str) -> Image | None:
+        """The level-two image of one side of the change, "before" or "after", with the table's own
+        names of columns; None if the change has no such image.
+        """
         cells = change.image(side, 2)
         canal_names = {column: _name_in_canal(column.name, profile) for column in table.columns}
         return cells and {
@@ -532,6 +546,9 @@ _NOT_LOGGED: Final = "the column changed and the server's row image does not hol
 
 
 def _row_change(number: int, op: Op, table: Table, row_image: _RowImage, aligned: bool) -> Change:
+    """The change expected for row `number` of a message. If not `aligned`, `old` has not one
+    element for each row, and the before image of an UPDATE is unknown.
+    """
     change = Change(number, Kind.ROW, op)
     if op is Op.DELETE:
         return replace(change, before=_image(table, row_image.before))
@@ -558,6 +575,9 @@ def _image_under_old(table: Table, row_image: _RowImage) -> Image:
     """
 
     def cell(column: Column) -> Cell:
+        """The expected cell of one column before an UPDATE: from `old`, else from the row after it;
+        unknown if the before image was not logged, ABSENT if the after image lacks the column.
+        """
         name = column.name
         if name in row_image.old:
             return row_image.old[name].cell

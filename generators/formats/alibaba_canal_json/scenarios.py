@@ -130,6 +130,9 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 
 def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
+    """Yields the DDL cases: a rename between rows, one statement for each action to which the
+    profile gives a type, and statements in unusual spellings.
+    """
     yield rename_between_rows(cases.database)
     for action in mysql.DDL_ACTIONS:
         if ddl_type(action, profile) is not None:
@@ -178,6 +181,9 @@ def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 
 
 def _control(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `control/...`: one for each family of statements that are no DDL (XA, DML as
+    text, rows-query), and a rows-query in front of its row.
+    """
     texts = {
         "rows-query": "INSERT INTO t (id) VALUES (1)",
         "statement-insert": "INSERT INTO t (id, a) VALUES (1, 'it''s \"x\"')",
@@ -206,6 +212,9 @@ def _control(cases: Cases) -> Iterator[Scenario]:
 
 
 def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `old/...`: UPDATEs with NULLs and with rows that do not change, which Canal
+    leaves out of `old` or writes as an empty element.
+    """
     unchanged = {"old:misaligned" if profile.drops_empty_old else "old:empty"}
     first: Row = {"id": 1, "a": "x", "b": "k"}
     second: Row = {"id": 2, "a": "q", "b": None}
@@ -232,6 +241,9 @@ def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 
 
 def _images(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `image/...`: INSERT, UPDATE and DELETE of a row with unset, large and binary
+    columns, in tables with a primary, a composite, a unique or no key.
+    """
     columns = (
         ID,
         Column("n", mysql.integer("int")),
@@ -263,6 +275,9 @@ def _images(cases: Cases) -> Iterator[Scenario]:
 
 
 def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `envelope/...` on batch ids, commit times, keys and GTIDs, and, if the
+    profile chooses partitions by a hash of the key, `hash/...`.
+    """
     keyed_row: Row = {"id": 1, "a": "x", "b": "k"}
     name = "envelope/shared-batch-id"
     first, second = cases.table(f"{name}-1"), cases.table(f"{name}-2")
@@ -320,6 +335,10 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 
 
 def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `values/...`: unsigned numbers, negative TIMEs, TIMESTAMPs in a repeated
+    hour, spatial values, types as users spell them, and control characters that the release leaves
+    raw.
+    """
     small, big = (mysql.integer(name, unsigned=True) for name in ("tinyint", "bigint"))
     name = "values/unsigned-codes-differ"
     updates = tuple(

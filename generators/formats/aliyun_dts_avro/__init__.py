@@ -406,6 +406,9 @@ class _Columns:
 
 @lru_cache(maxsize=1024)
 def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
+    """The columns of a table as the task sends them: without those that the profile hides, in the
+    table's order if the profile says so, else in one drawn from the seed.
+    """
     columns = [column for column in table.columns if column.name not in profile.hidden]
     if not profile.table_order:
         random.Random(

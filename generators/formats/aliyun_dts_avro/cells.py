@@ -152,6 +152,9 @@ def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
 
 
 def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset: str) -> Written:
+    """A text as the branch Character in `charset`, and its expected cell: any value is right in a
+    character set that is not known here. A text that `charset` cannot hold is written in utf8mb4.
+    """
     if isinstance(value, bytes):
         return _of_datum(type, value, ("Character", {"charset": charset, "value": value}))
     assert isinstance(value, str)
@@ -175,12 +178,18 @@ def _object(
     name: str,
     content_of: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value,
 ) -> _Maker:
+    """A function that writes a value as the branch TextObject or BinaryObject of the type `name`;
+    `content_of` makes its content from the source type and the value.
+    """
     return lambda type, _profile, value: _of_datum(
         type, value, (branch, {"type": name, "value": content_of(type, value)})
     )
 
 
 def _write_text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    """A text column's value as Character, TextObject or BinaryObject, whichever the profile writes
+    for its type, and the expected cell.
+    """
     if (
         type.source == "postgresql"
         or type.name in ("char", "varchar")
@@ -197,6 +206,9 @@ def _write_text(type: SourceType, profile: AliyunProfile, value: Value) -> Writt
 
 
 def _binary(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    """A binary column's value as BinaryObject, or as Character for a BINARY or VARBINARY where the
+    profile says so, and the expected cell.
+    """
     short = type.name in ("binary", "varbinary")
     if short and profile.binary == "character":
         return _character(type, profile, value, "binary")
@@ -210,6 +222,9 @@ def date_time(*parts: int | None) -> dict[str, int | None]:
 
 
 def _fraction(micros: int, profile: AliyunProfile) -> int | None:
+    """The fraction of a second in the profile's unit, nanoseconds or microseconds; None for no
+    fraction, where the profile writes null.
+    """
     return (
         None
         if profile.null_fraction and not micros
@@ -225,6 +240,9 @@ def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
 
 
 def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None]:
+    """The parts of a DateTime record for microseconds of wall-clock time since 1970, or for a zero
+    date.
+    """
     if isinstance(value, ZeroDate):
         return date_time(value.year, value.month, value.day, *_clock(value.micros, profile))
     days, micros = divmod(value, mysql.DAY)
@@ -233,6 +251,9 @@ def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None
 
 
 def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    """A DATE, DATETIME, TIME or YEAR as the branch DateTime, with null for the parts that its type
+    lacks, and the expected cell.
+    """
     match type.logical, value:
         case Logical.DATE, dt.date() | ZeroDate():
             parts = date_time(value.year, value.month, value.day)
@@ -247,6 +268,9 @@ def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written
 
 
 def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    """A TIMESTAMP as the branch Timestamp, PostgreSQL's timestamptz with its offset, and the
+    expected cell. A zero date is written as 0; to read it as the epoch is right too.
+    """
     if isinstance(value, ZeroDate):
         datum, cell = _of_datum(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
         return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)

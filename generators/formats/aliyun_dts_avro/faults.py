@@ -41,6 +41,9 @@ class _Walk:
         self.record()
 
     def number(self, name: str = "") -> int:
+        """Reads an Avro long where the walk stands, steps over it and returns it; with a name, its
+        span goes into `places` unless that name is there.
+        """
         number, size = LONG.read(self.value[self.at : self.at + 10])
         if name:
             self.places.setdefault(name, (self.at, self.at + size))
@@ -52,6 +55,9 @@ class _Walk:
         self.at += size
 
     def items(self, item: Callable[[], None], name: str = "") -> None:
+        """Steps over the blocks of an array or a map, with one call of `item` for each item; behind
+        a negative count stands the size of the block in bytes.
+        """
         while count := self.number(name):
             if count < 0:
                 self.number()
@@ -59,6 +65,9 @@ class _Walk:
                 item()
 
     def record(self) -> None:
+        """Steps over a whole record, field by field in the order of the vendor's schema, and fills
+        `places`.
+        """
         self.number("version")
         self.number()
         self.number()
@@ -92,6 +101,9 @@ class _Walk:
             self.skip(part, branch)
 
     def skip(self, part: str, branch: str = "") -> None:
+        """Steps over one part of a cell's value; the span of the length of a text or of bytes is
+        kept under the name of its branch.
+        """
         match part:
             case "text":
                 self.string(f"{branch}-text")
@@ -158,6 +170,9 @@ def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """Writes a number with bytes that add nothing to it."""
 
     def change(value: bytes, _: int, end: int) -> bytes:
+        """The message with `zeros` more bytes in the number that ends at `end`, whose value stays:
+        each byte but the last has the continuation bit.
+        """
         return (
             value[: end - 1]
             + bytes([value[end - 1] | 0x80, *[0x80] * (zeros - 1), 0])

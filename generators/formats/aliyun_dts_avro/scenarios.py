@@ -86,6 +86,9 @@ class _Cases(Cases):
         super().__init__(database, self.abc, schema=self.source.schema)
 
     def control(self) -> Iterator[Scenario]:
+        """Yields the cases `control/...`: transaction marks, heartbeats, checkpoints and records of
+        other operations, alone, between rows, and with few fields set.
+        """
         begin, commit, rollback, abort = (
             TransactionMark(Instant(START.ms, i), mark, "85")
             for i, mark in enumerate(("BEGIN", "COMMIT", "ROLLBACK", "ABORT"), 1)
@@ -133,6 +136,9 @@ class _Cases(Cases):
         yield named("control/short-row", short, insert(table, {"id": 1}))
 
     def ddl(self) -> Iterator[Scenario]:
+        """Yields the DDL cases: a statement for each action of the source's DDL, a comment with
+        line breaks, records with a table name or empty fields, and a column added between two rows.
+        """
         quote = self.source.quote
         for action, ddl in self.source.ddl_actions.items():
             if "sequence" in action:
@@ -172,6 +178,9 @@ class _Cases(Cases):
             yield named(name, setting(meta_version=meta), *events, tags={"columns:change"})
 
     def envelope(self) -> Iterator[Scenario]:
+        """Yields the cases `envelope/...`: commit times, repeated delivery, tables without keys or
+        with hidden ones, a change of the schema's edition, positions and source types.
+        """
         yield self.case(
             "envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1))
         )
@@ -220,6 +229,9 @@ class _Cases(Cases):
                 )
 
     def names(self) -> Iterator[Scenario]:
+        """Yields the cases `names/...`: databases, schemas, tables and columns with dots, quotes,
+        back-slashes and Chinese characters in their names.
+        """
         schema = self.source.schema
         dotted = {
             "table": Table(self.database, "a.b.c", self.abc, ("id",), schema=schema),
@@ -245,6 +257,10 @@ class _Cases(Cases):
         )
 
     def images(self) -> Iterator[Scenario]:
+        """Yields the cases `images/...`: snapshot rows, empty arrays for absent images, columns in
+        changing order, filtered columns, columns that are not captured, and NULL beside an empty
+        object.
+        """
         yield self.case("images/init", read(_ONE, _TWO), tags={"init"})
         yield self.case(
             "images/init-before-changes", read(_ONE), updated(_ONE, {"a": "y"}), tags={"init"}
@@ -363,6 +379,9 @@ class _Cases(Cases):
             yield from self.offsets()
 
     def charsets(self, bag: Table) -> Iterator[Scenario]:
+        """Yields a level-two case for each character set: INSERTs of its texts into the table
+        `bag`, tagged with how well known the character set is.
+        """
         for name, texts in _CHARSETS.items():
             tag = (
                 "charset:known"
@@ -384,6 +403,9 @@ class _Cases(Cases):
             )
 
     def offsets(self) -> Iterator[Scenario]:
+        """Yields level-two cases of PostgreSQL: timestamptz values at several UTC offsets, and
+        infinite floating-point numbers.
+        """
         table = every_type(supports, "postgresql")
         empty: Row = {c.name: None for c in table.columns} | {"id": 1}
         for minutes in (0, 60, 345, 840, -210, -720, -1):

@@ -221,6 +221,9 @@ class AvroRecord:
         return b"".join(parts) + (b"" if self.born is None else LONG(self.born))
 
     def _part(self, part: str | Sequence[bytes] | None) -> bytes:
+        """Encodes `fields` or an image as a value of its union: branch 0 for None, 1 for a text, 2
+        for an array of items that are encoded already.
+        """
         if part is None:
             return LONG(0)
         if isinstance(part, str):

@@ -121,6 +121,9 @@ def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Wr
 
 
 def _messages(event: Event, profile: EnvelopeProfile) -> Iterator[tuple[str, Change]]:
+    """Yields the JSON message of each row of a row change, or of a DDL statement, with the change
+    expected of it; nothing for events that CloudCanal does not send.
+    """
     match event:
         case RowChange() if event.op in _OPS:
             for images in event.rows:
@@ -147,6 +150,9 @@ def _position(at: Instant) -> str:
 
 
 def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
+    """The block `source` of a message: the time of the change, its database and table, and a place
+    in MySQL's binlog.
+    """
     return {
         "ts_ms": at.ms,
         "db": database,
@@ -219,6 +225,9 @@ def _payload_json(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProf
 
 
 def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
+    """The JSON message of a DDL statement and the change expected of it; `tableChanges` describes
+    the table after the statement, else the one before it.
+    """
     table = event.after or event.before
     described = None if table is None else shape.described(table, DDL_ACTIONS[event.action])
     payload = {

@@ -172,6 +172,9 @@ def _documents(database: str) -> Iterator[Scenario]:
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
+    """Yields the DDL cases: a rename between rows, and one statement for each action on tables,
+    with the table before and after it (no table after DROP TABLE).
+    """
     yield rename_between_rows(database)
     for event in (
         ddl_event(action, database)

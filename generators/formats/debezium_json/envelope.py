@@ -217,6 +217,9 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 
 def _change_schema(profile: DebeziumProfile) -> Schema:
+    """Connect's schema of an element of `tableChanges`, the description of a table and its columns,
+    as the profile's release has it.
+    """
     common, number = "io.debezium.connector.schema", profile.struct_version or None
     strings = Schema("array", True, items=Schema("string"))
     comment = " comment:string?" if profile.describes_comments else ""
@@ -353,6 +356,9 @@ def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Tab
 
 
 def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
+    """The member `table` of an element of `tableChanges`: the table's character set, key, columns
+    in order and comment, with the names that the profile writes.
+    """
     table = keyed(table, profile)
     names = {column.name: column_name(column.name, profile, False) for column in table.columns}
     columns = [

@@ -111,6 +111,9 @@ class KnownColumns:
 def _after(
     event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]
 ) -> Iterable[tuple[str, _Known]]:
+    """Yields the name of each of `columns` and what the connector knows of it after a statement,
+    from the statement's clause on that column and from `before`, what it knew of each column.
+    """
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     for column in columns:
         new, clause = _Known.of(column), clauses.get(column.name)

@@ -33,6 +33,9 @@ def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
+    """Yields each way in which the profile's messages hold less than the source's values, with its
+    citation and, where it concerns values, the function that gives the value left of one.
+    """
     left = wire_values(partial(wire_of, profile))
     if profile.image == "minimal":
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
@@ -47,6 +50,7 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
     if profile.modes.money_digits < 2:
 
         def rounded(type: SourceType, value: Value) -> Value:
+            """What the wire holds of a value of money; a value of any other type as it is."""
             return left(type, value) if type.name == "money" else value
 
         yield Loss(

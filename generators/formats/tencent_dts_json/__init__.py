@@ -289,6 +289,9 @@ def _log(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str
 def _records(
     event: Event, ordinal: int, transaction: _Transaction, profile: TencentProfile
 ) -> Iterator[_Record]:
+    """Yields the records of an event, each with the change expected of it: one for each row, or one
+    for a DDL statement, transaction mark, heartbeat or checkpoint; nothing for other events.
+    """
     log = _log(event, ordinal, transaction)
     position = position_of(event.at, ordinal)[1]
     committed = event.at.ms // 1000 * 1_000_000
@@ -337,6 +340,9 @@ def _records(
 def _row_records(
     event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile
 ) -> Iterator[_Record]:
+    """Yields a record for each row of a row change. `log` has the members that all records of the
+    event share, `bare` is the expected change without table and images.
+    """
     table = event.table
     object_name = f"{table.database}.{table.name}"
     shared = {
@@ -367,6 +373,9 @@ def _row_records(
 
 
 def _with_table_name(change: Change, table: Table) -> Change:
+    """A row's expected change with the table's names, types and key columns; to name the key in the
+    order of the table's columns is right too.
+    """
     key = table.primary_key
     in_table_order = tuple(c.name for c in table.columns if c.name in key)
     return replace(

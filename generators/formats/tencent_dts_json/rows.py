@@ -67,6 +67,9 @@ def images_of(
 
 
 def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
+    """An image and the texts of its value list, both None for None. A profile with `short_lists`
+    cuts the NULLs at the list's end and marks their cells as TRIMMED.
+    """
     if image is None:
         return None, None
     texts = [cell.text for cell in image.values()]

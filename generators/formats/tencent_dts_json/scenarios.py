@@ -57,6 +57,9 @@ def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
 
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
+    """Yields the DDL cases: one statement for each action of MySQL, a rename between rows, and a
+    statement with a comment and line breaks.
+    """
     # MySQL has no sequences.
     yield from (
         of_statement(ddl_event(action, cases.database))
@@ -73,6 +76,9 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
 
 
 def _control(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `control/...`: transaction marks, heartbeats and checkpoints, alone and
+    between rows.
+    """
     begin, commit = (
         TransactionMark(Instant(START.ms, seq), mark, "85")
         for seq, mark in ((1, "BEGIN"), (3, "COMMIT"))
@@ -119,6 +125,9 @@ def _control(cases: Cases) -> Iterator[Scenario]:
 
 
 def _lists(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `lists/...`: rows with NULLs at each place of the value lists, and a table
+    whose columns change their order between two rows.
+    """
     last: Row = {"id": 3, "a": None, "b": "m"}
     yield cases.case("lists/null-last", inserted(_TWO))
     yield cases.case("lists/null-inside", inserted(last))
@@ -142,6 +151,10 @@ def _lists(cases: Cases) -> Iterator[Scenario]:
 
 
 def _envelope(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `envelope/...`: commit times in seconds, binlog files with many digits,
+    repeated delivery, fragments, a table without a key, dots in a name, and rows of several keys,
+    which may choose the partition.
+    """
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     yield cases.case(
         "envelope/file-above-six-digits",
