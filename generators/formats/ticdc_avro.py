@@ -119,6 +119,9 @@ CHOICES: Final = read_choices(NAME, TicdcAvroProfile)
 def _messages(
     event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object
 ) -> Iterator[Sent]:
+    """Yields the record of each row of a row change: partition, key, value and expected change.
+    Nothing for other events, nor, unless `force_replicate`, for a table without a key.
+    """
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
         placed = (
@@ -148,6 +151,9 @@ def _row_message(
     topic: str,
     profile: TicdcAvroProfile,
 ) -> Sent:
+    """Key, value and expected change of one row: a DELETE has no value, a table without a key no
+    key. Without the extension, an UPDATE is written as an INSERT, and both readings are right.
+    """
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
@@ -273,6 +279,9 @@ def _extension(
 def _schema(
     table: Table, columns: tuple[Column, ...], more: tuple[str, ...], profile: TicdcAvroProfile
 ) -> str:
+    """The JSON text of Avro's schema of a record: a field for each of `columns`, then those of the
+    extension named in `more`. Raises Stopped if two fields have one name.
+    """
     fields: list[dict[str, Any]] = []
     for column in columns:
         type, default = _type(column.type, profile), _default(column, profile)
@@ -309,6 +318,9 @@ _NAMES: Final = {Logical.TEXT: "TEXT", Logical.BINARY: "BLOB"}
 
 
 def _tidb_type(type: SourceType) -> str:
+    """The name that TiCDC puts into a field's `tidb_type` for a column's type, such as BIGINT
+    UNSIGNED.
+    """
     if type.name == "vector":
         return "TiDBVECTORFloat32"
     name = (

@@ -320,6 +320,9 @@ _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 
 
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
+    """The JSON of a key or a value: its payload, and its schema behind it unless the profile leaves
+    schemas out.
+    """
     if profile.describes_commit and profile.extension:
         schema = _with_commit(schema)
     return _json(
@@ -378,6 +381,9 @@ of most schemas.
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
+    """A column's name and its schema in a struct, with its default and, with TiDB's extension, its
+    type as `doc`.
+    """
     kind, shape = column.type, schema(column.type, column.nullable)
     if profile.filled:
         shape = replace(shape, default=_default(column))
@@ -447,6 +453,9 @@ def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
 
 
 def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
+    """The block `source` of a message: the database, the table and the commit time; what a binlog
+    would tell is empty or 0.
+    """
     block: dict[str, Any] = {
         "version": "2.4.0.Final",
         "connector": "TiCDC",
@@ -474,6 +483,9 @@ def _row_message(
     profile: TicdcDebeziumProfile,
     ms: int,
 ) -> sink.Sent:
+    """Key, value and expected change of one row. An UPDATE has no `before` if the profile sends
+    none; CORRUPT is right too if a value does not fit its column.
+    """
     table = event.table
     columns = sink.columns_of_rows(table, profile)
 
@@ -573,6 +585,9 @@ _KEY_COLUMNS: Final = "primaryKeyColumnNames"
 
 
 def _shape(table: Table | None) -> dict[str, Any]:
+    """The description of a table in `tableChanges`: its columns and its key, both empty for
+    None.
+    """
     columns = [
         {"name": c.name, "jdbcType": text.sql_type(c.type, None), "typeName": c.type.name.upper()}
         | {"position": i, "optional": c.nullable}
@@ -588,6 +603,9 @@ def _shape(table: Table | None) -> dict[str, Any]:
 
 
 def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+    """Key, value and expected change of a watermark, which names no table and whose payload has no
+    row.
+    """
     payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
     full_schema = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
     shape = replace(full_schema, fields=full_schema.fields[2:])

@@ -119,6 +119,9 @@ class Printer:
         )
 
     def _column(self, column: records.ColumnSchema) -> str:
+        """The JSON of a column in a table's schema: name, type, nullability and default; attributes
+        of the type that are 0 or false are left out.
+        """
         kind = column.data_type
         members = [
             f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"'
@@ -152,6 +155,9 @@ class Printer:
         return f'{{"name":{self._quote(index.name)},{flags_json},"columns":[{columns}]}}'
 
     def _row_json(self, record: records.DmlRecord) -> str:
+        """The JSON message of a row; claim check, handle key, checksum and images are left out if
+        the record has none.
+        """
         members = [
             f'"version":1,"database":{self._quote(record.source.database)},"table":{self._quote(record.source.name)}',
             f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
@@ -169,6 +175,7 @@ class Printer:
         return "{" + ",".join(members) + "}"
 
     def _image(self, image: records.RowImage) -> str:
+        """The JSON object of an image, its columns sorted by the bytes of their names."""
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
         return (
             "{"
@@ -177,6 +184,9 @@ class Printer:
         )
 
     def _quote(self, value: str) -> str:
+        """A text as a JSON string in Go's spelling, with the short escapes of backspace and form
+        feed if the profile has them.
+        """
         escape = text.escape if len(value) > 100 else text.escape_name
         escaped = escape(value)
         if self.profile.short_escapes and "\\u00" in escaped:
@@ -196,6 +206,9 @@ class Printer:
         )
 
     def _cell_text(self, type: SourceType, value: Value) -> str:
+        """The text of a value: Base64 of a binary, a float with as few digits as Go's verb g prints
+        if the profile uses that, else TiCDC's own spelling.
+        """
         match value:
             case bytes():
                 return base64.b64encode(value).decode()

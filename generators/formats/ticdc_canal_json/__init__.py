@@ -93,6 +93,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     places: dict[tuple[str, str], Place] = {}
 
     def messages(event: Event, ms: int) -> Iterator[sink.Sent]:
+        """Yields the messages of an event as partitions, key, value and expected change; `ms` is
+        the time of sending. A statement also changes where the later rows of its table lie.
+        """
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
@@ -139,7 +142,14 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
 def _split(
     event: RowChange, profile: TicdcProfile, place: Place
 ) -> list[tuple[Op, Row | None, Row | None]]:
+    """The rows of a statement as (op, before, after); an UPDATE that the release or TiDB splits is
+    a DELETE and an INSERT. `place` gives the partition of TiDB's table in which a row lies.
+    """
+
     def moves(before: Row, after: Row) -> bool:
+        """Whether TiDB itself deletes the row and inserts it again: its clustered key changes, or
+        the partition in which it lies.
+        """
         return sink.moved(event.table, before, after) or place(before) != place(after)
 
     return sink.split_rows(
@@ -172,6 +182,9 @@ def _row_message(
     stamp: _Stamp,
     chance: random.Random,
 ) -> tuple[bytes, Change]:
+    """The value of a row's message and the change expected of it. If the value is beyond the size
+    limit and the profile reduces messages, both have the columns of the handle key alone.
+    """
     rowkey = f',"rowkey":"{row_key(table, after or before or {})}"' if profile.row_key else ""
     cut = (
         table.handle_key
@@ -222,6 +235,9 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
+        """Makes the images of a row change, of the columns in `keep` alone if that is given. Raises
+        Refused for an UPDATE at which TiCDC stops, since it cannot compare two VECTORs.
+        """
         columns = sink.columns_of_rows(table, profile)
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
@@ -259,6 +275,9 @@ class _Images:
         return cls(profile, table, op, columns, types, data_row, data, old)
 
     def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
+        """The JSON text of the row's message; `mysqlType` has its columns in `type_order`, and
+        `flag` is JSON that follows `commitTs`.
+        """
         profile, names = self.profile, set(self.table.primary_key)
         codes = {
             c.name: str(
@@ -294,6 +313,9 @@ class _Images:
         return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', members, images)
 
     def change(self, stamp: _Stamp) -> Change:
+        """The change that a right decoder returns for the row's message; CORRUPT is right too if
+        the text of a binary is beyond ISO-8859-1.
+        """
         full_image = self.table.image({name: cell for name, (_, cell) in self.data.items()})
         before: Image | None = None
         full: Image | None = None
@@ -327,6 +349,9 @@ class _Images:
 
 
 def _beyond_latin1(cell: Cell) -> bool:
+    """Whether a cell is a binary that the release printed as UTF-8, with a character that no byte
+    of ISO-8859-1 stands for.
+    """
     return (
         cell.state is State.ANY
         and cell.type.logical is Logical.BINARY
@@ -335,6 +360,9 @@ def _beyond_latin1(cell: Cell) -> bool:
 
 
 def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, Cell]:
+    """The JSON text of a column's value and the cell expected of it: any value is right for a
+    binary that the release prints with loss, NULL where it prints the text null as null.
+    """
     if stored is None:
         return "null", Cell(State.NULL, type)
     value = text.canonical(type, stored)
@@ -402,6 +430,9 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
+    """The value of a DDL statement's message, with the SQL as TiCDC restores it, and the change
+    expected of it.
+    """
     sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
     names = {
         "database": text.escape(event.database),
@@ -441,6 +472,9 @@ def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
 
 
 def _replaced(_kind: SourceType, value: Value) -> Value:
+    """A binary with U+FFFD in UTF-8 for each byte that is no UTF-8, which is what its message holds
+    of it; any other value as it is.
+    """
     if not isinstance(value, bytes):
         return value
     return "".join(

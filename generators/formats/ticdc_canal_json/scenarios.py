@@ -54,6 +54,9 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _old(database: str) -> Iterator[Scenario]:
+    """Yields the cases `old/...`: INSERT, UPDATE and DELETE of rows with NULLs, with nothing
+    changed, and with column names that differ in case, at level one and two.
+    """
     cases = Cases(database)
     string = mysql.text("varchar", 64)
     columns = (ID, Column("a", string), Column("b", string))
@@ -86,6 +89,9 @@ def _old(database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    """Yields the cases on types: unsigned integers around half of their range, parameters and
+    spellings of types, zero dates, hours that occur twice, doubles and floats.
+    """
     cases = Cases(database)
     kinds = {
         n: mysql.integer(n, unsigned=True)

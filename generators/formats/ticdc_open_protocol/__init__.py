@@ -199,6 +199,9 @@ def _batches(events: Sequence[_Event], profile: OpenProfile) -> Iterator[list[_E
 def _records(
     event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random
 ) -> Iterator[sink.Sent]:
+    """Yields the records of an event: partitions, key, value and the changes expected. Rows go in
+    batches, each to one partition; a statement or a watermark goes to all.
+    """
     everywhere = range(layout.partitions)
     match event:
         case RowChange():
@@ -302,6 +305,9 @@ class _Row:
         return self._written(handle, more)
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
+        """Key, value and expected change of the row, with the columns in `keep` alone if that is
+        given; `more` is JSON that ends the key. An UPDATE without old values looks like an INSERT.
+        """
         old, new = (self._cells(source_row, keep) for source_row in (self.before, self.after))
         old_cells = {
             name: pair
@@ -364,6 +370,9 @@ class _Row:
     def _cells(
         self, source_row: Row | None, keep: tuple[str, ...] | None
     ) -> dict[str, tuple[str, Cell]]:
+        """JSON text and expected cell by column of a row, of the columns in `keep` alone if that is
+        given; nothing for None.
+        """
         zone, html, short = (
             self.profile.deployment.time_zone,
             not self.profile.new,
@@ -384,6 +393,9 @@ class _Row:
         )
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
+        """Names of columns in the order of the wire: as they come in the new architecture, sorted
+        by their bytes in the classic one.
+        """
         return (
             list(names)
             if self.profile.new
@@ -391,6 +403,9 @@ class _Row:
         )
 
     def _object(self, cells: Mapping[str, tuple[str, Cell]]) -> str:
+        """The JSON object of an image: each column's type, flags and value by its name, in the
+        order of the wire.
+        """
         columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
         return (
             "{"

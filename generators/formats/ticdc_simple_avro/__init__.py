@@ -106,6 +106,9 @@ class Binary:
                 return Cell(State.VALUE, type, value, str(number), cls, json=True)
 
     def _row_value(self, record: DmlRecord, chance: random.Random) -> Any:
+        """A row's message as a value of the Avro schema: the branch DML with its table, times,
+        versions and images.
+        """
         payload = {
             "version": VERSION,
             "database": record.source.database,
@@ -124,6 +127,9 @@ class Binary:
         return wrapped("DML", payload)
 
     def _image(self, image: RowImage | None, chance: random.Random) -> Mapping[str, Any] | None:
+        """An image as a value of Avro's map, with the columns in a random order as Go writes maps;
+        None for no image.
+        """
         if image is None:
             return None
         names = list(image)

@@ -110,6 +110,10 @@ def _only_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], byte
 
 
 def _branch(index: int) -> Callable[[bytes], bytes | None]:
+    """A change of a row's message: the first column that holds a text gets the union branch
+    `index`, and its content stays. The change gives None for a message without such a column.
+    """
+
     @_only_rows
     def apply(value: bytes) -> bytes | None:
         entry = _first_string(value)
@@ -119,8 +123,13 @@ def _branch(index: int) -> Callable[[bytes], bytes | None]:
 
 
 def _length(size: int) -> Callable[[bytes], bytes | None]:
+    """A change of a row's message: the first column that holds a text claims a length of `size`
+    bytes, and its bytes stay. The change gives None for a message without such a column.
+    """
+
     @_only_rows
     def apply(value: bytes) -> bytes | None:
+        """The message with the other length, None if no column holds a text."""
         entry = _first_string(value)
         if not entry:
             return None
@@ -140,8 +149,13 @@ def _invalid(value: bytes) -> bytes | None:
 
 
 def _map_count(count: int) -> Callable[[bytes], bytes | None]:
+    """A change of a row's message: the map of its first image claims to have `count` columns, and
+    its columns stay. The change gives None for other messages.
+    """
+
     @_only_rows
     def apply(value: bytes) -> bytes:
+        """The message with the other count in `data`, or in `old` if `data` is null."""
         place = _image(value)
         place += value[place] == 0
         return (
@@ -224,6 +238,9 @@ _OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _M
 
 
 def _other_record(index: int) -> Fault:
+    """The fault of a message whose first byte names another record of the schema's union than
+    Message, or none.
+    """
     record_name = (
         f"the record {avro.SCHEMA[index]['name']}"
         if 0 <= index < _MESSAGE
@@ -336,6 +353,9 @@ def _unsigned(number: int) -> bytes:
 def _cell(
     name: str, column: str, value: Value, written_form: bytes, spoiled_form: bytes
 ) -> CellFault:
+    """The fault of one cell: in a row with `value` in `column`, the bytes of the value,
+    `written_form`, become `spoiled_form`.
+    """
     return CellFault(
         name, column, value, _STRING(column) + written_form, _STRING(column) + spoiled_form
     )
@@ -391,6 +411,9 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
     def string(
         name: str, column: str, value: Value, written_form: str, unfit_content: str
     ) -> CellFault:
+        """The fault of a cell that the wire has as a string: the text `written_form` becomes
+        `unfit_content`.
+        """
         return _cell(
             name,
             column,
@@ -403,6 +426,9 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
         return _cell(name, column, value, _branched("long", value), unfit_content)
 
     def bit(name: str, column: str, value: int, unfit_content: int) -> CellFault:
+        """The fault of a BIT cell: the number `value` becomes `unfit_content`, both in the branch
+        that the profile has for BIT.
+        """
         contents = (
             (str(value), str(unfit_content)) if profile.bits == "string" else (value, unfit_content)
         )

@@ -45,6 +45,9 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _map_rows(database: str) -> Iterator[Scenario]:
+    """Yields the cases on Avro's maps of columns: a value of every branch of the union, many
+    columns in any order, and FLOATs that are written as doubles.
+    """
     cases = Cases(database)
     columns = (
         ID,

@@ -42,6 +42,9 @@ def _fields(declared: str, **types: Schema) -> Fields:
 
 
 def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
+    """The Avro schema of a record with that name, documentation and fields, in TiCDC's
+    namespace.
+    """
     return {
         "namespace": NAMESPACE,
         "name": name,
@@ -242,6 +245,9 @@ def table_schema(shape: records.TableSchema, *, timestamp_decimal: bool) -> Mapp
 
 
 def _column(column: records.ColumnSchema, timestamp_decimal: bool) -> Mapping[str, Any]:
+    """A column of a table's schema as a value of the Avro schema; a default is bytes, those of BIT
+    in big-endian order.
+    """
     default = column.default
     if isinstance(default, int):
         default_bytes = default.to_bytes((column.data_type.length + 7) // 8, "big")
@@ -256,6 +262,9 @@ def _column(column: records.ColumnSchema, timestamp_decimal: bool) -> Mapping[st
 
 
 def _data_type(kind: records.DataType, timestamp_decimal: bool) -> Mapping[str, Any]:
+    """A column's type as a value of the Avro schema, with null for the attributes that TiCDC does
+    not send for it; with `timestamp_decimal` TIMESTAMP has its fraction digits.
+    """
     flagged = kind.mysql_type in FLAGGED
     decimal = kind.mysql_type == "decimal" or (timestamp_decimal and kind.mysql_type == "timestamp")
     return {
