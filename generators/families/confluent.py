@@ -205,6 +205,9 @@ def _is_default(schema: Mapping[str, Any]) -> bool:
 
 
 def _base(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
+    """Avro's schema of a schema of Connect, without the union with null of an optional one; a
+    struct whose name stands in `records_before` is its name alone.
+    """
     name, kind = schema.get("name", ""), schema["type"]
     avro: dict[str, Any] = {"type": _TYPES.get(kind, kind)}
     match kind:
@@ -250,6 +253,9 @@ def _base(schema: Mapping[str, Any], space: str, records_before: dict[str, int])
 
 
 def _field(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> dict[str, Any]:
+    """A field of a Connect struct as a field of Avro's record; its default is the schema's own, or
+    null for an optional field.
+    """
     field = {"name": schema["field"], "type": _avro(schema, space, records_before)}
     if _is_default(schema):
         field["default"] = _default(schema)

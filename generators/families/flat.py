@@ -134,6 +134,10 @@ class Flat:
         return written
 
     def _records(self, event: Event) -> Iterator[_Record]:
+        """Yields the messages of an event: one for each row of an INSERT, UPDATE or DELETE, and of
+        a snapshot if the format writes these; for events that are no row change, what `write_other`
+        gives.
+        """
         if not isinstance(event, RowChange):
             for value, change in self.write_other(event):
                 yield _Record(None, value, change)
@@ -333,6 +337,9 @@ def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:
     """
 
     def member(_event: RowChange, change: Change) -> Any:
+        """The image's cells by column, without ABSENT ones; ABSENT if there is no image, or nothing
+        is told of any column.
+        """
         image = image_of(change)
         if image is None or all(cell.reason == UNTOLD for cell in image.values()):
             return ABSENT

@@ -108,6 +108,9 @@ def _insignificant(power: int) -> int:
 
 
 def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
+    """The decimal digits of an integer and the position of the decimal point among them; its last
+    `dropped` digits are rounded away, half up.
+    """
     if dropped:
         power = 10**dropped
         value, remainder = divmod(value, power)
@@ -234,6 +237,9 @@ _LONE: Final = {chr(c): "?" for c in range(0xD800, 0xE000)}
 
 @cache
 def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """The pattern of the characters that a release of fastjson escapes, and the escape of each; a
+    lone surrogate becomes `?`.
+    """
     controls = [chr(c) for c in range(0x20)]
     wide = [*map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029"]
     table: dict[str, str] = {

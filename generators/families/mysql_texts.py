@@ -283,6 +283,9 @@ def scaled_text(value: Decimal, scale: int) -> str:
 
 
 def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
+    """A text as writers print it, the value that a reader has (the same text), and why it is not
+    the source's: CHAR loses trailing spaces, a lone surrogate becomes `?`.
+    """
     stored, reason = value, ""
     if type.name == "char" and value.endswith(" "):
         stored, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
@@ -349,6 +352,9 @@ _JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": 
 
 
 def _json_character(c: str) -> str:
+    """A character as it stands in a JSON string of Canal: escaped if it is a quote, a back-slash or
+    a control character, `?` for a lone surrogate.
+    """
     if c in _JSON_SHORT:
         return _JSON_SHORT[c]
     if c < " " or "\x7f" <= c <= "\xa0":

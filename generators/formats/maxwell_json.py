@@ -179,8 +179,8 @@ def _keys(event: RowChange, change: Change) -> list[Any]:
 
 
 def _key(event: RowChange, change: Change) -> Any:
-    """The members of a row's record key: its database, its table, and `pk.NAME` for each key
-    column, or `_uuid` for a table without a primary key.
+    """The members of a row's record key: its database, its table, and each key column as `pk.` and
+    its name in lower case, or `_uuid` for a table without a primary key.
     """
     table = event.table
     names = (f"pk.{name.lower()}" for name in table.primary_key)

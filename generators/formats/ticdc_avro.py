@@ -280,7 +280,7 @@ def _schema(
     table: Table, columns: tuple[Column, ...], more: tuple[str, ...], profile: TicdcAvroProfile
 ) -> str:
     """The JSON text of Avro's schema of a record: a field for each of `columns`, then those of the
-    extension named in `more`. Raises Stopped if two fields have one name.
+    extension named in `more`. Raises Stopped if Avro's names of two columns are the same.
     """
     fields: list[dict[str, Any]] = []
     for column in columns:

@@ -381,8 +381,8 @@ of most schemas.
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
-    """A column's name and its schema in a struct, with its default and, with TiDB's extension, its
-    type as `doc`.
+    """A column's name and its schema in a struct, with its default if the profile is `filled` and,
+    with TiDB's extension, its type as `doc`.
     """
     kind, shape = column.type, schema(column.type, column.nullable)
     if profile.filled:

@@ -312,6 +312,9 @@ def _row_message(
     send_ms: int,
     profile: CdlProfile,
 ) -> tuple[Event, Change]:
+    """What a CDL message says of one row, and the change expected of it; a snapshot's row counts as
+    INSERT or READ. Under REPLICA IDENTITY DEFAULT, `before` has the key's old values or is null.
+    """
     table, op = event.table, event.op
     was = _encode_cells(table, before, profile) if before is not None else {}
     now = _encode_cells(table, after, profile) if after is not None else {}

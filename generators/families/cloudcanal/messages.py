@@ -238,6 +238,9 @@ def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Dr
 
 
 def _draft_of_rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
+    """The draft of one message with all rows of an INSERT, UPDATE or DELETE, in the lists that the
+    profile has for old, new and deleted rows; None for an event without rows.
+    """
     table, forms = event.table, profile.forms
     rows: list[Texts] = []
     old: list[Texts] = []

@@ -71,6 +71,9 @@ _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
 
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
+    """Yields the DDL cases: a rename between rows, one statement for each action with Canal's word
+    for it, with the table before and after it, and statements with and without `tableChanges`.
+    """
     yield rename_between_rows(cases.database)
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
@@ -136,6 +139,9 @@ def _transactions(cases: Cases) -> Iterator[Scenario]:
 
 
 def _batches(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `batch/...`: messages with several rows of one operation, among them UPDATEs
+    of rows that stay as they are, exchange their values, or are equal in a table without a key.
+    """
     changed = (_ONE, {**_ONE, "a": "y"}), (_TWO, {**_TWO, "b": "z"}), (_THREE, {**_THREE, "id": 4})
     swapped = (_ONE, {**_TWO, "id": 1}), (_TWO, {**_ONE, "id": 2})
     for name, event in (
@@ -151,6 +157,9 @@ def _batches(cases: Cases) -> Iterator[Scenario]:
 
 
 def _envelope(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `envelope/...`: commit times in seconds, a composite key, a table without a
+    key, and three messages one after the other.
+    """
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     composite_row: Row = {**_TWO, "b": "k"}
     yield cases.of(key=("b", "id")).case(

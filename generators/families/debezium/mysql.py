@@ -314,6 +314,10 @@ def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
+    """What the connector writes for a value that is not NULL, and what a reader has of it; the
+    binlog (`snapshot` false) and a snapshot differ. Raises TypeError for a value that is none of
+    the type's.
+    """
     match type.logical, value:
         case Logical.INT, int():
             return _integer(type, value, modes)
@@ -431,6 +435,9 @@ _LARGEST_INT: Final = (1 << 31) - 1
 
 
 def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
+    """What the connector writes for an integer: the number, but for a BIGINT UNSIGNED a decimal in
+    mode precise and a signed 64-bit number that wraps in the other.
+    """
     if type.name != "bigint" or not type.unsigned:
         return Meaning(value, value)
     if modes.bigint_unsigned == "precise":
@@ -462,6 +469,9 @@ def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
 
 
 def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
+    """What the connector writes for microseconds of a DATETIME since 1970; a year up to 99 is moved
+    to 1970 to 2069 if the connector adjusts years.
+    """
     days, micros_of_day = divmod(value, mysql.DAY)
     date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
     moved = (date - _EPOCH_DATE).days * mysql.DAY + micros_of_day

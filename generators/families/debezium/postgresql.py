@@ -362,6 +362,9 @@ def _is_placeholder(value: Value) -> bool:
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = False) -> Meaning:
+    """What the connector writes for a value that is not NULL, and what a reader has of it. Raises
+    TypeError for a value that is none of the type's.
+    """
     match type.logical, value:
         case Logical.INT, int():
             return Meaning(value, value)
@@ -442,6 +445,10 @@ def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any
 
 
 def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
+    """What the connector writes for a numeric or money, and what a reader has of it. In mode
+    precise, a numeric without a declared scale is a struct of scale and value, and NaN and
+    infinities are null.
+    """
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite():
         if modes.precise:
@@ -571,6 +578,9 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
 
 
 def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
+    """What the connector writes for a value that the model has as text: timetz in UTC, an interval
+    as microseconds or an ISO duration, bytes for a type it does not know, else the text.
+    """
     match type.name:
         case "timetz":
             micros, offset = postgresql_text.timetz_parts(value)

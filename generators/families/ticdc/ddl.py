@@ -47,6 +47,9 @@ class _Parser(Options):
     """Statements."""
 
     def restored(self) -> str:
+        """Reads a DDL statement and returns it as TiDB's parser restores it. Raises Refused for a
+        statement that is not known here, and for one of which nothing is left.
+        """
         if self.skip("CREATE"):
             return self.create()
         if self.skip("ALTER TABLE"):

@@ -203,6 +203,9 @@ def writer_of_events(
     """The writer of a protocol of which each event's messages follow from the event alone."""
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
+        """The messages of a history, each with its expectation; chance is drawn from the history's
+        seed.
+        """
         chance = random.Random(history.seed)
         return publish_events(
             history,

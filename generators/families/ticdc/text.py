@@ -210,6 +210,9 @@ def _go_double(value: float) -> str:
 
 
 def _mysql_double(value: float) -> str:
+    """A double of a JSON document as MySQL prints it: plain with a decimal point from 1e-15 to
+    below 1e15, else with an exponent that has neither plus sign nor leading zeros.
+    """
     if value == 0 or 1e-15 <= abs(value) < 1e15:
         plain_digits = fixed(value)
         return plain_digits if "." in plain_digits else f"{plain_digits}.0"

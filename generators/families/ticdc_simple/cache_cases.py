@@ -76,6 +76,9 @@ def schemas(database: str) -> Iterator[Scenario]:
 
 
 def _order(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases on when a schema comes: before a table's rows, behind them, never, or twice,
+    and the schema of a table with a column of every type.
+    """
     updated = change(OWN, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
     yield cases.case(
         "schema/bootstrap-first",
@@ -128,6 +131,9 @@ def _order(cases: Cases) -> Iterator[Scenario]:
 
 
 def _versions(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases on several versions of a table's schema: columns added or modified between
+    rows, TRUNCATE, and DROP with a new table of the same name.
+    """
     texts = (ID, Column("n", _STRING), _S)
     name = "schema/two-versions"
     narrow, wide, added = _altered(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
@@ -187,6 +193,9 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
 
 
 def _names(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases on tables whose schemas a decoder may confuse: renamed tables, one name in
+    two databases, and names that differ in case.
+    """
     name = "schema/rename"
     old, new, renamed = _altered(cases, name, 2, "rename table", _RENAME, suffix="_new")
     history_events = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
@@ -221,6 +230,9 @@ def _names(cases: Cases) -> Iterator[Scenario]:
 
 
 def _special(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases on schemas of a partitioned table, a table with a virtual column, and a
+    table that gets and loses an index.
+    """
     name = "schema/partitioned"
     table = cases.table(name)
     sql = (

@@ -144,6 +144,9 @@ def _expected(
     image: records.RowImage | None,
     hidden: Sequence[str],
 ) -> Image | None:
+    """The image expected of a row's message, with the `hidden` columns as ABSENT; None for no
+    image, and for one without columns where the encoding leaves it out.
+    """
     if image is None or not (image or encoding.empty_images):
         return None
     cells = {name: encoding.expected(*cell) for name, cell in image.items()}
@@ -159,6 +162,9 @@ def _change(
     record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord,
     bootstrap_position: str | None,
 ) -> Change:
+    """The change expected of a message without rows: WATERMARK, BOOTSTRAP or DDL, with the table's
+    key, types and schema version as far as the message has its schema.
+    """
     if isinstance(record, records.WatermarkRecord):
         return Change(
             0,

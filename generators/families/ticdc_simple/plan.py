@@ -162,6 +162,9 @@ class _Announced:
 def _plan_bootstrap(
     known_table: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
 ) -> Planned:
+    """The BOOTSTRAP message of a table as it is known now; it goes to every partition, or to the
+    first alone if the profile says so.
+    """
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
     return Planned(
         records.BootstrapRecord(built, known_table.schema(profile.column_order)), where, number
@@ -200,6 +203,9 @@ def _plan_row(
     tso: int,
     built: int,
 ) -> records.DmlRecord:
+    """The message of one row before any reduction of its size, with a checksum where the profile
+    sends them, but for a row of NULLs alone.
+    """
     data, old = (
         None if image is None else _row_image(known_table, profile, image)
         for image in (after, before)

@@ -94,6 +94,9 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """Yields the cases `ddl/...`: one statement for each DDL action, with the table before and
+    after it, and tables with awkward names, defaults, a composite key or a hidden column.
+    """
     for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
         event = ddl_event(action, database, ddl, name=f"ddl/{action}")
         if table := event.table:
@@ -167,6 +170,9 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _bootstraps(database: str) -> Iterator[Scenario]:
+    """Yields the cases `bootstrap/...`: BOOTSTRAP messages of tables with each kind of key, with a
+    column of every type, and with awkward names.
+    """
     cases = Cases(database)
     string, number = mysql.text("varchar", 64), mysql.integer("int")
     for label, columns, key, unique in (
@@ -202,6 +208,9 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
 
 
 def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """Yields the cases on UPDATEs of keys, on columns that the sink's selectors choose, and on old
+    images with names that differ in case or without a key.
+    """
     cases = Cases(database)
     yield from shared.key_updates(database)
     yield from shared.selected_columns(database, profile)
@@ -214,6 +223,10 @@ def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """Yields the cases on types: unsigned integers around half of their range, doubles, spellings
+    of types, zero dates, binaries whose Base64 looks like decimal or hex digits, and hours that
+    occur twice.
+    """
     cases = Cases(database)
     kinds = {
         n: mysql.integer(n, unsigned=True)
@@ -283,6 +296,9 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _checksums(database: str) -> Iterator[Scenario]:
+    """Yields the cases `checksum/...`: an INSERT, an UPDATE and a DELETE of a row with a NULL, for
+    profiles with checksums.
+    """
     x: Row = {"id": 1, "a": "x", "b": None}
     columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
     for label, event in (

@@ -189,6 +189,9 @@ class Known:
             yield Index(columns[0] if times == 1 else f"{columns[0]}_{times}", columns, True)
 
     def _index(self, index: Index) -> IndexSchema:
+        """An index of the table as the messages have it; it is nullable if one of its columns is,
+        or is hidden. Raises Refused for an index over a column that the table has not.
+        """
         table, columns = self.table, index.columns
         hidden = {column.name for column in self.hidden}
         if not set(columns) <= {column.name for column in table.columns} | hidden:
@@ -257,6 +260,9 @@ class Catalogue:
         return after, None if event.action in _CREATES else before
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
+        """What TiCDC knows of a table after a statement that makes or changes it: its ids, version,
+        defaults, indexes and hidden columns. `before` is what was known, None for a new table.
+        """
         known_table = self._fresh(table) if before is None or event.action in _CREATES else before
         statement = parse(event.sql)
         kept_defaults = {
@@ -299,6 +305,9 @@ class Catalogue:
         )
 
     def _fresh(self, table: Table) -> Known:
+        """What TiCDC knows of a table that no statement of the history made: its id, version and
+        column ids follow from its name and columns.
+        """
         number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
         version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
         ids = {c.name: i for i, c in enumerate(table.columns, 1)}

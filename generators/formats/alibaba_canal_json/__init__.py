@@ -576,7 +576,7 @@ def _image_under_old(table: Table, row_image: _RowImage) -> Image:
 
     def cell(column: Column) -> Cell:
         """The expected cell of one column before an UPDATE: from `old`, else from the row after it;
-        unknown if the before image was not logged, ABSENT if the after image lacks the column.
+        unknown if only the after image was logged with it, ABSENT if the after image lacks it.
         """
         name = column.name
         if name in row_image.old:

@@ -268,8 +268,8 @@ def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written
 
 
 def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
-    """A TIMESTAMP as the branch Timestamp, PostgreSQL's timestamptz with its offset, and the
-    expected cell. A zero date is written as 0; to read it as the epoch is right too.
+    """A MySQL TIMESTAMP as the branch Timestamp, PostgreSQL's timestamptz as TimestampWithTimeZone,
+    and the expected cell. A zero date is written as 0; to read it as the epoch is right too.
     """
     if isinstance(value, ZeroDate):
         datum, cell = _of_datum(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
