@@ -35,7 +35,7 @@ from generators.model import Case, Cell, Change, Image, Kind, Logical, Op, Origi
 
 
 class Verdict(enum.StrEnum):
-    """The verdict on a case (docs/exit-codes.md)."""
+    """The verdict on a case (docs/how-to-read-a-verdict.md)."""
 
     PASS = "pass"
     NON_STRICT = "pass-non-strict"

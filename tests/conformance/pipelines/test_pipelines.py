@@ -144,6 +144,8 @@ def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
         (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("string", "1.5"), "string", False),
         (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("double", 1.5), "double", True),
         (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("double", 1.5), "", False),
+        (Cell(State.ONE_OF, mysql.integer("int"), options=(0, 1900)), Typed("double", 1900.0), "double", True),
+        (Cell(State.ONE_OF, mysql.integer("int"), options=(0, 1900)), Typed("double", 1901.0), "double", False),
         (Cell(State.NULL, mysql.decimal(10, 2)), None, "double", True),
         (Cell(State.VALUE, mysql.integer("int"), 0, "0"), None, "", False),
     ],

@@ -145,14 +145,14 @@ def test_the_command_names_tables_that_have_no_key(tmp_path, monkeypatch):
         done = performed("stream", "tencent-dts-json", "--tables", tmp_path / "own.sql")
         return f"{done.output}{done.exception}"
 
-    def caught(*arguments, **_):
-        asked.append(arguments)
+    def caught(**settings):
+        asked.append(settings)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(reading, "StreamSettings", caught)
     text = "1 table is left out of the streams:\n  table heap has no primary key, by which rows are kept\n"
     assert text in said(MYSQL)
-    assert asked[0][-3].schema.dialect == "mysql"
+    assert asked[0]["tables"].schema.dialect == "mysql"
     text = "no stream can be of these tables: table heap has no primary key"
     assert text in said("CREATE TABLE `heap` (`a` int unsigned);")
     assert len(asked) == 1
