@@ -255,6 +255,10 @@ def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
 
 
 def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> SuiteRun:
+    """The outcome of a rule's item. Failed for a new failure of a binding rule, for a known failure
+    that did not occur again, or if the rule was not exercised but could be; xfailed if every
+    failure is known, skipped if nothing could exercise the rule.
+    """
     rule, judged = tally.rule, result.formats[0]
     failures = result.failures_of(rule.id)
     new = [f for f in failures if not f.known]
@@ -286,6 +290,9 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
 
 
 def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
+    """The outcome of the item for the run: failed if cases errored or timed out, the decoder claims
+    no case, or an entry of the known failures matches nothing; else passed with the verdicts.
+    """
     judged = result.formats[0]
     undecoded_cases = [
         c for c in judged.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)

@@ -142,6 +142,9 @@ class _Walk:
     scenario: str
 
     def records(self, ours: Message, real: ProducedRecord) -> Iterator[Difference]:
+        """Compares our message with the product's record: topic, partition (unless the shape passes
+        over it), key, value and headers.
+        """
         yield from self.leaf("topic", "", ours.topic, real.topic)
         if not self.shape.unpartitioned:
             yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
@@ -173,6 +176,9 @@ class _Walk:
                 )
 
     def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
+        """Compares two parts of a document: objects by member, arrays by item, other values as they
+        are. `column` is as in `members`.
+        """
         if isinstance(ours, _Members) and isinstance(real, _Members):
             yield from self.members(path, column, ours, real)
         elif (
@@ -206,6 +212,9 @@ class _Walk:
     def member(
         self, path: str, column: str, name: str, ours: Any, real: Any
     ) -> Iterator[Difference]:
+        """Compares one member of two objects, ABSENT where one lacks it. If it is a column of the
+        table, the path has `{}` for its name, and what is below it belongs to its type.
+        """
         schemas = path == "key" and name in ("schema", "payload")
         if not column and not schemas and self.shape.columns.fullmatch(path):
             type = self.types.get(name)
@@ -216,6 +225,9 @@ class _Walk:
     def items(
         self, path: str, column: str, ours: list[Any], real: list[Any]
     ) -> Iterator[Difference]:
+        """Compares two arrays: by name if their items are fields of a schema, else the lengths,
+        then item by item.
+        """
         our_fields, real_fields = _by_field(ours), _by_field(real)
         if our_fields is not None and real_fields is not None:
             # A Connect schema: its fields have names, and stand for members of the payload.
@@ -252,6 +264,9 @@ def _header_texts(message: Message | ProducedRecord) -> _Members:
 
 
 def _by_field(items: list[Any]) -> _Members | None:
+    """The fields of a Connect or Avro schema as an object by their names, so that they are compared
+    by name; None if some item of the array has no name.
+    """
     # Connect's schemas say `field`, Avro's `name`.
     fields = (
         dict(item).get("field", dict(item).get("name"))
@@ -265,6 +280,7 @@ def _by_field(items: list[Any]) -> _Members | None:
 
 
 def _node_text(node: Any) -> str:
+    """A part of a JSON document as text for a difference; a number as it is spelled."""
     if node is ABSENT:
         return ABSENT
     if isinstance(node, _Number):

@@ -85,6 +85,9 @@ _STOPS = 3
 
 
 def _database(image: str, product: Product, profile: Profile, note: Note) -> Database:
+    """The server that the product reads for the profile, not yet started: a container of `image` if
+    given, else PostgreSQL or MariaDB of the system, or MariaDB 10.2 for releases that need it.
+    """
     options = product.database(profile)
     if image:
         return MySqlContainer(note, options, image)
@@ -96,6 +99,8 @@ def _database(image: str, product: Product, profile: Profile, note: Note) -> Dat
 
 
 def _line(record: ProducedRecord) -> bytes:
+    """A record as a line of JSON, with key, value and headers in base64."""
+
     def coded(data: bytes | None) -> str | None:
         return None if data is None else base64.b64encode(data).decode()
 

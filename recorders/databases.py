@@ -201,6 +201,9 @@ class Database(ABC):
         self._await(self._server.exit_code, (self.directory / "log").read_text)
 
     def _await(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
+        """Waits until the server executes a statement. Raises HarnessError with the end of its log
+        if its process has ended or _START_S is over.
+        """
         deadline = time.monotonic() + _START_S
         while True:
             with contextlib.suppress(HarnessError):
@@ -297,6 +300,9 @@ class MariaDb(_MySqlLike):
     connector = "mariadb"
 
     def _start(self) -> None:
+        """Initialises a data folder, starts the server with a configuration file on a free port,
+        and makes the user and the database.
+        """
         user = self._folder()
         folder = self.directory
         file = f"--defaults-file={folder}/server.cnf"
@@ -360,6 +366,9 @@ class OldMariaDb(MariaDb):
     """
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
+        """Unpacks the server, and returns what MariaDb's does. Raises HarnessError if the server
+        does not run here, with the library that is missing.
+        """
         (jar,) = jars_of(MARIADB_10_2, self.note)
         base = self.directory / "base"
         with zipfile.ZipFile(jar) as packed:
@@ -415,6 +424,9 @@ class MySqlContainer(_MySqlLike):
         self._docker: Guarded | None = None
 
     def _start(self) -> None:
+        """Starts a container of the image on a free port, and makes the user and the database.
+        Raises HarnessError without the command `docker`.
+        """
         docker = shutil.which("docker")
         if docker is None:
             raise HarnessError("--image needs a container engine: no `docker` command found")
@@ -498,6 +510,9 @@ class PostgreSql(Database):
     connector = "postgres"
 
     def _start(self) -> None:
+        """Initialises a data folder, starts the server on a free port, and makes the database, the
+        publication of all tables and the replication slot.
+        """
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         initdb, server = (_program(name, "postgresql", folders) for name in ("initdb", "postgres"))
         self._psql = _program("psql", "postgresql-client", folders)

@@ -105,6 +105,9 @@ def load(path: Path, profile: str) -> Explained:
 
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
+    """Parses an entry of the file of explained differences; `profile` is a glob or a list of them.
+    Raises UsageError for a wrong field or pattern.
+    """
     check_fields(raw, _FIELDS, ("profile", "path", "reason"))
     for key in ("path", "type", "ours", "real"):
         try:

@@ -245,6 +245,9 @@ def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> B
 
 
 def _debezium(profile: Any, database: Database) -> Prepared:
+    """Jars, Java program and properties that run Debezium's connector of the profile's database:
+    converters, modes and options as the profile says.
+    """
     connector = _MODULES.get(profile.connector, profile.connector)
     plugins = profile.flat and _version(profile) > (2, 5)  # up to then the core has them
     bundle = debezium_bundle(connector, profile.release, plugins=bool(plugins))
@@ -330,6 +333,7 @@ _AVRO_NAMES: Final = {
 
 
 def _debezium_avro(profile: Any, database: Database) -> Prepared:
+    """As `_debezium`, with Apicurio's Avro converter for keys and values."""
     bundle, program, properties = _debezium(profile, database)
     module = "io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION
     bundle = replace(bundle, name=f"{bundle.name}-avro", modules=(*bundle.modules, module))
@@ -340,6 +344,9 @@ def _debezium_avro(profile: Any, database: Database) -> Prepared:
 
 
 def _debezium_database(profile: Any) -> Mapping[str, str]:
+    """The options of the MySQL or MariaDB server that Debezium reads: metadata and image of rows in
+    the binary log, and queries if the profile has them; none for other databases.
+    """
     if profile.source != "mysql":
         return {}
     # The client of 1.4 stops at metadata that are younger than itself.
@@ -357,6 +364,9 @@ _CANAL_OLD: Final = ("1.1.5", "1.1.4")
 
 
 def _canal(profile: Any, database: Database) -> Prepared:
+    """Jars, Java program and properties that run Canal of the profile's release on the database,
+    with its partitions and topics.
+    """
     # The producer of 1.1.4 is a part of the server.
     parts = (
         ("canal.instance.spring",)

@@ -148,6 +148,9 @@ def _of_sentinel(record: ProducedRecord) -> bool:
 
 
 def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
+    """Says why a product's run failed, for Stopped: its exit code in words, the number of records,
+    and the last errors in its log, or its last lines if there are none.
+    """
     what: dict[int | None, str] = {
         3: "ended before the last record",
         4: "did not send the last record in time",

@@ -126,6 +126,9 @@ def _result_row(
     real: str = "",
     note: str = "",
 ) -> dict[str, Any]:
+    """A row of the table of an audit: what was found how often, and of a difference its path, the
+    type of column, both texts and a note, each printable and cut.
+    """
     texts = {"path": path, "type": kind, "ours": ours, "real": real, "note": note}
     return {
         "result": result,
@@ -222,6 +225,9 @@ def plan(profile: Any, history: History) -> Plan:
 def _plans(
     product: Product, cases: Sequence[Scenario], profile: Any
 ) -> tuple[dict[int, Plan], dict[str, str]]:
+    """The SQL plan of each scenario by its number, and the reasons for those left out by name: they
+    cannot be written as SQL, or the product is known to stop at them.
+    """
     plans, refusals = {}, {}
     for i, case in enumerate(cases):
         try:
@@ -266,6 +272,9 @@ def _compare_records(
     plans: dict[int, Plan],
     records: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
+    """Compares the product's records with the messages of our writer, scenario by scenario; records
+    that name no table of a scenario come last, against none of ours.
+    """
     fmt, shape = product.wire_format, SHAPES[product.format]
     real: dict[int | None, list[ProducedRecord]] = {}
     for record in records:

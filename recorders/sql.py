@@ -122,6 +122,9 @@ def _mysql_literal(type: SourceType, value: Value) -> str:
 
 
 def _mysql_same(column: str, type: SourceType, value: Value) -> str:
+    """The SQL condition that a column of MySQL or MariaDB has exactly a value: texts are compared
+    as bytes, enums, sets and bits as numbers.
+    """
     if value is None:
         return f"{column} IS NULL"
     match type.logical:
@@ -179,6 +182,9 @@ def _postgresql_literal(type: SourceType, value: Value) -> str:
 
 
 def _postgresql_text(type: SourceType, value: Value) -> str | None:
+    """A value as text that PostgreSQL casts to the type; None for NULL. Raises Refused for a value
+    without such a text.
+    """
     match type.logical, value:
         case _, None:
             return None
@@ -221,6 +227,9 @@ _WITHOUT_EQUALITY: Final = ("json", "hstore")
 
 
 def _postgresql_same(column: str, type: SourceType, value: Value) -> str:
+    """The SQL condition that a column of PostgreSQL has exactly a value; types without equality are
+    compared as text.
+    """
     if value is None:
         return f"{column} IS NULL"
     if type.name in _WITHOUT_EQUALITY:
@@ -410,6 +419,9 @@ class _StatementPlanner:
         """
 
         def declared(column: Column) -> str:
+            """The spelling of a column's type in the database, with the name of its type if it is a
+            PostgreSQL enum.
+            """
             enum = table.schema is not None and column.type.name == "enum"
             return (
                 _enum_name(table, column)

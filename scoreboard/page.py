@@ -62,6 +62,9 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     def render(
         template: str, results: tuple[Judged, ...], proved: Iterable[Proof], **more: Any
     ) -> str:
+        """Renders a template with results by reader and proofs by standing; `more` are further
+        values for it.
+        """
         by_reader: dict[str, list[Judged]] = {}
         for result in results:
             by_reader.setdefault(result.reader.name, []).append(result)
@@ -265,6 +268,9 @@ def program(proof: Proof) -> str:
 
 
 def _templates() -> jinja2.Environment:
+    """The environment of the scoreboard's templates: that of the reports, with the scoreboard's own
+    folder first, its filters and globals; only HTML is escaped.
+    """
     import jinja2
 
     templates = environment()

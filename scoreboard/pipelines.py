@@ -145,6 +145,9 @@ _PLACE: Final = re.compile(r" at /\S+, line \d+")
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
+    """What is kept of the result of a recipe under one disturbance: the word, the profile,
+    differences by broken rule, and the first difference without its place.
+    """
     return {
         "result": result.word,
         "profile": result.profile,
@@ -159,6 +162,9 @@ def page_text(data: Mapping[str, Any]) -> str:
 
 
 def _page(data: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of the page on recipes that keep a table: results in each format of tables, then
+    each recipe's steps, differences and repair, then those that were not judged.
+    """
     results, sessions = data["results"], data["sessions"]
     run, unjudged = recipes()
     yield "# Recipes that keep a table"

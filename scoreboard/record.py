@@ -236,6 +236,7 @@ def newest_release(name: str) -> str:
 
 
 def _read(file: Path) -> TableFile:
+    """The parsed file of a product's proved faults."""
     return TableFile(
         file.name,
         file.read_text("utf-8"),

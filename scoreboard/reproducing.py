@@ -101,6 +101,9 @@ def program(product: str, fault: Fault) -> str:
 
 
 def _columns(product: str, columns: list[list[str]]) -> str:
+    """The Java code that declares a fault's columns, given as [name, type], in the program that
+    shows it: fields of a row type in Flink, calls of `columns.column` in SeaTunnel.
+    """
     if product.startswith("flink"):
         types = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
         return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)

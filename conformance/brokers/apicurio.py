@@ -55,6 +55,9 @@ class EmbeddedRegistry(JavaServer):
         return [*_FLAGS, *place, "-jar", str(self._jars[0])]
 
     def _is_answering(self) -> bool:
+        """Whether the registry lists its subjects over HTTP; if not, returns False after a short
+        pause, as the caller asks again and again.
+        """
         with (
             contextlib.suppress(OSError),
             urllib.request.urlopen(f"{self.url}/subjects", timeout=5),  # noqa: S310

@@ -111,6 +111,9 @@ def ahead(spec: str, note: Callable[[str], None]) -> None:
     """
 
     def fetch() -> None:
+        """Downloads Kafka's jars, unless they are in the cache or (`auto`) a container engine
+        answers, so that no jars are needed.
+        """
         with contextlib.suppress(HarnessError):
             if cached_jars() is not None:
                 return

@@ -127,6 +127,9 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
     failure: list[str] = []
 
     def pull() -> None:
+        """Pulls the image with a client of its own; an error goes into `failure`, since it cannot
+        leave the thread.
+        """
         puller = docker.from_env(timeout=max(1, int(limit_s)))
         try:
             puller.images.pull(full)
@@ -212,6 +215,9 @@ def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
 
 
 def _tail(client: Any, name: str) -> str:
+    """The last lines of the log of a container, for an error text; if there is no log, a line that
+    says why. Never raises.
+    """
     try:
         lines = (
             client.containers.get(name)
@@ -278,6 +284,9 @@ def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[st
 
 
 def _wait(client: Any, name: str, image: str, bootstrap: str, timeout_s: float) -> None:
+    """Waits until Kafka in the started container answers at `bootstrap`. Raises HarnessError with
+    the end of its log if the container has ended or `timeout_s` is over.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
         with contextlib.suppress(HarnessError):

@@ -175,6 +175,9 @@ class JavaServer(Closing):
         return self
 
     def _run(self, arguments: Sequence[str]) -> Guarded:
+        """Starts Java with the arguments as a guarded process; its output goes to `server.log` in
+        the server's directory.
+        """
         assert self._java is not None
         command = [
             self._java.path,
@@ -304,6 +307,9 @@ class EmbeddedKafka(JavaServer):
         return kafka_jars(self._note)
 
     def _prepare(self) -> Sequence[str]:
+        """Writes `server.properties`, formats the storage, and returns Java's arguments for the
+        broker.
+        """
         plain, controller = self._ports[:2]
         properties = PROPERTIES | {
             "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller}",
@@ -383,6 +389,9 @@ class EmbeddedKafka(JavaServer):
             program.stop()
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
+        """The arguments of Java for a main class of Kafka (the broker or its storage tool): heap,
+        flags, logging and class path, then those of the class.
+        """
         logging = (
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dorg.slf4j.simpleLogger.showDateTime=true",

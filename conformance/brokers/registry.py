@@ -94,6 +94,9 @@ class Remote:
         body: bytes = b"",
         kind: str = _JSON,
     ) -> bytes:
+        """Sends one request over an open connection to the schema registry and returns the body of
+        the answer. Raises HarnessError if none comes, or for any status but 200 and 204.
+        """
         headers = {"Content-Type": kind, "Accept": "*/*"}
         if self._user:
             headers["Authorization"] = f"Basic {base64.b64encode(self._user.encode()).decode()}"

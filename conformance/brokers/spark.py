@@ -299,6 +299,9 @@ def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -
 
 
 def _bundle(module: Module, release: str, spark_jars: Collection[str]) -> Bundle:
+    """The jars to download for a module of Spark (such as its Kafka source) of Spark's release,
+    without those that Spark has itself.
+    """
     first = module.artefacts[0]
     return Bundle(
         f"{first}-for-{release}",

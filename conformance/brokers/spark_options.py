@@ -222,6 +222,9 @@ def _pem_text(
 
 
 def _check_key(origin: str, pem: str) -> None:
+    """Raises UsageError unless a private key in PEM is in PKCS#8, the one form that Java reads;
+    `origin` is the name of the broker property that gave it.
+    """
     if "BEGIN PRIVATE KEY" not in pem and "BEGIN ENCRYPTED PRIVATE KEY" not in pem:
         raise UsageError(
             f"property {origin} of the broker: Java reads keys in PKCS#8 alone (BEGIN PRIVATE KEY)."

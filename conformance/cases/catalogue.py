@@ -127,6 +127,9 @@ def may_match(patterns: Sequence[str], id_start: str) -> bool:
 
 
 def _may_begin(pattern: str, parts: Sequence[str]) -> bool:
+    """Whether a pattern may match an id that begins with `parts` (`*` stands for any part): the
+    pattern's parts before its first wildcard are compared, as prefixes.
+    """
     fixed_parts = _WILDCARD.split(pattern, maxsplit=1)[0].split("/")
     return all(
         part == "*" or part.startswith(fixed)
@@ -357,6 +360,9 @@ def recorded_cases(
 
 
 def _spread_evenly(cases: Sequence[Case], count: int) -> list[Case]:
+    """Takes `count` of the cases at even distances, in their order; all of them if there are no
+    more.
+    """
     return (
         [cases[i * len(cases) // count] for i in range(count)]
         if count < len(cases)

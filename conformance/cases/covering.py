@@ -89,6 +89,7 @@ def _cells(case: Case) -> Iterator[Cell]:
 
 
 def _absent(image: Image | None) -> tuple[str, ...] | None:
+    """The names of the columns that an image lacks in the message; None if there is no image."""
     return (
         None
         if image is None

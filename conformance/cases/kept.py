@@ -99,6 +99,9 @@ def total_bytes() -> int:
 
 
 def _case_path(fmt: Format[Any], profile: Profile) -> Path | None:
+    """The file that keeps the named cases of a profile; None if the format or profile is not a
+    registered one, or the sources changed after this process started.
+    """
     registered = (
         fmt.name in FORMATS
         and fmt is get(fmt.name)
@@ -130,6 +133,10 @@ def _imported_since_changed(sources: list[Path]) -> bool:
 
 @cache
 def _generation() -> str | None:
+    """The folder's name of the cases that today's sources make: a digest of the sources, of Python
+    and of the packages. Marks the folder as used. None if the sources changed after this process
+    started.
+    """
     sources = _source_files()
     if not _imported_since_changed(sources):
         return None
@@ -143,6 +150,9 @@ def _generation() -> str | None:
 
 
 def _remove_old_generations() -> None:
+    """Removes the kept cases of all but the GENERATIONS digests that were used last; errors are
+    passed over.
+    """
     with contextlib.suppress(OSError):
         for old in sorted(cache_root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[
             GENERATIONS:
@@ -192,6 +202,10 @@ _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
 
 
 def _pack_cases(cases: tuple[Case, ...]) -> bytes:
+    """Packs cases, with the schemas that their messages have in a registry, into bytes for
+    `_unpack_cases`; a value that occurs often is written once. Raises HarnessError for a value of
+    an unknown type.
+    """
     atoms: list[Any] = []
     nodes: list[tuple[int, tuple[int, ...]]] = []
     numbers: dict[Any, int] = {}
@@ -227,6 +241,9 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
 
 
 def _unpack_cases(packed: bytes) -> tuple[Case, ...]:
+    """The cases that `_pack_cases` packed; registers their schemas. Raises one of _UNREADABLE if
+    the bytes are of another form.
+    """
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:
         values.append(_MAKERS[kind](*[values[index] for index in parts]))

@@ -181,6 +181,9 @@ def _adapt_scenarios(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Sce
 def _named_scenarios(
     fmt: Format[Any], values: Values, users: Sequence[UserTable]
 ) -> Iterator[Scenario]:
+    """The named histories of a user's tables as the format writes them; those of statements only if
+    the format has messages of them.
+    """
     return _adapt_scenarios(
         fmt, scenarios.named_scenarios(values, users, ddl=_has_kind(fmt, Kind.DDL))
     )

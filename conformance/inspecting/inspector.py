@@ -154,6 +154,9 @@ class Tally:
             self._note(self._watched[watched], opened)
 
     def _note(self, sign: Sign, opened: OpenedRecord) -> None:
+        """Counts a message in which a sign of the writer was seen; the first one is kept as its
+        sample.
+        """
         observation = self.observations.get(sign.says)
         if observation is None:
             self.observations[sign.says] = Observation(sign, Sample.of_record(opened))
@@ -300,6 +303,9 @@ class Inspector:
             self.tallies[book.format].add(opened)
 
     def _problem(self, why: str, formats: tuple[str, ...], opened: OpenedRecord) -> None:
+        """Counts a message that no known profile writes under its reason and the formats nearest to
+        it. Messages of further reasons than KINDS are only counted together.
+        """
         place = (why, formats)
         if place not in self.problems and len(self.problems) >= KINDS:
             self.other_problems += 1
@@ -345,6 +351,9 @@ def is_printed_avro(opened: OpenedRecord) -> bool:
 
 
 def _is_union(name: str, value: Any) -> bool:
+    """Whether the value of member `name` is a union's in Avro's JSON encoding: an object whose one
+    member is named after an Avro type, or, for a row, after a record whose name ends with `.Value`.
+    """
     if not isinstance(value, dict) or len(value) != 1:
         return False
     ((type_name, inner),) = value.items()
@@ -392,6 +401,9 @@ def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceB
 
 
 def _describe_unknown(opened: OpenedRecord) -> str:
+    """Says why a JSON message is of no known format: it is no object, or has other members, of
+    which the first eight are named.
+    """
     if not isinstance(opened.document, dict):
         return "JSON that is no object: no known format"
     names = list(opened.document)
@@ -438,6 +450,9 @@ def _problem_json(problem: Problem) -> dict[str, Any]:
 
 
 def _tally(tally: Tally) -> dict[str, Any]:
+    """What the messages tell of one possible writer as a JSON-able object: releases, options,
+    profiles, evidence, tables and losses.
+    """
     return {
         "format": tally.book.format,
         "product": tally.book.product,

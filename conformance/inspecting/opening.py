@@ -144,6 +144,10 @@ def _framed(key: bytes, value: bytes) -> Any:
 
 
 def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
+    """Opens an unpacked value as JSON if it begins as such, else as Avro: by a known schema's id in
+    Confluent's framing, or by trying the schemas of the formats. Its container is "unreadable" if
+    none fits.
+    """
     if body.lstrip()[:1] in (b"{", b"["):
         return _json(record, body, compression)
     if (
@@ -167,6 +171,10 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
 
 
 def _json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
+    """Opens a value that begins as JSON; its container is "unreadable", with the reason, if it is
+    no UTF-8 or no JSON. What Python alone reads and orjson does not (control characters in strings,
+    NaN) is JSON here.
+    """
     try:
         json_text = body.decode()
     except UnicodeDecodeError as error:
@@ -247,6 +255,9 @@ def _datum(schema: Any, body: bytes) -> Any:
 
 
 def _inflated(value: bytes) -> bytes:
+    """The content of a value in gzip. Raises zlib.error if the value is cut or the content longer
+    than LIMIT.
+    """
     stream = zlib.decompressobj(31)
     content = stream.decompress(value, LIMIT)
     if not stream.eof:

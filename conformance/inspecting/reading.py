@@ -131,6 +131,9 @@ def _parse_console_line(line_bytes: bytes, place: str) -> ReadRecord | None:
 
 
 def _is_json(document: bytes) -> bool:
+    """Whether the key or the value of a console line is one JSON document; control characters in
+    strings are allowed.
+    """
     try:
         json.loads(document, strict=False)
     except (ValueError, RecursionError):
@@ -139,6 +142,10 @@ def _is_json(document: bytes) -> bool:
 
 
 def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
+    """The key or value in a line's member `name`: base64 if the name ends with `_b64`, a text, or
+    an object with `text` or `base64`; other JSON is spelled again. None for null; raises ValueError
+    for bad base64.
+    """
     value = line.get(name)
     match value:
         case None:

@@ -113,6 +113,10 @@ def _book(
     shapes: Iterable[str],
     inner: Mapping[str, str],
 ) -> EvidenceBook:
+    """Makes the evidence book of a format from its table: conditions and signs are parsed, and
+    names of facts looked up in `facts`. `groups` are the entries of its signs. Raises UsageError
+    with the place.
+    """
     choices = get(name).choices
     with naming_place(place):
         root = _fact(book_table.get("root", "members"), facts)
@@ -241,6 +245,7 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
         cases.append([_term(term.strip(), root, facts) for term in terms])
 
     def holds(opened: OpenedRecord) -> bool:
+        """Whether, in one of the alternatives, every term holds of a message."""
         for terms in cases:  # loops, since every message is asked for every sign
             for value, test, inverse in terms:
                 if test(value(opened)) is inverse:

@@ -190,6 +190,9 @@ def markdown_lines(cells: Sequence[Cells]) -> list[str]:
 
 
 def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
+    """A result of `bench` as text by column: speeds of decoder and baseline, median and range of
+    their ratio.
+    """
     ratio = result["ratio"]
     return {
         **_name_cells(result),
@@ -202,6 +205,9 @@ def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _name_cells(result: Mapping[str, Any]) -> dict[str, str]:
+    """What a result of `bench`, or its comparison with a saved one, is of: its members in _LEFT
+    (such as format and level) as text by column.
+    """
     return {
         name: LEVELS[result[name]] if name == "level" else result[name]
         for name in _LEFT

@@ -194,6 +194,9 @@ class Feed:
 
     @property
     def _selected_faults(self) -> tuple[Fault, ...]:
+        """The faults among `_unreadable` whose names match one of the globs in `faults` (separated
+        by commas); all of them without globs.
+        """
         globs = self.faults.split(",") if self.faults else ["*"]
 
         def is_selected(fault: Fault) -> bool:
@@ -270,6 +273,9 @@ class Feed:
     def _written(
         self, fmt: Format[Any], profile: Profile, load: tables.TableLoad | None, unit: int
     ) -> Iterator[Written]:
+        """The messages of one unit, a short scenario that the seed and the unit's number determine:
+        of a user's tables (`load`) if given, else of the harness's table of orders.
+        """
         scenario = (
             load.scenario(self.seed, unit)
             if load
@@ -280,6 +286,9 @@ class Feed:
     def _disturbed(
         self, profile: Profile, group: Sequence[Written], first: int
     ) -> Sequence[Written]:
+        """The messages of a range of units after each nemesis of the feed, one after the other;
+        `first` is the range's first unit, from which their randomness is seeded.
+        """
         stream = Stream(tuple(group), self._selected_faults, profile.deployment.compression)
         for disturbance in self.disturbances:
             stages = disturbance(stream, self.seed * 1_000_003 + first)

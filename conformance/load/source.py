@@ -97,6 +97,7 @@ class ProducerSource:
         table = first_table.name
 
         def written(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
+            """Each unit with the messages that the writer makes of its scenario."""
             for unit in units:
                 scenario = (
                     user_tables.scenario(seed, unit)

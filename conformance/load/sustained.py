@@ -353,6 +353,10 @@ class Lane:
         self.outcome.mode = self._request("start", START_S, **request)["mode"]
 
     def _request(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+        """Sends a request to the Spark service that runs the query, and returns its answer. Raises
+        HarnessError if the source is gone or the query does not start, DecoderFailed for any other
+        failure.
+        """
         try:
             return self._engine.ask_service("sustain", {"do": what, **request}, limit_s).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
@@ -464,6 +468,10 @@ class Lane:
         first = len(self.batches)
 
         def report_progress() -> None:
+            """Adds the batches since the rate began to the step, and notes how many messages are
+            acknowledged and waiting, or only how many are decoded while producers in Spark tasks
+            have not yet reported.
+            """
             step.batches = self.batches[first:]
             decoded = sum(batch.messages_read for batch in step.batches)
             if self.settings.producers and not step.published:

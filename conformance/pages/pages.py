@@ -106,6 +106,9 @@ def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
 
 
 def _homes(by_format: Mapping[str, Iterable[tuple[str, ...]]]) -> dict[tuple[str, ...], str]:
+    """The page of each item (a rule or a mistake): _COMMON if at least _SHARED formats have it,
+    else the first format that has it. `by_format` lists the items of each format.
+    """
     having: dict[tuple[str, ...], list[str]] = {}
     for name, items in by_format.items():
         for item in dict.fromkeys(items):
@@ -228,6 +231,9 @@ def _member_rows(members: Members) -> Iterator[tuple[str, str]]:
 
 
 def _example(fmt: Format[Any]) -> Iterator[str]:
+    """The lines of the section "Example" of a format's page: its sample messages as laid-out text,
+    long ones folded, a schema that is equal to the one before left out.
+    """
     yield from ("## Example", "")
     yield (
         f"A row of four columns inserted, changed and deleted, as profile `{plain(fmt).name}`"
@@ -265,6 +271,9 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _record(sample: Sample) -> str:
+    """A Kafka record of a sample in one line: partition, key (of one with a schema, the payload),
+    names of headers, and size of the value.
+    """
     message = sample.message
     if message.key is None:
         key = "key null"
@@ -284,6 +293,9 @@ def _record(sample: Sample) -> str:
 
 
 def _profiles(fmt: Format[Any]) -> Iterator[str]:
+    """The lines of the section "Profiles" of a format's page: profiles by database and deployment,
+    the options that may be combined, and what is assumed of which profiles.
+    """
     yield from ("## Profiles", "")
     profiles_by_deployment: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
@@ -338,6 +350,9 @@ def _losses(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _where(fmt: Format[Any], names: list[str]) -> str:
+    """Says of which of a format's profiles something holds: "every profile", "every profile of
+    SOURCE" if `names` are all of one database, else the names.
+    """
     if len(names) == len(fmt.profiles) > 1:
         return "every profile"
     for source in sorted({p.source for p in fmt.profiles}):
@@ -347,6 +362,9 @@ def _where(fmt: Format[Any], names: list[str]) -> str:
 
 
 def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
+    """The lines of the section "Rules" of a format's page: a table of the rules whose page this is,
+    and links to those that are described on other pages.
+    """
     rules_with_home = [
         (linked_cells, where.rules[rule_cells])
         for linked_cells, rule_cells in zip(
@@ -365,6 +383,9 @@ def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
 
 
 def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[str]:
+    """The lines of the section "Traps" of a format's page: each mistake of the self test's wrong
+    decoders with the rule that convicts it, and links to those on other pages.
+    """
     yield from (
         "## Traps",
         "",

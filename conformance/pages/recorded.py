@@ -96,6 +96,9 @@ def _recording(result: RecordingAgreement) -> tuple[object, ...]:
 
 
 def _kinds(agreed: list[RecordingAgreement]) -> Iterator[tuple[object, ...]]:
+    """The rows of the table "By kind of message": for each format and kind of message, how many
+    recorded messages agree with the writer in each way (Agreement).
+    """
     counts: Counter[tuple[str, str, str]] = Counter()
     for result in agreed:
         counts.update(
@@ -113,6 +116,9 @@ def _reasons(
     kind: Callable[[RecordingAgreement], Iterable[tuple[str, int]]],
     heading: str,
 ) -> Iterator[str]:
+    """A table of reasons with the number of recorded messages in each format, summed over the
+    recordings; `kind` takes the (reason, count) pairs from a recording.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     for result in agreed:
         for reason, count in kind(result):

@@ -58,6 +58,9 @@ def _room(path: Path) -> str:
 
 
 def _imported(source: str) -> Iterator[str]:
+    """The modules and names that a Python source imports, as dotted names; relative imports without
+    a module are left out.
+    """
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names=names):

@@ -71,6 +71,9 @@ def samples(fmt: Format[Any]) -> Iterator[Sample]:
 
 
 def _history(source: str) -> History:
+    """The history behind the sample messages: a table of four columns, its bootstrap, and an
+    INSERT, an UPDATE and a DELETE of one row, with types of the source (PostgreSQL or MySQL).
+    """
     integer, text_type, price, moment, schema = (
         (
             postgresql.integer("bigint"),
@@ -119,6 +122,9 @@ def _history(source: str) -> History:
 
 
 def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
+    """A written message as a sample: named after its first change's operation or kind, its value
+    laid out as text (Avro as its schema reads it).
+    """
     change = written.changes[0]
     name = str(change.op or change.kind)
     value = written.message.value
@@ -152,6 +158,9 @@ def pretty(json_text: str, width: int = WIDTH) -> str:
 
 
 def _tree(tokens: Iterator[str], first: str = "") -> Any:
+    """Takes the tokens of one JSON value: a scalar is its token; an object or array is its bracket
+    with a list of (name, value), the names empty in an array. `first` is a token already taken.
+    """
     token = first or next(tokens)
     if token not in ("{", "["):
         return token
@@ -184,6 +193,7 @@ def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
 
 
 def _line(node: Any) -> str:
+    """A tree of JSON tokens as text on one line without spaces."""
     if isinstance(node, str):
         return node
     bracket, items = node
@@ -192,6 +202,9 @@ def _line(node: Any) -> str:
 
 
 def _decoded(value: bytes, schema: Any) -> Any:
+    """The datum of Avro bytes by their schema; named types in unions come as (name, value), for the
+    page to show the names.
+    """
     import fastavro
 
     return fastavro.schemaless_reader(

@@ -25,6 +25,9 @@ def source_pages(note: str) -> dict[str, str]:
 
 
 def _page(page: Page, note: str) -> Iterator[str]:
+    """The lines of a page of sources: its documents and repositories, then each fact with its
+    evidence.
+    """
     yield from (f"# {page.title}", "", note)
     if page.intro:
         yield from ("", page.intro)

@@ -208,6 +208,9 @@ class Causes:
         return "truncate" if self._rule_of(removal) == "truncate" else "one-per-batch"
 
     def _rule_of(self, removal: Version) -> str:
+        """The rule that is broken if a row is there after its `removal`: truncate for a statement,
+        key-change for an UPDATE of its key, else delete.
+        """
         match self._event(removal):
             case SchemaChange():
                 return "truncate"
@@ -271,6 +274,9 @@ class Causes:
         return any(self.judged.shows(row, version) for row in rows)
 
     def _arrivals(self, events: set[int]) -> Iterator[Arrival]:
+        """The messages of some events, in order of arrival, that tell of this row: those of
+        statements, and those of row changes that have an image of its key.
+        """
         story = self.judged.story
         for arrival in self.judged.reader.arrivals:
             written = arrival.written

@@ -166,6 +166,9 @@ class Judge:
 
     @cached_property
     def _key_cells(self) -> dict[Key, list[Cell]]:
+        """The expected cells of each row's primary key, from the first version that has an image; a
+        key without one is left out.
+        """
         cells: dict[Key, list[Cell]] = {}
         for key, versions in self.timelines.items():
             image = next((v.image for v in versions if v.image), None)
@@ -176,6 +179,9 @@ class Judge:
     def _by_key(
         self, found: Iterable[TypedRow]
     ) -> tuple[dict[Key, list[TypedRow]], list[TypedRow]]:
+        """Sorts rows of a snapshot by the key that they show; the second part are the rows whose
+        key no row of the source ever had.
+        """
         rows: dict[Key, list[TypedRow]] = {}
         unknown: list[TypedRow] = []
         for row in found:
@@ -273,6 +279,9 @@ class Judge:
                 ).differences()
 
     def _key_text(self, row: TypedRow) -> str:
+        """A kept row's key as text for a difference; if a part is NULL, with the messages that may
+        give such a row.
+        """
         values = {name: row.get(name) for name in self.key_names}
         text = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())
         if None in values.values():

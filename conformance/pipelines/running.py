@@ -148,6 +148,9 @@ def _nemeses(glob: str) -> list[Nemesis]:
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
+    """The profiles to judge a pipeline on: all that the user's pattern selects, else the first
+    whose messages can keep a table, of the user's database if tables are given; none if none can.
+    """
     default_profile = order_of(fmt.name).tried
     chosen = select_profiles(fmt, settings.profile or default_profile or "*")
     if settings.tables is not None:
@@ -256,6 +259,9 @@ class Run:
         return self._check(read_snapshot(SnapshotFiles.of_stage(self.home, stage)))
 
     def _check(self, snapshot: Snapshot) -> Snapshot:
+        """Returns the snapshot. Raises UsageError if the pipeline's KEY is not the primary key of
+        the table, or the kept table lacks a column of it.
+        """
         names = self.stream.story.table.primary_key
         given = tuple(self.answer.get("key", ()))
         if given and {n.lower() for n in given} != {n.lower() for n in names}:

@@ -72,6 +72,9 @@ def _judge_in_child(
     session: SessionOptions,
     note: Callable[[str], None],
 ) -> Generator[PipelineResult]:
+    """Judges a pipeline that is in a file, in a child process with a Spark session of the harness's
+    own.
+    """
     conf, catalogue = session_conf(QUICK, session.conf, session.sink, session.catalogue)
     packages = required_packages((settings.format,), kafka=broker_options.kafka)
     child = partial(ChildEngine, packages=packages, conf=conf, note=note)
@@ -87,6 +90,10 @@ def _judge_on_session(
     note: Callable[[str], None],
     pipeline: object,
 ) -> Generator[PipelineResult]:
+    """Judges a pipeline (the file in `settings`, or the object `pipeline` if given) on the caller's
+    Spark session, in a new database, which is dropped at the end. Raises UsageError for a restart,
+    a sink, Spark Connect, or executors elsewhere without a broker.
+    """
     if settings.restart:
         raise UsageError("restart=True: a session of yours is not killed; leave out spark=")
     if session.sink is not None:
@@ -104,6 +111,9 @@ def _judge_on_session(
     )
 
     def live() -> AbstractContextManager[LiveEngine]:
+        """The engine on the caller's session; a pipeline that is an object is handed over under its
+        name.
+        """
         return LiveEngine(
             session.spark,
             None,

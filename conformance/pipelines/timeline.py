@@ -138,6 +138,9 @@ def _change_row(
     owed: Mapping[Key, Image],
     compacted: bool,
 ) -> None:
+    """Appends the versions that one row change gives: a removal of the row at the old key if the
+    key is gone or changed, and at the new key the image that the messages owe, else the old one.
+    """
     old = _current(versions, before)
     if before is not None and before != after:
         cause = "DELETE" if after is None else f"an UPDATE of its key to {key_text(after)}"

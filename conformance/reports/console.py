@@ -116,6 +116,9 @@ def _exercised(fmt: FormatResult) -> str:
 
 
 def _cells(matrix_row: Row, rules: str, used: Iterable[Verdict], style: str = "") -> list[Text]:
+    """The cells of one line of the results table: name, cases, messages, `rules` (text that the
+    caller made) and the number of cases of each verdict in `used`, all in one style.
+    """
     numbers = [
         str(matrix_row.cases),
         str(matrix_row.messages),

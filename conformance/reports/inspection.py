@@ -95,6 +95,9 @@ def _undecided_lines(group: Group) -> Iterator[tuple[str]]:
 
 
 def _writer(tally: Tally) -> Iterator[Block]:
+    """The blocks that `inspect` prints on one possible writer: its release, options and command
+    line, the evidence, the tables of the messages, and what the format loses.
+    """
     options = tally.options
     lines = [
         (f"product: {tally.book.product}",),
@@ -148,6 +151,9 @@ def _release(tally: Tally) -> str:
 
 
 def _describe_sign(sign: Sign, tally: Tally) -> str:
+    """What a sign tells of the writer, in words: releases (if fewer than all of the format),
+    options that are set, and options that are not.
+    """
     parts = []
     if sign.releases and set(sign.releases) != set(tally.choices.releases):
         parts.append(f"release {_range(sign.releases, tally.choices.releases)}")
@@ -172,6 +178,9 @@ def _range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
 
 
 def _columns(types: dict[str, list[str]]) -> str:
+    """The columns of a table in words, each with the types that messages show for it; columns
+    beyond the first COLUMNS_SHOWN are only counted.
+    """
     listed = [
         f"{name} {' or '.join(kinds)}"
         for name, kinds in itertools.islice(types.items(), COLUMNS_SHOWN)

@@ -64,6 +64,9 @@ def render(result: RunResult) -> str:
 
 
 def _count(element: ET.Element, suites: list[ET.Element]) -> None:
+    """Sets the JUnit attributes of an element (`tests`, `failures`, `errors`, `skipped`) to the
+    sums over the test cases in the suites: a suite itself, or all suites for the root.
+    """
     cases: list[ET.Element] = []
     for suite in suites:
         cases += suite.iter("testcase")

@@ -332,6 +332,10 @@ def _count(value: float | None) -> str:
 
 
 def _missing(count: int) -> str:
+    """Says how many messages a load run's decoder did not return (`count` is expected minus
+    decoded, negative for too many). Called only for incomplete runs, so 0 means that losses and
+    repeats cancel.
+    """
     return (
         f"{count:,} missing"
         if count > 0

@@ -166,6 +166,9 @@ def _profiles(result: RunResult) -> list[str]:
 
 
 def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
+    """The Markdown table of source types: a row for each type, and a column for each format of the
+    run with the figures of its cells, empty where no cell has the type.
+    """
     table_rows: list[tuple[str, ...]] = []
     for type_row in types:
         figures = [count.figures if count else "" for count in type_row.counts]
@@ -230,6 +233,9 @@ def _message(failure: Failure) -> str:
 
 
 def _excerpt_code(excerpt: ValueExcerpt) -> str:
+    """An excerpt of a failing message's key or value as HTML in Markdown: the marked parts are
+    bold, left-out parts are shown as their gap, the note follows.
+    """
     parts: list[str] = []
     for segment in excerpt.segments:
         plain = _plain(segment.gap if segment.omitted else printable(segment.text))

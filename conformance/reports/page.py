@@ -251,6 +251,9 @@ def environment() -> jinja2.Environment:
     import markupsafe
 
     def finalize(value: object) -> object:
+        """What Jinja writes for the value of an expression: a text with its unprintable characters
+        spelled out, markup and other values unchanged.
+        """
         return (
             printable_lines(value)
             if isinstance(value, str) and not isinstance(value, markupsafe.Markup)

@@ -273,6 +273,9 @@ def _draw_format(fmt: Drawn, y: int) -> Iterator[str]:
 
 
 def _square(state: str, x: int, y: int, title: str = "") -> str:
+    """One square of the picture of results as SVG, at (x, y): its colour and shape say the state of
+    a profile (a key of _SHAPES); `title` is shown on hovering.
+    """
     label = f"<title>{escape(printable(title))}</title>" if title else ""
     box = f'<rect class="{state}" width="{SIDE}" height="{SIDE}" rx="3"/>'
     return (

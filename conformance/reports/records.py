@@ -50,6 +50,7 @@ def header(head: Header) -> dict[str, Any]:
 
 
 def _tables(own_tables: OwnTables) -> dict[str, Any]:
+    """The user's own tables that a run is on, as the `tables` member of the header line."""
     notes = [asdict(note) for note in own_tables.notes]
     return {
         "dialect": own_tables.dialect,
@@ -253,6 +254,9 @@ class Stream:
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
+    """A record of the run as one line of JSON with its line end; a character that UTF-8 cannot hold
+    becomes `?`.
+    """
     try:
         return orjson.dumps(record) + b"\n"
     except orjson.JSONEncodeError:

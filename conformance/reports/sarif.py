@@ -101,6 +101,10 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
 def _results(
     fmt: FormatResult, standing: RuleStanding, failures: list[Failure]
 ) -> Iterator[dict[str, Any]]:
+    """The SARIF results of one rule: one for each failure (known ones are suppressed), one without
+    a cause if it was not exercised or has no failure to show; none for a standing outside of
+    _LEVELS.
+    """
     if standing.standing not in _LEVELS:
         return
     rule = standing.result.rule
@@ -143,6 +147,9 @@ def _fingerprint(*parts: str) -> str:
 
 
 def _location(decoder: str) -> dict[str, Any]:
+    """Where SARIF places a result: the decoder by its name, and its file and line if they can be
+    found.
+    """
     logical = [{"fullyQualifiedName": printable(decoder)}]
     place = where(decoder)
     if place is None:

@@ -112,6 +112,10 @@ def count_types(fmt: FormatResult) -> Mapping[str, TypeCount]:
 
 
 def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
+    """Counts each expected cell of a case under its source type. A cell is refused if the case
+    errored or timed out or the cell's message got no row or a CORRUPT one; otherwise wrong if a
+    finding is on it.
+    """
     has_no_answer = result.verdict in _NO_ANSWER
     without_row = {finding.message for finding in result.findings if finding.aspect in _NO_ROW}
     wrong_cells = {

@@ -126,6 +126,9 @@ def _place_of_value(top: _Open | None) -> tuple[Path, Span]:
 
 
 def _unquote(token: str) -> str:
+    """The text that a JSON string token (a name of a member) stands for; a token that is no legal
+    string is returned without its quotes.
+    """
     try:
         value = json.loads(token, strict=False)
     except ValueError:

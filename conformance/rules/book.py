@@ -350,6 +350,10 @@ def _conditions(selector_text: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(condition: str, values_text: str, legal: Iterable[str] | None) -> Iterator[Any]:
+    """Parses the values of one condition of a selector, separated by `|`: a level as a number, an
+    aspect as all that it stands for. Raises UsageError for an empty value or one that is not in
+    `legal`.
+    """
     for value in map(str.strip, values_text.split("|")):
         if legal is not None:
             check_name(value, condition, legal)

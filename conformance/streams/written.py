@@ -48,6 +48,9 @@ class Written:
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
     def _unread(self) -> list[Message]:
+        """A message for each lane that is published in an aborted transaction, which a reader of
+        committed messages never sees; none unless the topics are `used`.
+        """
         return (
             [Message(topic, number, None, ABORTED) for topic, number in self._lanes]
             if self.used

@@ -122,6 +122,10 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
 def _reader(
     entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]
 ) -> Reader:
+    """Makes a reader from its checked entry: `@NAME@` in texts is replaced from `texts` and the
+    release, `@NAME` in lists of claims by the globs in `lists`. Raises UsageError for an unknown
+    name.
+    """
     replacements = {**texts, "release": entry["release"]}
 
     def replace_names(value: str) -> str:
@@ -130,6 +134,7 @@ def _reader(
         )
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
+        """The globs of a claim; `@NAME` gives those of the named list, which may name others."""
         expanded: list[str] = []
         for value in values:
             if value.startswith("@"):
@@ -174,6 +179,7 @@ def _bundle(
 
 
 def _ignoring(reader: Reader) -> Reader:
+    """The same reader with the option `ignore-parse-errors`, which the board shows beside it."""
     option = "ignore-parse-errors"
     changes = {
         "name": f"{reader.name}-ignore",

@@ -36,6 +36,9 @@ def start_in_order(sequence: str) -> Start:
     """
 
     def update(call: Call) -> None:
+        """Lands the decoded changes of a stage as Parquet files, behind those of earlier stages,
+        then runs one update of the pipeline on all of them.
+        """
         landed = Path(call.checkpoint, "landed")
 
         def land(batch: DataFrame, _number: int) -> None:

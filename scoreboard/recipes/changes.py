@@ -20,6 +20,9 @@ def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta"
     """
 
     def keep_table(call: Call) -> StreamingQuery:
+        """Makes the target table unless it is there, and starts the query that merges the changes
+        of each batch into it.
+        """
         names = [column.name for column in call.table.columns]
         columns = ", ".join(f"`{c.name}` {c.type.spark}" for c in call.table.columns)
         call.spark.sql(f"CREATE TABLE IF NOT EXISTS {call.target} ({columns}) USING {table_format}")

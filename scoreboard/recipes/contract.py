@@ -53,6 +53,7 @@ def start_by(run: Callable[[Call], StreamingQuery | None]) -> Start:
         checkpoint: str,
         deployment: Deployment,
     ) -> StreamingQuery | None:
+        """Starts the recipe on the `records` of a topic, to keep the table `target`."""
         return run(Call(spark, records, target, table, checkpoint, deployment))
 
     return start

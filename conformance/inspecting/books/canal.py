@@ -153,6 +153,9 @@ def watch_deletes() -> Watch:
     waiting: set[tuple[Any, Any]] = set()
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        """Takes the next message; yields KEY_ALONE for a row with more columns than its key if the
+        table had such a row before, and a DELETE with the key alone after that.
+        """
         members = opened.members
         table, keys, data = (
             (members.get("database"), members.get("table")),
@@ -209,6 +212,10 @@ def watch_images() -> Watch:
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        """Takes the next message; yields LACKING for a row with a column that an UPDATE before it
+        lacked although an earlier row had it. LOB and JSON columns do not count; another message
+        than a row resets its table.
+        """
         table = (opened.members.get("database"), opened.members.get("table"))
         if not is_row(opened):
             columns_of_table.pop(table, None)

@@ -199,6 +199,10 @@ def watch_tombstones() -> Watch:
     last: dict[tuple[str, int], OpenedRecord] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        """Takes the next message; if the one before it in its partition was a delete, yields
+        TOMBSTONE for a null value under the same key, NO_TOMBSTONE for a JSON message at the next
+        offset.
+        """
         place = (opened.record.topic, opened.record.partition)
         before = last.pop(place, None)
         if before is not None:

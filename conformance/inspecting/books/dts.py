@@ -20,6 +20,9 @@ def images_with_rows(opened: OpenedRecord) -> set[str]:
 
 
 def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The old and the new row of each row in an UPDATE message of DTS, as (before, data); nothing
+    for other messages or if `before` and `data` differ in length.
+    """
     before, data = (
         json_objects(opened.members.get("before")),
         json_objects(opened.members.get("data")),

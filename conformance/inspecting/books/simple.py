@@ -109,6 +109,9 @@ def described(opened: OpenedRecord) -> TableDescription | None:
 
 
 def _type(kind: Any) -> str:
+    """The SQL spelling of a `dataType` object of a TiCDC Simple schema, such as `decimal(8,2)
+    unsigned`; "?" if it is no object.
+    """
     if not isinstance(kind, dict):
         return "?"
     sizes = [str(kind[name]) for name in ("length", "decimal") if kind.get(name)]

@@ -174,6 +174,9 @@ def read(name: str, toml_text: str) -> Page:
 
 
 def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
+    """Parses one entry of a fact's `evidence`. Raises UsageError if its kind is none of EVIDENCE, a
+    field is wrong, or the page has no such document or repository.
+    """
     kind = next((kind for kind in EVIDENCE if kind in data), "")
     if not kind:
         raise UsageError(f"evidence is {', '.join(EVIDENCE)}, not {', '.join(data)}.")
@@ -195,6 +198,9 @@ def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
 
 
 def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evidence:
+    """The evidence in a repository: an issue by its number, or a file (lines, symbol) at the
+    repository's commit, with its address on GitHub.
+    """
     home = REPOSITORY.format(name=repository.name)
     if "issue" in data:
         return Evidence(
