@@ -48,6 +48,9 @@ def file_digest(path: Path) -> str:
 
 @functools.cache
 def _read_digest(path: Path, _size: int, _changed: int) -> str:
+    """Digests a file. The cache also goes by size and time of change, so that a changed file is
+    read again.
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -357,6 +357,9 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
 
 
 def _performed(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes | str:
+    """Runs a suite's decoder or pipeline: the outcomes by item, or the text of the HarnessError,
+    with which each item then fails.
+    """
     try:
         return cls.cdc_perform(request)
     except HarnessError as error:

@@ -289,6 +289,7 @@ def _node_text(node: Any) -> str:
 
 
 def _plain(node: Any) -> Any:
+    """A parsed document with dicts in place of lists of members."""
     if isinstance(node, _Members):
         return {name: _plain(value) for name, value in node}
     return [_plain(item) for item in node] if isinstance(node, list) else node

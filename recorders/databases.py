@@ -466,6 +466,7 @@ class MySqlContainer(_MySqlLike):
         return _ran(["docker", *arguments], f"docker {arguments[0]}")
 
     def _ended(self) -> int | None:
+        """1 if the container has stopped, None while it runs, as `_await` asks."""
         running = self._call("inspect", "--format", "{{.State.Running}}", self._container).strip()
         return None if running == "true" else 1
 

@@ -165,6 +165,9 @@ def _text_literal(string: str) -> str:
     """A PostgreSQL literal of any text, in ASCII and on one line."""
 
     def spelt(c: str) -> str:
+        """A character in an E literal: printable ASCII as it is, a backslash or quote escaped,
+        others by their number.
+        """
         if c in "\\'":
             return f"\\{c}"
         return c if " " <= c <= "~" else f"\\U{ord(c):08x}"
@@ -177,6 +180,7 @@ def _postgresql_declared(type: SourceType, name: str) -> str:
 
 
 def _postgresql_literal(type: SourceType, value: Value) -> str:
+    """The SQL literal of a value, without its type."""
     value_text = _postgresql_text(type, value)
     return "NULL" if value_text is None else _text_literal(value_text)
 

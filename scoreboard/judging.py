@@ -137,6 +137,7 @@ def _digest(case: Case) -> bytes:
 
 @cache
 def _table_digest(table: Table) -> str:
+    """The digest of a table; many cases share one, so it is kept."""
     return hashlib.sha256(
         orjson.dumps(codec.dump_table(table), option=orjson.OPT_SORT_KEYS)
     ).hexdigest()

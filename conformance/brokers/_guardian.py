@@ -49,6 +49,9 @@ def _dies_with(guardian: int) -> Callable[[], None] | None:
         return None
 
     def before_exec() -> None:
+        """Has the kernel kill this process when the guardian ends, and ends it at once if the
+        guardian has died before that.
+        """
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != guardian:
             os._exit(1)

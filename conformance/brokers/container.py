@@ -93,11 +93,13 @@ def engine() -> Any:
 
 
 def _shorten_error(error: BaseException) -> str:
+    """An error on one line of at most 200 characters."""
     message = " ".join(str(error).split())
     return message if len(message) <= 200 else message[:197] + "..."
 
 
 def _prefixed(image: str) -> str:
+    """The full name of an image, with the registry that testcontainers is configured for."""
     from testcontainers.core.config import testcontainers_config
 
     return testcontainers_config.hub_image_name_prefix + image
@@ -231,6 +233,7 @@ def _tail(client: Any, name: str) -> str:
 
 
 def _remove(client: Any, name: str) -> None:
+    """Kills and removes a container with its volumes; one that is gone is passed over."""
     import docker
 
     with contextlib.suppress(docker.errors.NotFound):

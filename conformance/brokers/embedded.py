@@ -408,6 +408,7 @@ class EmbeddedKafka(JavaServer):
         ]
 
     def _is_answering(self) -> bool:
+        """Whether the broker answers a client within a second."""
         with contextlib.suppress(HarnessError):
             check_reachable(self.bootstrap, timeout_s=1)
             return True

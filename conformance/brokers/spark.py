@@ -410,5 +410,6 @@ def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list
 
 
 def _numbers(release: str) -> tuple[int, int]:
+    """The major and the minor number of a release; 0 for one that it does not say."""
     major, minor, *_ = (*re.findall(r"\d+", release), "0", "0")
     return int(major), int(minor)

@@ -116,6 +116,9 @@ def spark_options(target: Target) -> dict[str, str]:
 
 
 def _protocol_options(remaining: dict[str, str]) -> Mapping[str, str]:
+    """Takes the security protocol from the broker's properties, and gives it in capitals, as Java's
+    client needs it.
+    """
     protocol = remaining.pop("security.protocol", "")
     return {"security.protocol": protocol.upper()} if protocol else {}
 
@@ -155,6 +158,9 @@ def _sasl_options(remaining: dict[str, str]) -> Mapping[str, str]:
 
 
 def _jaas_config(mechanism: str, entries: Mapping[str, str]) -> str:
+    """The text of `sasl.jaas.config`: the mechanism's login module with the entries (such as name
+    and password).
+    """
     quoted = (f'{name}="{_escape_jaas(value)}"' for name, value in entries.items())
     return f"{_MODULES[mechanism]} required {' '.join(quoted)};"
 

@@ -575,11 +575,17 @@ def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
 
 
 def _options(deployment: Deployment) -> tuple[str, ...]:
+    """What decides the order of deployments beside compression and time zone: character set, and
+    the forms of values and schemas.
+    """
     forms = deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned
     return (deployment.charset, *forms, deployment.schemas)
 
 
 def _requested_table(case: Case) -> Table | None:
+    """The table whose rows a decode call on the case asks for; None at level one, which decodes all
+    tables.
+    """
     if case.level == 1:
         return None
     assert len(case.tables) == 1, f"{case.id}: a level-two case has one table"

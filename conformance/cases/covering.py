@@ -83,6 +83,7 @@ def _changes(case: Case) -> Iterator[Change]:
 
 
 def _cells(case: Case) -> Iterator[Cell]:
+    """The expected cells of both images of each change of a case."""
     for change in _changes(case):
         for side in ("before", "after"):
             yield from (change.image(side, case.level) or {}).values()

@@ -210,6 +210,7 @@ _HEADS: Final = (
 
 
 def _headed(body: bytes) -> str:
+    """Says why a binary value cannot be read, by its first bytes."""
     return next(
         (problem for head, problem in _HEADS if body.startswith(head)),
         "neither JSON nor Avro of a published schema",

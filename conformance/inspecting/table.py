@@ -185,6 +185,9 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     legal_names = choices.releases
 
     def options_after(sign: str) -> tuple[str, ...]:
+        """The options among the words that begin with `+` or `-`. Raises UsageError for a name that
+        is no option.
+        """
         names = (word[1:] for word in words if word[0] == sign)
         return tuple(check_name(name, "option", choices.options) for name in names)
 
@@ -276,6 +279,7 @@ def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[An
 
 
 def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
+    """The member of a message at a path below `root`; _ABSENT if a step is missing."""
     value = root(opened)
     for name in path:
         value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
@@ -302,12 +306,16 @@ def _test(term: re.Match[str]) -> Callable[[Any], bool]:
 
 
 def _is_among(values: Sequence[Any], member: Any) -> bool:
+    """Whether a member of a message equals one of the values in kind and value; an absent member
+    counts as null.
+    """
     value = None if member is _ABSENT else member
     # Python's True is 1.
     return any(type(value) is type(item) and value == item for item in values)
 
 
 def _value(value_text: str) -> Any:
+    """A value in the text of a condition: JSON if it parses as such, else the text itself."""
     try:
         return json.loads(value_text)
     except ValueError:

@@ -107,6 +107,9 @@ class Fed(Publisher):
                     self.samples[message.partition, offset] = unit, offset - unit * width
 
     def _owes_row(self, changes: Sequence[Change]) -> bool:
+        """Whether a decoder must return a row for a message with these changes: always at level
+        one, at level two for a row of the judged table.
+        """
         return any(
             self._level == 1 or (change.kind is Kind.ROW and change.table == self._table)
             for change in changes

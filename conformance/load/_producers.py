@@ -192,6 +192,7 @@ def _start_job(job: Callable[[], Any]) -> Future[Any]:
     future: Future[Any] = Future()
 
     def run() -> None:
+        """Runs the job, and puts its result or error into the future."""
         try:
             future.set_result(job())
         except Exception as error:  # noqa: BLE001 - the future carries it
@@ -226,6 +227,9 @@ class Executors(Publisher):
         self._request("open", OPEN_S, task=asdict(task))
 
     def _request(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+        """Sends a request to the Spark service that publishes on executors, and returns its answer.
+        Raises HarnessError if publishing fails.
+        """
         try:
             return self._engine.ask_service("produce", {"do": what, **request}, limit_s).result()
         except DecodeRaised as error:

@@ -678,6 +678,9 @@ def check_settings(settings: LoadSettings) -> None:
 
 
 def _profile(settings: LoadSettings) -> Profile:
+    """The profile whose messages are published: the one in the settings, else the format's plain
+    one.
+    """
     fmt = get(settings.format)
     profile: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
     return profile

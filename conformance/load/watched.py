@@ -117,6 +117,7 @@ def measure(
 
 
 def _spread_text(seconds: Sequence[float]) -> dict[str, float]:
+    """Median, least and greatest of measured seconds, rounded to hundredths."""
     figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
     return {name: round(value, 2) for name, value in figures.items()}
 

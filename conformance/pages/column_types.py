@@ -74,6 +74,9 @@ def column_types_page(note: str) -> str:
 
 
 def _field_rows() -> Iterator[tuple[str, str]]:
+    """The rows of the table that explains the fields and properties of a column type to authors of
+    decoders.
+    """
     for name, words in (FIELDS | PROPERTIES).items():
         yield f"`type.{name}`", words
 

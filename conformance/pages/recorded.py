@@ -91,6 +91,7 @@ def recorded_page(note: str) -> str:
 
 
 def _recording(result: RecordingAgreement) -> tuple[object, ...]:
+    """A row of the table "By recording": name and profile of a recording, counts of messages."""
     figures = (result.recording.count, *(getattr(result, name) for name in _SUMS[1:]))
     return result.recording.name, result.recording.profile, *figures
 

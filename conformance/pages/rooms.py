@@ -53,6 +53,9 @@ def rooms(root: Path) -> dict[str, Room]:
 
 
 def _room(path: Path) -> str:
+    """The room of a file, as `package.room`; "" for the `__init__` or `__main__` of a package
+    itself.
+    """
     parts = path.with_suffix("").parts
     return "" if len(parts) == 2 and parts[1].startswith("__") else ".".join(parts[:2])
 
@@ -70,6 +73,7 @@ def _imported(source: str) -> Iterator[str]:
 
 
 def _room_of_target(target: str, names: set[str]) -> str:
+    """The room that an imported name belongs to; "" if it is outside of the project's rooms."""
     room = ".".join(target.split(".")[:2])
     return room if room in names else ""
 
@@ -81,6 +85,7 @@ def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
     heights: dict[str, int] = {}
 
     def level(name: str) -> int:
+        """The level of a room, one above the highest of its imports; 0 without imports."""
         if name not in heights:
             heights[name] = 1 + max(map(level, by_name[name].imports), default=-1)
         return heights[name]
@@ -138,6 +143,9 @@ def picture(by_name: Mapping[str, Room]) -> str:
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
+    """A line as SVG from the box of a room down to the box of a room that it imports; both places
+    are a box's upper left corner.
+    """
     x, y = start[0] + BOX[0] // 2, start[1] + BOX[1]
     return f'<line x1="{x}" y1="{y}" x2="{end[0] + BOX[0] // 2}" y2="{end[1]}" stroke="#9ca3af"/>'
 

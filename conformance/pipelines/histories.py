@@ -220,6 +220,9 @@ class RowHistory:
                 yield number
 
     def _shows(self, kept: KeptVersion, owed: Version) -> bool:
+        """Whether a version in the kept history is the owed one; columns that a statement dropped
+        may differ.
+        """
         if owed.image is None:
             return False
         wrong = self.judged.wrong_columns(kept.row, owed)

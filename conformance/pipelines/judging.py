@@ -197,6 +197,9 @@ class Judge:
         return next((key for key in self._key_cells if self._has_key(row, key)), None)
 
     def _has_key(self, row: TypedRow, key: Key) -> bool:
+        """Whether the key columns of a kept row show the key, as far as the pipeline's claims on
+        types ask.
+        """
         pairs = zip(self.key_names, self._key_cells[key], strict=True)
         return all(is_same(cell, row.get(n), self.claims.kind_of(n)) for n, cell in pairs)
 

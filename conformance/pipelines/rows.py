@@ -83,12 +83,18 @@ def is_same(cell: Cell, actual: Typed | None, claim: str) -> bool:
 
 
 def _is_text_of(cell: Cell, actual: Typed) -> bool:
+    """Whether a kept text is the value of a cell, for a column that the pipeline claims to keep as
+    a string: the value itself or its spelling on the wire.
+    """
     if actual.family != "string":
         return False
     return same_value(cell, actual) or (cell.text is not None and same_text(cell, actual.value))
 
 
 def _is_double_of(cell: Cell, actual: Typed) -> bool:
+    """Whether a kept number equals the value of a cell as a double, or one of its right values, for
+    a column that the pipeline claims to keep as a double.
+    """
     if actual.family not in ("double", "float"):
         return False
     right_values = cell.options if cell.state is State.ONE_OF else (cell.value,)

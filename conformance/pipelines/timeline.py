@@ -187,6 +187,7 @@ def _altered(image: Image, before: Table, after: Table) -> Image:
 
 
 def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | None:
+    """The image of the row at a key after the last version so far; None if the row is not there."""
     known = versions.get(key) if key is not None else None
     return known[-1].image if known else None
 

@@ -195,6 +195,7 @@ class FailurePanel:
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
     def _panel(self, broken: Failure, width: int) -> Panel:
+        """The panel of one failure, its text folded to `width`."""
         panel = failure(broken, self.strict, states_rule=self.states_rule)
         assert isinstance(panel.renderable, Text)
         panel.renderable = fold_lines(panel.renderable, width)

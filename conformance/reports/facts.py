@@ -334,6 +334,7 @@ def spread(failure: Failure) -> str:
 
 
 def _list_names(names: Sequence[str]) -> str:
+    """The first NAMED names, of profiles or faults, with the number of the others."""
     remainder = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + remainder
 

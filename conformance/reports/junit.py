@@ -167,6 +167,9 @@ def explained(failures: Sequence[Failure]) -> str:
 
 
 def _unreached(fmt: FormatResult) -> str:
+    """Why a rule of the format is skipped in JUnit: no selected case that the decoder claims can
+    exercise it.
+    """
     only = f"the decoder decodes only level {fmt.levels[0]}, or " if len(fmt.levels) == 1 else ""
     return f"not reached: {only}the selection or the decoder's capabilities leave the rule out"
 

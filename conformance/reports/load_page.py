@@ -350,6 +350,7 @@ def _number(value: float | None) -> str:
 
 
 def _seconds(values: Mapping[str, float | None]) -> str:
+    """Named durations (such as percentiles of the lag) as text; "-" for an unknown one."""
     return ", ".join(
         f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in values.items()
     )
@@ -440,6 +441,7 @@ def ticks(largest: float, count: int = 4) -> list[float]:
 
 
 def _tick(value: float) -> str:
+    """The label of a mark on a chart's y axis: 2000 is 2k, 1500000 is 1.5M."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"

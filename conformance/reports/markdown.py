@@ -117,6 +117,7 @@ def render(result: RunResult) -> str:
 
 
 def _used(result: RunResult) -> list[Verdict]:
+    """The verdicts with a column in the table of results: those of some case, and PASS."""
     counts: Counter[Verdict] = Counter()
     for fmt in result.formats:
         counts.update(fmt.verdicts)
@@ -249,6 +250,9 @@ def _replay(failure: Failure) -> str:
 
 
 def _cause(failure: Failure) -> str:
+    """The cause of a failure, and a hint if there is one, as lines in a table's cell; empty without
+    a cause.
+    """
     words = facts.hint(failure)
     hint = f"<br>{html.escape(words)}" if words else ""
     return f"<br>{code(facts.cause(failure))}{hint}" if failure.cause else ""
@@ -270,6 +274,7 @@ def _record(result: RunResult) -> Iterator[str]:
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
+    """The first SHOWN items as a Markdown list, which ends with the number of the others."""
     lines = list(items)
     yield from (f"- {item}" for item in lines[:SHOWN])
     if len(lines) > SHOWN:
@@ -277,6 +282,9 @@ def _list(items: Iterable[str]) -> Iterator[str]:
 
 
 def _link(link: str) -> str:
+    """The link of an entry of known failures: a Markdown link if it is a web address, else the text
+    as code.
+    """
     if not link:
         return ""
     return f"[link](<{quote(link, safe=':/?&=#%+.~-')}>)" if is_web(link) else code(link)

@@ -242,11 +242,13 @@ class Stream:
             self.write(line)
 
     def _begin(self, head: Header) -> None:
+        """Passes the header line of the report on, before the first other line and only once."""
         if not self.begun:
             self.begun = True
             self.write(header(head))
 
     def _format(self, fmt: FormatResult) -> None:
+        """Passes on the lines of a judged format, only once: `close` sees all formats again."""
         if fmt.format not in self.formats:
             self.formats.add(fmt.format)
             for line in of_format(fmt):

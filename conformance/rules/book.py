@@ -239,6 +239,9 @@ def _entries_by_name(file: TableFile, table: str) -> dict[str, EntryFields]:
 
 @cache
 def _kinds_file() -> TableFile:
+    """The parsed kinds.toml: the kinds of rules, what families of formats change in them, and the
+    families' parts of the table `[order]`.
+    """
     return TableFile(
         *read_package_toml(__package__, "kinds"), dict.fromkeys(("kinds", "family", "order"), dict)
     )

@@ -384,6 +384,7 @@ def _check_coverage(
     partitions = range(stream.first, stream.first + len(stream.places))
 
     def where(lane: int) -> str:
+        """Names a lane in an error text: its partition, and its topic if there are several."""
         topic, number = stream.places[lane - stream.first]
         return f"{f'topic {topic}, ' if topic else ''}partition {number}"
 

@@ -478,6 +478,9 @@ def group_of(
     def make_stream(
         profile: Profile, nemesis: Nemesis, number: int, subject: Subject
     ) -> ReadStream:
+        """The stream of a profile with one subject's tables under a nemesis; `number` is its number
+        in the group.
+        """
         return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).stream()
 
     streams: list[ReadStream] = []

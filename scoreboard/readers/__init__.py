@@ -129,6 +129,7 @@ def _reader(
     replacements = {**texts, "release": entry["release"]}
 
     def replace_names(value: str) -> str:
+        """Replaces each `@NAME@` in a text of the entry. Raises UsageError for another name."""
         return re.sub(
             r"@(\w+)@", lambda hit: replacements[check_name(hit[1], "text", replacements)], value
         )

@@ -42,6 +42,7 @@ def start_in_order(sequence: str) -> Start:
         landed = Path(call.checkpoint, "landed")
 
         def land(batch: DataFrame, _number: int) -> None:
+            """Appends the changes of a batch, with the column `sequence`, to the landed files."""
             changes = changes_of(batch, call).withColumn("sequence", F.expr(sequence))
             changes.write.mode("append").parquet(str(landed))
 

@@ -83,6 +83,9 @@ def _types(opened: OpenedRecord) -> Mapping[str, str]:
 
 
 def _update_of_one(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The row in `data` and its counterpart in `old`, of an UPDATE message of one row; nothing for
+    other messages.
+    """
     data, old = data_rows(opened), old_rows(opened)
     if opened.members.get("type") == "UPDATE" and len(data) == len(old) == 1:
         yield data[0], old[0]

@@ -143,6 +143,9 @@ def fields(opened: OpenedRecord) -> list[tuple[str, int]]:
 
 
 def _values(opened: OpenedRecord, side: str) -> list[Any]:
+    """The values of an image (`beforeImages` or `afterImages`) of a DTS record in Avro, in the
+    order of `fields`; [] if it has none.
+    """
     values = opened.members.get(side)
     return values if isinstance(values, list) else []
 

@@ -71,6 +71,9 @@ def packages(opened: OpenedRecord) -> set[str]:
 
 
 def _cdl_columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
+    """The columns that the Connect schema of a Huawei CDL message declares in `data`, `after` or
+    `before`, the first of them that has any; else [].
+    """
     lists = (field(schema(opened), side).get("fields") for side in ("data", "after", "before"))
     return next((json_objects(fields) for fields in lists if fields), [])
 

@@ -34,6 +34,7 @@ def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
 
 
 def _cells(opened: OpenedRecord) -> Iterator[tuple[str, Any]]:
+    """Name and value of each column in both images of a flat message."""
     for side in ("before", "after"):
         yield from member_object(opened.members.get(side)).items()
 

@@ -46,6 +46,7 @@ def statement(opened: OpenedRecord) -> str:
 
 
 def _schemas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
+    """The table schemas in a TiCDC Simple message: after and, in a DDL, before the statement."""
     for name in ("tableSchema", "preTableSchema"):
         schema = content(opened).get(name)
         if isinstance(schema, dict):

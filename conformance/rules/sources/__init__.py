@@ -138,6 +138,7 @@ def page(name: str) -> Page:
 
 @cache
 def _names() -> tuple[str, ...]:
+    """The names of the pages of sources: the TOML files of this folder."""
     files = sorted(path.name for path in resources.files(__name__).iterdir())
     return tuple(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
