@@ -151,6 +151,7 @@ class Cause:
         )
 
     def _describe_cell(self, subject_words: Sequence[str]) -> str:
+        """The cells that are decoded wrongly, in words; `subject_words` as for `_describe_row`."""
         template = (
             "{} cells" if len(subject_words) == 2 and subject_words[1] == "value" else "a {} cell"
         )
@@ -358,6 +359,9 @@ def cell_suspects(cell: Cell) -> tuple[Suspect, ...]:
 
 @cache
 def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
+    """The suspects of a cell, narrow before wide, by the key of its type, its state and its value
+    class: that it is NULL or absent; of a value its class, then any value of the type.
+    """
     name = key.replace(" ", "-")
     if state in (State.NULL, State.ABSENT):
         return (("cell", name, state.lower()),)

@@ -231,6 +231,9 @@ _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 
 
 def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a decoder's text (HH:MM:SS with up to six fraction digits, and a sign) is the
+    expected TIME in microseconds; false for a text in another form.
+    """
     match = _TIME_TEXT.fullmatch(actual.value)
     if not match:
         return False
@@ -254,6 +257,9 @@ def _labels(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a decoder's text is JSON with the expected document, however it is spelled; false for
+    a text that is no JSON.
+    """
     assert isinstance(expected, Json)
     try:
         return same_json(expected.value, exact_json(actual.value))

@@ -40,6 +40,7 @@ def count_traits(units: Iterable[Iterable[Trait]]) -> TraitCounts[Trait]:
 
 
 def _set_bits(places: Iterable[int], size: int) -> int:
+    """The whole number of `size` bits in which the bits at these places are 1."""
     # Whole bytes are read at once; bits set one by one in a number would take the square of its
     # length.
     octets = bytearray(size + 7 >> 3)

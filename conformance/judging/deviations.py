@@ -207,6 +207,9 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
 
 
 def _deviation_of_fault(finding: Finding) -> Deviation:
+    """How the rows of an unreadable message differ from the one CORRUPT row that it owes: none
+    came, several CORRUPT rows, other rows beside a CORRUPT one, or other rows alone.
+    """
     kinds = finding.came
     if kinds == ():
         return Deviation(DeviationKind.MESSAGE_VANISHES)
@@ -218,6 +221,9 @@ def _deviation_of_fault(finding: Finding) -> Deviation:
 
 
 def _deviation_of_op(finding: Finding) -> Deviation:
+    """How the wrong kind or op of a row differs from those that are accepted: in the case of its
+    letters alone, a kind (with the one that came), or another op.
+    """
     came = finding.came
     if isinstance(came, str) and any(op.casefold() == came.casefold() for op in finding.owed or ()):
         return Deviation(DeviationKind.OP_IN_OTHER_LETTERS)
@@ -232,6 +238,10 @@ def spell_op(came: object) -> str:
 
 
 def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> Deviation:
+    """How a whole image of a row is wrong: it is missing, or there although it is not owed.
+    IMAGE_WITHOUT_COLUMNS is an image that is not owed and empty, unless the owed other image is
+    empty too.
+    """
     side = finding.side
     if finding.owed is not None:
         return Deviation(DeviationKind.IMAGE_MISSING, side)

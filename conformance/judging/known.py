@@ -247,6 +247,11 @@ class EntryTracker:
     def _result(
         self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool
     ) -> EntryResult:
+        """The state of one entry of the record of known failures after a run: KNOWN if it covered
+        findings, UNEXPECTED_PASS if its rule was exercised and all its cases were judged without
+        one, else NOT_REACHED or MATCHES_NOTHING with the reason as a hint. `rules` are the ids of
+        the run's rules.
+        """
         if self.covered[number]:
             return EntryResult(entry, State.KNOWN, self.covered[number])
         if entry.format is not None and entry.format not in formats:
@@ -352,6 +357,9 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """The globs under `key` of an entry: a list of texts, or one text; ("*",) without the key.
+    Raises UsageError, in which `where` names the entry.
+    """
     value = data.get(key, "*")
     globs = [value] if isinstance(value, str) else value
     if (

@@ -175,6 +175,9 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
 
 
 def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
+    """The mistakes that explain a format's findings of MUST rules (with `strict` also of SHOULD),
+    the most binding first. Findings that the record of known failures covers are left out.
+    """
     rules = {rule_result.rule.id: rule_result.rule for rule_result in result.rules}
     obligations = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
     counting = {id_ for id_, rule in rules.items() if rule.obligation in obligations}
@@ -222,6 +225,9 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
 def _failing_unit(
     deviation: Deviation, finding: Finding, case: CaseResult, index: RunIndex
 ) -> Failing:
+    """A finding as a unit that fails: the cell, or for a deviation of rows the row, with its traits
+    in the population in which the deviation is looked at.
+    """
     unit = place(finding) if deviation.is_of_cells else place(finding)[:3]
     traits = index.traits_of_finding(deviations.population_of(deviation), finding, case.case)
     return Failing(unit, traits, finding, case)
@@ -274,6 +280,9 @@ class _Part:
 
 
 def _unit_name(deviation: Deviation) -> str:
+    """The noun by which a sentence calls what has the deviation: message, column, NULL, value or
+    row.
+    """
     if deviation.is_of_faults:
         return "message"
     if deviation.is_of_presence:
@@ -685,6 +694,10 @@ def _group_parts(deviation: Deviation, parts: Sequence[_Part]) -> Iterator[list[
 
 
 def _are_alike_rows(_deviation: Deviation, first: _Part, part: _Part) -> bool:
+    """Whether the failing rows of `part` are of one mistake with those of `first`: the ops and
+    kinds that all rows of one have are among the other's, or no trait explains `part` and it is
+    small beside `first`.
+    """
     part_ops, first_ops = part.shared(_OPS), first.shared(_OPS)
     is_rest = not part.traits and len(part.failings) <= deviations.REST * len(first.failings)
     return is_rest or (
@@ -693,6 +706,11 @@ def _are_alike_rows(_deviation: Deviation, first: _Part, part: _Part) -> bool:
 
 
 def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
+    """Whether the failing cells of `part` are of one mistake with those of `first`: one has the
+    families of types of the other, and their values have one relation or no traits tell the two
+    apart. Missing columns of one image are alike if they have traits; a part without traits needs
+    one common family.
+    """
     is_of_names = deviation == deviations.MISSING_COLUMN
     one_image = is_of_names and part.shared(("image",)) & first.shared(("image",))
     if not part.traits or one_image:

@@ -200,6 +200,9 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
 
 
 def _decode_text(value: Any) -> Any:
+    """A cell of a column that was read as bytes because its text is not all UTF-8: text at any
+    depth of lists and mappings, with backslash escapes for the bytes that are no UTF-8.
+    """
     match value:
         case bytes():
             return value.decode("utf-8", "backslashreplace")

@@ -68,6 +68,9 @@ def row_of_change(change: Change, level: int) -> OutputRow:
 
 
 def _decoded_image(image: Image | None, level: int) -> Mapping[str, Any] | None:
+    """The image as a perfect decoder returns it: typed values at level two, texts without the
+    absent columns at level one; None for no image.
+    """
     if image is None:
         return None
     if level == 2:
@@ -87,6 +90,9 @@ _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
 
 
 def _typed_value(cell: Cell) -> Typed | None:
+    """The value that a perfect decoder returns for a cell at level two, the first one of several
+    right answers. None for NULL, for a cell that is absent or may be anything, and for a zero date.
+    """
     value = cell.options[0] if cell.state is State.ONE_OF else cell.value
     if (
         cell.state not in (State.VALUE, State.ONE_OF)

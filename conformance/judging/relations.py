@@ -708,6 +708,9 @@ def _is_remainder(complete: str, remainder: str) -> bool:
 
 
 def _walk_left_out(complete: str, remainder: str) -> Iterator[str]:
+    """The characters of the complete text that the remainder lacks; the remainder must be what is
+    left of the text without some characters.
+    """
     position = 0
     for character in complete:
         if position < len(remainder) and remainder[position] == character:
@@ -746,6 +749,9 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 
 
 def _relate_members(name: str, expected: list[Any], actual: list[Any]) -> Relation | None:
+    """The one relation that all wrong members of a list have to the right ones at their places;
+    None if there are several relations or the lists differ in length.
+    """
     if len(expected) != len(actual):
         return None
     relations = {

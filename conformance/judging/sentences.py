@@ -99,6 +99,9 @@ def describe_relation(relation: Relation) -> str:
 
 
 def _describe_cut(relation: Relation) -> str:
+    """The words for a value that lacks its end, as far as the relation knows: after how many
+    characters or bytes of how many, and before what.
+    """
     words = "cut"
     if relation.number:
         of_total = f" of {relation.total:,}" if relation.total else ""
@@ -213,6 +216,9 @@ def _continue_noun(traits: Traits, unit: str) -> str:
 
 
 def _describe_name(deviation: Deviation, statement: Statement) -> str:
+    """What a mistake's sentence names as wrong: the ops that came, an image with its article, else
+    the name in the deviation, such as a column of the envelope.
+    """
     if deviation.kind is DeviationKind.OTHER_OP:
         return ", ".join(statement.ops_that_came)
     if deviation.kind is DeviationKind.IMAGE_SURPLUS:

@@ -321,6 +321,9 @@ class RunTraits:
         return self._of_company[case.id].get((number, change.row), frozenset())
 
     def _of_profile(self, case: Case) -> Iterator[Trait]:
+        """The traits of a case that its profile and deployment give: the release, each option, and
+        the compression.
+        """
         release, *options = case.profile.split("+")
         yield "release", release
         yield from (self.options[option] for option in options)
@@ -415,6 +418,9 @@ def _of_message(value: bytes | None) -> frozenset[Trait]:
 
 
 def _members(document: Any, parent_path: str = "") -> Iterator[Trait]:
+    """A trait with the path for each member of a JSON object that is null, [] or {}. Of the
+    members' own members only those of `payload` are looked at.
+    """
     for name, value in document.items() if isinstance(document, dict) else ():
         if value is None or value == [] or value == {}:
             yield ("null" if value is None else "empty", f"{parent_path}{name}")
@@ -423,6 +429,9 @@ def _members(document: Any, parent_path: str = "") -> Iterator[Trait]:
 
 
 def _of_key(change: Change) -> Iterator[Trait]:
+    """The traits of a row's key: it is not told, there is one or none, it has several columns, or
+    it is not the first columns of the image.
+    """
     keys, columns = change.keys, list(change.after or change.before or ())
     if keys is None and change.kind is Kind.ROW:
         yield ("untold-key",)
@@ -481,6 +490,9 @@ def _signs_of(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _of_column(name: str) -> frozenset[Trait]:
+    """The traits of a column's name: its signs, its capital and small letters, that it is long,
+    needs quotes, or is also a name of the envelope.
+    """
     traits: set[Trait] = {("sign", sign) for sign in _signs_of(name)}
     traits.update([("capital",)] if name != name.lower() else [])
     traits.update([("small",)] if name != name.upper() else [])

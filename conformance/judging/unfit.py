@@ -47,6 +47,9 @@ def cannot(case: Case, cell: CellFault) -> str:
 
 
 def _type(case: Case, cell: CellFault) -> SourceType | None:
+    """The type of the column whose value the fault has spoiled, from the tables of the case; None
+    if no table has that column.
+    """
     for table in case.tables:
         for column in table.columns:
             if column.name == cell.column:

@@ -144,6 +144,9 @@ def _change_value(value: Any) -> Any:
 
 
 def _change_float(value: float, family: str) -> float:
+    """Another float than `value`: of 32 bits (`family` "float") the one with the other sign, of 64
+    bits the next one towards 0; 1.0 for NaN and for 0 of 32 bits.
+    """
     if value != value:  # NaN, next to which is NaN again
         return 1.0
     if family == "float":

@@ -50,6 +50,9 @@ class AnsweredCase:
 
 
 def _differ_from(right_output: Rows, altered_output: Rows) -> bool:
+    """Whether a wrong decoder's rows of one message differ from the right ones, by value or by
+    `repr` (which tells -0.0 from 0.0); rows of the same objects are equal without a comparison.
+    """
     pairs = zip(right_output, altered_output, strict=False)
     return right_output is not altered_output and (
         len(right_output) != len(altered_output)
@@ -77,6 +80,9 @@ def _has_same_objects(output_row: OutputRow, altered_row: OutputRow) -> bool:
 
 
 def _image_has_same_objects(image: Image | None, other_image: Image | None) -> bool:
+    """Whether two images have the same names and values in the same order, as identical objects: a
+    fast test before they are compared by value.
+    """
     if image is None or other_image is None:
         return image is other_image
     columns_and_values = (*image, *image.values())

@@ -119,6 +119,9 @@ class Convictions:
         return "\n".join(self._page())
 
     def _page(self) -> Iterator[str]:
+        """The lines of the page docs/wrong-pipelines.md: for each of the commonest habits a table
+        of the rules that convict it, then the table of the wrong histories.
+        """
         yield "# Wrong pipelines"
         yield ""
         yield "<!-- Written by `python -m conformance.selftest.convicted docs`; a test compares. -->"

@@ -119,6 +119,10 @@ class Fold(Keeper):
         return output_row.before, _with_placeholders(output_row.after, cells)
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+        """The row of a key after the change `new` to its row `old`: a value that an UPDATE did not
+        send keeps the old one. A change that is no UPDATE, or a row without an image before or
+        after, leaves `new` as it is.
+        """
         if old is None or old.image is None or new.image is None or new.whole:
             return new
         image = {
@@ -165,6 +169,9 @@ class HardDelete(Fold):
     """WHEN MATCHED AND delete THEN DELETE: no tombstone is left."""
 
     def _apply_statements(self) -> None:
+        """Applies the statements, then removes each key whose row is deleted, so that a late older
+        change brings the row back.
+        """
         Fold._apply_statements(self)
         self.rows = {
             key: states
@@ -221,6 +228,9 @@ class NullIgnored(Fold):
     """coalesce(s.c, t.c): a NULL of an UPDATE does not overwrite."""
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+        """As a right fold, but each NULL in the image of an UPDATE is replaced by the row's old
+        value.
+        """
         new = Fold._overlay(self, old, new)
         if old is None or old.image is None or new.image is None or new.whole:
             return new
@@ -238,6 +248,9 @@ class ByOp(NoGuard):
         Fold._apply_statements(self)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Merges the newest change of each key, unless the table's row is as new or newer: an
+        UPDATE only into a row that is there, an insert only where none is, a DELETE always.
+        """
         for key, state in self._newest(events).items():
             states = self.rows.get(key, [])
             has_row = bool(states) and states[0].image is not None
@@ -261,6 +274,9 @@ class FixedColumns(Fold):
     names: set[str] = field(default_factory=set)
 
     def _apply_statements(self) -> None:
+        """Applies the statements, and remembers the columns of the first rows; in every image the
+        value of another column becomes NULL.
+        """
         Fold._apply_statements(self)
         if not self.names:
             self.names = set(chain.from_iterable(self._live_images()))
@@ -306,6 +322,9 @@ class OldKeyLeft(Fold):
     """An UPDATE of the key leaves the row under the old key."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Keeps of a batch the first change of each key, and drops the others before the right fold
+        sees them.
+        """
         upserted_versions = {state.version for _, state in events if state.image is not None}
         events = [
             event
@@ -327,6 +346,9 @@ class AsItIs(Fold):
     """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Drops the deletion of the old key that is one half of an UPDATE of the key: a deletion
+        with the version of an upsert in the same batch.
+        """
         changed: set[RowKey] = set()
         for event in events:
             if event.key in changed:

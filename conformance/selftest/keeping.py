@@ -48,6 +48,7 @@ class Keeping:
 
 
 def _read_mistakes() -> Iterator[Keeping]:
+    """The mistakes of keepers from the table `mistakes` of keeping.toml, in its order."""
     file = TableFile(*read_package_toml(__package__, "keeping"), {"mistakes": dict})
     for place, name, table in file.entries("mistakes"):
         with naming_place(f"{place}: {name}"):

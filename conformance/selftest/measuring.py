@@ -281,6 +281,7 @@ class Rate:
         return {"pairs": self.pairs, "convicted": self.convicted, **asdict(self)}
 
     def __str__(self) -> str:
+        """The counts in one line of text, with the share of the pairs that are convicted."""
         return (
             f"{self.pairs} pairs of operator and level, {self.convicted} convicted"
             f" ({self.convicted / max(self.pairs, 1):.1%}): {self.named} by a rule that names the"

@@ -42,6 +42,7 @@ def _raise_on_no_rows(_request: Request, answer: Placed) -> Placed:
 
 
 def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
+    """A breach: each row comes a second time, with an offset at which the call has no message."""
     return [
         *answer,
         *(
@@ -59,6 +60,9 @@ def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
 
 
 def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
+    """A breach: offsets are cast to 32 bits, which shows only in the environment that raises the
+    offsets of the records (FIRST_OFFSET).
+    """
     first = int(request.conf.get(FIRST_OFFSET, 0))
 
     def wrapped(offset: int) -> int:
@@ -68,6 +72,9 @@ def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
 
 
 def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
+    """A breach: of the rows of messages with the same offset in several partitions only the last is
+    left, which shows only in the environment with few messages in a partition (IN_PARTITION).
+    """
     records_of_partition = int(request.conf.get(IN_PARTITION, 0))
     if not records_of_partition:
         return answer
@@ -80,6 +87,7 @@ def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
 
 
 def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:
+    """A breach: every row has the table that is the last by name among those of the call."""
     last = max((output_row.fields.get("table") or "" for _, output_row in answer), default="")
     return [
         (place, replace(output_row, fields={**output_row.fields, "table": last}))

@@ -62,6 +62,9 @@ class Stack:
         return not self.false and all(len(sentences) == 1 for sentences in self.sentences)
 
     def __str__(self) -> str:
+        """Each operator with the sentences that name it, or NOT NAMED; then, as FALSE, the
+        sentences that name no operator.
+        """
         pairs = zip(self.operators, self.sentences, strict=True)
         lines = [
             f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs

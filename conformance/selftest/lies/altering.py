@@ -49,6 +49,9 @@ def _rewrite_value(
     """
 
     def alter(message: Message) -> Message:
+        """The message with its value read, edited and written again; the same message if it has no
+        value or no edit changes it.
+        """
         if message.value is None:
             return message
         honest = document = read(message.value)
@@ -79,6 +82,10 @@ def at(change: Edit, path: str = "") -> Edit:
     inner = at(change, inner_path)
 
     def edit(part: Any) -> Any:
+        """The part with `inner` applied to the members that the first step of the path names; the
+        same object if nothing changes. A tuple is a value of a union in Avro: (name of the branch,
+        value).
+        """
         match part:
             case tuple():
                 return _unless_unchanged(part, (part[0], edit(part[1])))
@@ -159,6 +166,9 @@ def respell(spellings: Mapping[str, str]) -> Alter:
     token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{characters}]' if characters else ''}")
 
     def alter(message: Message) -> Message:
+        """The message, in whose JSON text each escape or character of `spellings` is spelled the
+        other way.
+        """
         if message.value is None:
             return message
         json_text = message.value.decode()

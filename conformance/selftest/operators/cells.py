@@ -79,6 +79,9 @@ def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
         return change(type, value) if is_number and Decimal(value).is_finite() else value
 
     def apply_to_text(type: SourceType, digits: str) -> str | None:
+        """The changed number as text, None where `change` gives NULL. The text itself if it is no
+        number or too large a one, or if the change keeps its value.
+        """
         if len(digits) > _MAX_DIGITS:
             return digits
         try:
@@ -147,6 +150,9 @@ def _cut_decimal_places(places: int) -> Callable[[SourceType, Any], Any]:
     """Cuts off the digits of a Decimal behind so many places after the point."""
 
     def cut(_type: SourceType, number: Any) -> Any:
+        """The Decimal without its digits behind `places` places; a number of another Python type,
+        or with no more places, as it is.
+        """
         if not isinstance(number, Decimal) or -int(number.as_tuple().exponent) <= places:
             return number
         sign, digits, exponent = number.as_tuple()
@@ -165,6 +171,9 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
     """
 
     def apply(_type: SourceType, value: Any) -> Any:
+        """The changed text or microseconds; a value of another Python type, or one that a datetime
+        cannot hold, as it is.
+        """
         try:
             if isinstance(value, str):
                 return apply_to_text(value)
@@ -173,6 +182,9 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
             return value
 
     def apply_to_text(moment: str) -> str:
+        """The changed moment in the form of the given text: with its separator (`T` or a blank) and
+        its number of fraction digits. A text that is no moment comes back as it is.
+        """
         if not re.fullmatch(_MOMENT, moment):
             return moment
         changed = change(dt.datetime.fromisoformat(moment))
@@ -208,6 +220,9 @@ def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
     """Changes a text that is a date, or a typed one. What a date cannot hold stays."""
 
     def apply(_type: SourceType, value: Any) -> Any:
+        """The changed text or date, None for NULL; a value of another Python type, or one that a
+        date cannot hold, as it is.
+        """
         try:
             if isinstance(value, str):
                 return apply_to_text(value)
@@ -216,6 +231,9 @@ def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
             return value
 
     def apply_to_text(date: str) -> str | None:
+        """The changed date as text YYYY-MM-DD, None for NULL; a text in another form comes back as
+        it is.
+        """
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
             return date
         changed = change(dt.date.fromisoformat(date))
@@ -237,6 +255,9 @@ def clock_change(change: Callable[[int], int | None]) -> CellChange:
         return change(value) if type(value) is int else value
 
     def apply_to_text(time: str) -> str | None:
+        """The changed TIME as text with as many fraction digits as before, None for NULL; a text
+        that is no time, or whose time stays, comes back as it is.
+        """
         match = re.fullmatch(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?", time)
         if not match:
             return time
@@ -273,6 +294,9 @@ def _document_change(change: Callable[[Any], Any]) -> CellChange:
     """
 
     def apply(_type: SourceType, value: Any) -> Any:
+        """The text of the changed JSON document; a text that is no JSON, or whose document stays,
+        and a value that is no text come back as they are.
+        """
         if not isinstance(value, str):
             return value
         try:
@@ -292,6 +316,7 @@ def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
     """Changes every part of a JSON document, the innermost first."""
 
     def walk(value: Any) -> Any:
+        """The document with `change` applied to each member and item, then to the whole."""
         match value:
             case dict():
                 return change({key: walk(member) for key, member in value.items()})

@@ -51,6 +51,10 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     row_patterns = {about: regex for about, regex in patterns.items() if about not in _ON_MESSAGES}
 
     def alter_fulfilling(output_rows: Rows, context: MessageContext) -> Rows:
+        """The rows of a message, of which those that fulfil the conditions on rows are altered one
+        by one. If the message fails a condition on messages, all stay; no rows are altered as a
+        whole.
+        """
         if not _message_fulfils(patterns, context):
             return output_rows
         if not output_rows:
@@ -161,6 +165,10 @@ def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
 
 
 def _null_parts(*names: str) -> Alter:
+    """An operator that sets these parts of each row to NULL: its op or kind, an image, or fields of
+    the envelope.
+    """
+
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
         for name in names:
             output_row = _with_part(output_row, name, None)

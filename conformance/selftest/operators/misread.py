@@ -160,6 +160,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
 
 
 def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
+    """The typed image with 1970-01-01 in place of each zero date, 00:00 if the column has a time."""
     zeros = {name: cell.type for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
     first = {
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0)
@@ -243,6 +244,7 @@ def _columns_known_before(output_rows: Rows, context: MessageContext) -> Rows:
         return output_rows
 
     def drop_new_columns(output_row: OutputRow) -> OutputRow:
+        """The row, whose after image has lost the columns that the message before did not have."""
         if not output_row.after:
             return output_row
         image = {

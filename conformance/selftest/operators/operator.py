@@ -82,6 +82,9 @@ def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
     """Changes every value of these types, in both images."""
 
     def alter(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
+        """The image with the changed values of the columns of the types `logicals`; the same object
+        if none changes.
+        """
         changed_values: dict[str, Any] = {}
         for column, cell in cells.items():
             value = image.get(column)
@@ -93,6 +96,9 @@ def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
         return {**image, **changed_values} if changed_values else image
 
     def change_value(type: SourceType, value: Any) -> Any:
+        """The value changed: of a Typed its inner value, which keeps the family unless `change`
+        returns NULL or a Typed of its own.
+        """
         if not isinstance(value, Typed):
             return change(type, value)
         changed = change(type, value.value)
@@ -116,6 +122,9 @@ def on_images(change: ImageChange) -> Alter:
     """
 
     def alter_row(output_row: OutputRow, context: MessageContext) -> OutputRow:
+        """The row, each of whose images is replaced by what `change` makes of it with the image's
+        owed cells.
+        """
         for side in SIDES:
             image: Image | None = getattr(output_row, side)
             if image is None:

@@ -140,6 +140,9 @@ def _without_nulls(image: Image, _cells: Cells, _context: MessageContext) -> Ima
 
 
 def _zero_for_null(image: Image, cells: Cells, context: MessageContext) -> Image:
+    """The image with 0 for NULL in columns of whole numbers, decimals and bits: as text at level
+    one, typed at level two.
+    """
     zero = "0" if context.case.level == 1 else Typed("int", 0)
     numbers = {
         name for name, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")
