@@ -110,6 +110,9 @@ def _boundaries(type: SourceType) -> Mapping[str, Value]:
 
 
 def _value_variants(type: SourceType, value: Value) -> Iterator[Value]:
+    """Values to try in place of a failing cell's, by the type's sort of values. Some are no simpler
+    or do not fit the column: `simpler_values` drops those.
+    """
     match value:
         case Json():
             yield from (Json(inner) for inner in _json_variants(value.value))
@@ -138,6 +141,9 @@ def _value_variants(type: SourceType, value: Value) -> Iterator[Value]:
 
 
 def _integer_variants(value: int) -> Iterator[int]:
+    """Integers to try in place of one: small ones, those just beyond what a double holds exactly,
+    its first or last digits, powers of ten, and those with one digit replaced by 0 or 1.
+    """
     yield from (0, 1, -1, abs(value), (1 << 53) + 1, -(1 << 53) - 1)
     digits, sign = str(abs(value)), -1 if value < 0 else 1
     for length in range(1, len(digits)):
@@ -159,6 +165,9 @@ def _replace_digits(digits: str) -> Iterator[str]:
 
 
 def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
+    """Decimals to try in place of one: small ones, its whole part or its fraction alone, those with
+    fewer digits, powers of ten, and those with one digit replaced by 0 or 1.
+    """
     digits, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
     integer_digits, _, fraction = digits.partition(".")
     yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
@@ -178,6 +187,9 @@ def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
 
 
 def _float_variants(value: float) -> Iterator[float]:
+    """Floats to try in place of one: small ones, its whole part or its fraction alone, 1e10 and
+    1e-10, and the float rounded to fewer digits; each also as a float of 32 bits.
+    """
     yield from (0.0, 1.0, -1.0, 0.5)
     if not math.isfinite(value):
         return
@@ -195,6 +207,9 @@ def _float_variants(value: float) -> Iterator[float]:
 
 
 def _date_variants(value: dt.date) -> Iterator[dt.date]:
+    """Dates to try in place of one: the first days of 1970 and 2000, of its year and of its month,
+    and its day in 1970.
+    """
     yield from (
         dt.date(1970, 1, 1),
         dt.date(2000, 1, 1),
@@ -215,6 +230,10 @@ def _moment_variants(value: int) -> Iterator[int]:
 
 
 def _text_variants(value: str) -> Iterator[str]:
+    """Texts to try in place of one: empty, one letter, as many equal letters, its halves and parts,
+    the text without a part or a character; a short one of plain characters also with a 0 for each
+    letter and digit.
+    """
     yield from (
         "",
         _LETTER,
@@ -236,6 +255,9 @@ def _text_variants(value: str) -> Iterator[str]:
 
 
 def _json_variants(value: Any) -> Iterator[Any]:
+    """JSON documents to try in place of one: an empty one, its members alone, the document without
+    a member, and with a simpler value of a member.
+    """
     yield from ({}, [], 0, "")
     match value:
         case dict():
@@ -264,6 +286,9 @@ def _json_variants(value: Any) -> Iterator[Any]:
 
 
 def _json_weight(value: Any) -> int:
+    """How far a JSON document is from an empty one: the weights of its names and values, at any
+    depth.
+    """
     match value:
         case dict():
             return 1 + sum(

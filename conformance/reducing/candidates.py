@@ -296,6 +296,10 @@ def _spelled_cells(scenario: Scenario) -> set[tuple[str, str]]:
 
 
 def _propose(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+    """Scenarios to try in place of a failing one, in which `where` shows the failure: single rows
+    first, then fewer columns, events and rows, and of few rows also simpler values and shorter
+    names. Not all are smaller: `smaller_scenarios` drops the others.
+    """
     structure = (
         _with_fewer_columns(scenario, where),
         _with_fewer_events(scenario, where),
@@ -528,6 +532,9 @@ def _cut_columns(
 
 
 def _cut_table(table: Table, column_names: Collection[str], key: str | None) -> Table:
+    """The table with its key and these columns, or its first column if none is left; with `key`, a
+    column of a primary key of several, that column is the whole primary key.
+    """
     primary = (key,) if key in table.primary_key and key is not None else table.primary_key
     handle = primary or table.handle_key
     columns = tuple(
@@ -608,6 +615,9 @@ class _CellSite:
 
 
 def _cell_sites(scenario: Scenario) -> Iterator[_CellSite]:
+    """The cells whose values may be replaced, with their places: all cells of row changes, but no
+    cell of a key where a change has several rows, which their keys must tell apart.
+    """
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
             for row_number, images in enumerate(event.rows):
@@ -625,6 +635,7 @@ def _simpler_cell_values(cell: _CellSite) -> list[Value]:
 
 
 def _set_cells(scenario: Scenario, cells: Iterable[tuple[_CellSite, Value]]) -> Scenario:
+    """The scenario with another value in each of these cells."""
     for cell, value in cells:
         event = scenario.history.events[cell.event]
         assert isinstance(event, RowChange)
@@ -681,7 +692,12 @@ def _short_names(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
 def _rename_table(
     scenario: Scenario, name: str, database: str, columns: Mapping[str, str]
 ) -> Scenario:
+    """The scenario with this name and database for every table (callers give scenarios of one), and
+    columns renamed as the mapping from old to new names says.
+    """
+
     def rename(table: Table) -> Table:
+        """The table under its new names, which its keys have as well."""
         return replace(
             table,
             database=database,
@@ -709,6 +725,9 @@ def _move_event(
             names = {c.name for c in table.columns}
 
             def move_image(image: Row | None) -> Row | None:
+                """The image under the columns' new names, without the columns that the table has
+                lost.
+                """
                 if image is None:
                     return None
                 return {
@@ -747,6 +766,9 @@ def _move_event(
 
 
 def _move_sql(event: SchemaChange | SourceStatement, suffix: str) -> str:
+    """The SQL of a statement, in which the quoted name of its database has the suffix; as it is
+    without a suffix or a database.
+    """
     if not suffix or not event.database:
         return event.sql
     table = (event.after or event.before) if isinstance(event, SchemaChange) else None

@@ -274,6 +274,9 @@ def keep_confirmed(
         track.start_again()
 
     def decode_and_confirm(batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
+        """Decodes candidates and gives those, with their results, that still fail alike and that
+        the reference decoder passes.
+        """
         results = {id(candidate): (candidate, result) for candidate, result in decoding(batches)}
         failing: list[Candidate] = []
         for candidate, result in results.values():
@@ -654,6 +657,9 @@ class Decoding:
     def _judge_batch(
         self, batch: Batch, outputs: Outputs
     ) -> Iterator[tuple[Candidate, CaseResult]]:
+        """Judges the candidates of a batch by the rows of its call. A candidate that the rules
+        cannot judge, or whose owed rows break a rule, is left out.
+        """
         for candidate in batch.candidates:
             output_rows = [
                 outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written
@@ -678,6 +684,9 @@ def _batch_messages(batch: Batch) -> Iterator[Message]:
 
 
 def _split_batch(batch: Batch) -> list[Batch]:
+    """The two halves of a batch whose call raised, to find the candidate that does it; [] for a
+    batch of one.
+    """
     half = len(batch.candidates) // 2
     return [
         replace(batch, candidates=part)
@@ -764,6 +773,9 @@ def _message_values(case: Case) -> list[bytes | None]:
 
 
 def _measure_text(size: Measure) -> str:
+    """The size of a case in words, such as `2 rows, 3 columns, 40 bytes`; events are counted if
+    there are several or no rows.
+    """
     events, row_count, columns, length, _ = size
     parts = [_count_text(events, "event")] if events > 1 or not row_count else []
     parts += [_count_text(row_count, "row")] if row_count else []

@@ -176,6 +176,9 @@ def choose_displayed(
     trial = _Trial(engine, prepared)
 
     def eligible(failures: Iterable[Failure]) -> list[Failure]:
+        """The failures whose cases are decoded alone: cases that errored together with others,
+        timeouts and failures of the law of batches are left out.
+        """
         return [
             f
             for f in failures
@@ -244,6 +247,9 @@ class _Trial:
             self.engine.renew()
 
         def turn(group: Iterable[Failure]) -> None:
+            """Decodes the case of each failure alone, and notes in `alone` whether it fails; one
+            that has passed once counts as passing. Stops at the deadline.
+            """
             for failure in group:
                 if time.monotonic() > deadline:
                     return
@@ -319,6 +325,9 @@ class _Trial:
 def _move_findings(
     judge: Judge, result: FormatResult, acquitted: set[tuple[str, str]]
 ) -> FormatResult:
+    """The result in which the findings of the pairs (rule, cause) in `acquitted`, whose cases pass
+    alone, are findings of the law of batches; the counts of both rules follow.
+    """
     law = laws.rule_of(judge, "batch")
     moved_counts: dict[str, int] = {}
 

@@ -50,6 +50,7 @@ class Clock:
 
 @cache
 def _zone_info(name: str) -> dt.tzinfo:
+    """The zone of a name: a fixed offset such as `+05:45`, else one of the tz database."""
     if name.startswith(("+", "-")):
         hours, minutes = name[1:].split(":")
         offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
@@ -96,6 +97,9 @@ def fitting(clock: Clock, reading: Reading, pairs: Iterable[Pair]) -> frozenset[
 
 
 def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], decoded: int) -> bool:
+    """Whether the reading turns one of the moments that a value may be (`options`) into the moment
+    that the decoder gave; `clock` is that of the server's zone.
+    """
     read = Clock(reading.zone)
     for option in options:
         digits = option if reading.wire == "UTC" else clock.to_wall(option)

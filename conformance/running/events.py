@@ -127,6 +127,9 @@ def noting(
     """
 
     def listen(event: Event) -> None:
+        """Notes an event of a run as a line, and passes on the result of a format; other events are
+        left out.
+        """
         match event:
             case Working(stage=stage):
                 note(stage)

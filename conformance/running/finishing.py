@@ -343,6 +343,9 @@ def _with_counted_findings(
 def _with_findings(
     judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]
 ) -> list[CaseResult]:
+    """The results of cases with these findings, which laws make, added to their own and their
+    verdicts given anew.
+    """
     by_case: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_case[finding.case].append(finding)
@@ -353,6 +356,9 @@ def _with_findings(
 
 
 def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, is_counted: bool) -> RuleResult:
+    """How often a rule of a format was compared and broken in a run. Only a run of the reference
+    decoder at both levels, without a filter, marks a counted rule as reachable.
+    """
     settings, loaded = prepared.settings, prepared.loaded
     is_complete = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()
     reachable = is_counted and not settings.filtered and is_complete and settings.decoder is None

@@ -257,6 +257,10 @@ class Fuzzer:
         )
 
     def _chunks(self) -> Iterator[_Chunk]:
+        """Makes the mutants of each group of profiles with one deployment, as many as its share of
+        all profiles, and writes them to files, chunk by chunk; the first group's huge messages come
+        as a chunk of their own if the settings ask for them.
+        """
         total, done = sum(map(len, self._groups)), 0
         for group in self._groups:
             start, done = done, done + len(group)
@@ -281,6 +285,9 @@ class Fuzzer:
     def _write(
         self, group: tuple[Profile, ...], chunk_mutants: Sequence[Mutant], per_file: int
     ) -> _Chunk:
+        """Writes mutants to Parquet files for the child process, `per_file` to each: one of
+        records, and one of what must become of them. The offset of a record is the mutant's number.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -348,6 +355,10 @@ class Fuzzer:
             self._peak = max(self._peak or 0, peak)
 
     def _settle(self, chunk: _Chunk, future: Future[Mapping[str, Any]]) -> None:
+        """Waits for the outcomes of a chunk, adds them to the tallies and removes its files. Where
+        the decoder raises or its process dies, halves are asked again until single mutants are
+        found; after OFFENDERS of them the rest counts as unjudged.
+        """
         self._note(
             f"{self._fmt.name}: {sum(t.count for t in self._tallies.values())} of"
             f" {self._settings.count} mutants"
@@ -384,6 +395,9 @@ class Fuzzer:
             path.unlink(missing_ok=True)
 
     def _add(self, chunk: _Chunk, tally: Tally) -> None:
+        """Adds a tally to the one with the same way, state, reason, outcome, kinds and error, and
+        keeps the smaller mutant as its example.
+        """
         key = (
             tally.way,
             tally.state,

@@ -118,6 +118,9 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
         part: Sequence[Place],
         **changed: Any,
     ) -> None:
+        """Submits the decode call of a sample once more, on the messages of `part` and with changed
+        settings, as a trial of these laws.
+        """
         future = engine.decode(replace(target.plain, ranges=ranges_of(part), **changed))
         target.trials.append(Trial(laws, environment, tuple(part), (future,)))
 
@@ -246,6 +249,9 @@ def try_each_circumstance(
     half = len(places) // 2
 
     def attempt(law: str, environment: str, parts: Parts, **changed: Any) -> Trial:
+        """Submits the plain call once for each part of the messages that is not empty, with changed
+        settings; all are one trial of the law.
+        """
         futures = [
             engine.decode(replace(plain, ranges=ranges_of(part), **changed))
             for part in parts

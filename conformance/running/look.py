@@ -95,6 +95,9 @@ def decode_corpora(
 
 
 def _stored_messages(stored: corpus.Corpus) -> list[_StoredMessage]:
+    """The messages of a corpus in order, each with its case and the coordinates under which the
+    decoder reads it.
+    """
     messages: list[tuple[Case, Message]] = []
     for case in stored.cases:
         messages += ((case, written.message) for written in case.written)
@@ -108,6 +111,9 @@ def _stored_messages(stored: corpus.Corpus) -> list[_StoredMessage]:
 def _request(
     handle: str, messages: Sequence[_StoredMessage], spec: str, table: Table | None
 ) -> Request:
+    """The decode request of these messages, in the deployment of the first one: at level two for
+    `table`, at level one if that is None.
+    """
     ranges = ranges_of(s.place for s in messages)
     return Request(
         handle, ranges, spec, 1 if table is None else 2, messages[0].case.deployment, table

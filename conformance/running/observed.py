@@ -263,6 +263,9 @@ def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> b
 
 
 def _open_records(engine: Engine, prepared: Prepared, call: Call) -> None:
+    """Gives the engine the messages of a call (one for each case) in a Parquet file, and waits
+    until they are open under the run's handle.
+    """
     messages = [case.written[0].message for case in call.cases]
     places = [prepared.place(message) for message in messages]
     path = engine.directory / f"{prepared.handle}.parquet"
@@ -345,6 +348,10 @@ class _Differences:
     def _row_differences(
         self, reference: OutputRow, decoder: OutputRow, table: str
     ) -> Iterator[tuple[str, Any, Any]]:
+        """The parts in which the decoder's row differs from the reference decoder's: op, columns of
+        the envelope (at level one, where `table` is ""), images; each with both values. A READ as
+        INSERT is no difference if the decoder claims that convention.
+        """
         inserted = READ_AS_INSERT in self.claims.conventions and (reference.op, decoder.op) == (
             "READ",
             "INSERT",
@@ -374,6 +381,10 @@ class _Differences:
         reference: Mapping[str, Any] | None,
         decoder: Mapping[str, Any] | None,
     ) -> Iterator[tuple[str, Any, Any]]:
+        """The columns in which two images of a row differ, with both cells, or the image if one row
+        has none. What the decoder's conventions allow, such as NULL for an absent column, is no
+        difference.
+        """
         if reference is None or decoder is None:
             if reference is not decoder:
                 reference_text, decoder_text = (

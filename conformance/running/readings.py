@@ -128,6 +128,9 @@ class Readings:
         return findings
 
     def _take_row(self, case: Case, number: int, change: Change, output_row: OutputRow) -> None:
+        """Keeps for the laws of readings what a decoder made of one owed row: at level one its
+        commit time, at level two its cells; at both an image that is not owed.
+        """
         if case.level == 1:
             self._take_commit_time(case, number, change, output_row)
         for side in _SIDES:
@@ -174,6 +177,9 @@ class Readings:
     def _take_commit_time(
         self, case: Case, number: int, change: Change, output_row: OutputRow
     ) -> None:
+        """Keeps a row's commit time as a moment for the law ONE_ZONE. Only if the decoder claims
+        the column and gave a moment, and the rule on it does not bind.
+        """
         expected, actual = change.commit_time_us, output_row.fields.get("commit_time")
         law = self.judge.law(ONE_ZONE)
         if law is None or expected is None or not isinstance(actual, int):
@@ -233,6 +239,9 @@ class Readings:
     def _subject(
         self, case: Case, change: Change, name: str, aspect: Aspect, **more: str
     ) -> Subject:
+        """One part of a change, as the selectors of rules see it, to find the rule that owns it;
+        `more` are fields on a cell, such as its type.
+        """
         return Subject(
             case.profile,
             case.level,
@@ -270,6 +279,9 @@ class Conflict(NamedTuple):
 
 
 def _form_finding(rule: str, cell: ReadCell, why: str, conflicting: ReadCell | None) -> Finding:
+    """The finding of a cell that breaks the law ONE_FORM: its value beside the conflicting cell of
+    another case, or without one `why` alone (the value is cut).
+    """
     words = typed(cell.value)
     if conflicting is not None:
         words = f"{words}, {why} {cell_text(conflicting.cell, 2)} of {conflicting.spot.case}"

@@ -90,6 +90,9 @@ def run_formats(settings: Settings, engine: Engine, listen: Listener = ignore) -
     new, early = 0, False
 
     def prepare_each() -> Iterator[Prepared]:
+        """Prepares the formats of the run, those with the fewest profiles first, and adds each to
+        `formats`. A format of which the selection leaves no case is skipped.
+        """
         for name in order:
             if (
                 prepared := prepare_format(settings, engine, get(name), listen, loading[name])
@@ -189,6 +192,9 @@ def _reduce_failing(
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
         def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
+            """The scenario from which a failing case was written, of the user's own tables if the
+            run has some; None for faults, which have none to reduce.
+            """
             if settings.tables is not None:
                 return tables.find_scenario(
                     fmt, settings.tables, case, settings.budget.drawn, settings.seed

@@ -36,6 +36,7 @@ def start_run(
     decoder, formats = settings.decoder if decoder is None else decoder, settings.formats
 
     def create_engine() -> AbstractContextManager[Engine]:
+        """The engine for the decoder of the run, if the caller has given none."""
         return engine_for(
             decoder,
             formats,

@@ -139,6 +139,9 @@ def state(files: Iterable[Path]) -> State:
 
 
 def _state(file: Path) -> tuple[int, int] | None:
+    """When a watched file was changed, and its size; None if it cannot be read, as while an editor
+    replaces it.
+    """
     try:
         status = file.stat()
     except OSError:

@@ -160,7 +160,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
 
 
 def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
-    """The typed image with 1970-01-01 in place of each zero date, 00:00 if the column has a time."""
+    """The typed image with 1970-01-01 for each zero date, 00:00 where the column has a time."""
     zeros = {name: cell.type for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
     first = {
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0)
