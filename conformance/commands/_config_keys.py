@@ -79,6 +79,9 @@ class Key:
         return next(filter(None, map(self._find_item_error, value)), "")
 
     def _find_item_error(self, value: Any) -> str:
+        """The error of one value for the key, in the configuration file, by the type of the
+        command's parameter; "" for a legal value. A file need not exist.
+        """
         kind = self.parameter.type
         if _flag(self.parameter):
             return "" if isinstance(value, bool) else f"expected true or false, not {_word(value)}"
@@ -237,6 +240,7 @@ def _table(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(parameter: click.Parameter) -> dict[str, Any]:
+    """The JSON Schema of one value of a command's parameter in a configuration file."""
     kind = parameter.type
     match kind:
         case _ if _flag(parameter):

@@ -126,6 +126,10 @@ def asks_broker(
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        """The callback of a command, with the options added: it gets one `broker_options` in place
+        of their values.
+        """
+
         @functools.wraps(command)
         def run_with_broker_options(
             *arguments: Any,

@@ -66,6 +66,9 @@ def _write(
     executors: int,
     note: Progress,
 ) -> None:
+    """Writes the bulk corpus of one profile by Spark's executors, and prints a line of it. Raises
+    HarnessError if the writing fails; an interrupt ends Spark first.
+    """
     began = time.monotonic()
     request = {"format": fmt.name, "profile": profile.name, "seed": seed, "count": count}
     with bulk.writing(out.absolute(), fmt, profile) as temporary:

@@ -308,6 +308,9 @@ def corpus_write(
         ):
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
+                """The cases of a profile's corpus: named ones if `boundaries` are asked for, then
+                `count` drawn ones; of the user's tables, if some are given.
+                """
                 if user_values is not None:
                     if boundaries:
                         yield from tables.named_cases(fmt, (profile,), user_values)
@@ -378,6 +381,9 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
     fmt = get(name)
 
     def is_selected(case_id: str) -> bool:
+        """Whether a case's id is named by `--select`, as a prefix or glob; without the option every
+        case is.
+        """
         from conformance.cases.catalogue import matches_pattern
 
         return not select or any(

@@ -139,6 +139,7 @@ def main() -> None:
 
 
 def _bug() -> NoReturn:
+    """Prints the stack trace of the current exception as a bug of the harness, and exits with 3."""
     sys.stderr.write(printable_lines(traceback.format_exc()))
     print_notice(
         "cdc-conformance: this is a bug of the harness; please report it with the lines above"
@@ -399,6 +400,10 @@ def _expected(path: Path | None, update: bool) -> Expectations:
 def _differential(
     settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: OutputStyle
 ) -> int:
+    """Does `run --differential`: compares, for each profile, the table that comes of the decoder's
+    rows with the source's, prints this, and writes the report if one is asked for. Returns the exit
+    code: 1 for a difference, unless the report could not be written.
+    """
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
     from conformance.reports import console, differential_page
@@ -443,6 +448,10 @@ def _perform(
     details: bool,
     failed: tuple[str, ...],
 ) -> int:
+    """Does `run`: judges the decoder, first on the cases in `failed` alone, shows the result,
+    brings the record of known failures up to date (`update`), and writes the report. Returns the
+    exit code; after an interrupt or a fault of the harness, the result so far is shown.
+    """
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.spark_conf import merge_settings

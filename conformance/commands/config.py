@@ -189,6 +189,9 @@ class _Reader:
                 self.note_problem((), name, value, self._misplaced(name))
 
     def _misplaced(self, name: str) -> str:
+        """The problem of a top-level key that is none of COMMON: below which sections it belongs,
+        or that it is unknown.
+        """
         homes = [
             _label(self.path, section)
             for section, legal in self.keys_by_section.items()
@@ -279,6 +282,7 @@ def _relative_path(path: Path) -> str:
 
 
 def _read_file(path: Path) -> str:
+    """The text of a configuration file. Raises UsageError if it cannot be read or is not UTF-8."""
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

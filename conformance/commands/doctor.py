@@ -363,6 +363,9 @@ def checks(broker: Target | None = None) -> list[Check]:
 
 
 def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: bool) -> Check:
+    """The result of one check under its name. A check that raises has failed, with the error as
+    what it found.
+    """
     try:
         ok, state, remedy = check()
     except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and the check reports it
@@ -386,6 +389,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
     target = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
     def timed(what: Callable[[], str], remedy: str) -> Outcome:
+        """The outcome of a start: what it says of itself with the seconds that it took, or after an
+        error of the harness that error and the remedy.
+        """
         note("starting Spark and Kafka")
         began = time.monotonic()
         try:
@@ -404,6 +410,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             return "a session answers"
 
         def cluster() -> str:
+            """Starts the broker, or reaches the one that the user names, until `stack` is closed;
+            returns what answers at which address.
+            """
             started = stack.enter_context(
                 kafka_broker(
                     str(target),
@@ -415,6 +424,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             return f"{started.detail} answers at {started.bootstrap}"
 
         def through() -> str:
+            """Sends 1,000 records through Kafka into Spark. Raises HarnessError if one is not
+            acknowledged or not read.
+            """
             count, cluster = 1_000, clusters[0]
             with kafka.run_topic(cluster, 1, note=note) as topic:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]

@@ -72,6 +72,10 @@ def _find_whole_id(short_id: str) -> tuple[str, str]:
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
+    """What is known of a format's rule, as JSON: its fields, its sources with their evidence, a
+    case and message that exercise it (null for a law), and the wrong decoders of the self test that
+    break it.
+    """
     exercising = find_exercising_case(get(name), rule)
     sources = map(fact, (citation.where for citation in rule.citations))
     return {
@@ -118,6 +122,9 @@ def _liars(name: str, rule: Rule) -> Iterator[Liar]:
 
 
 def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:
+    """The facts of a rule as lines of text; `law` is the rule's, which tells what exercises it
+    where no case does.
+    """
     yield facts["rule"]
     yield f"  {facts['statement']}"
     yield f"  {facts['obligation']}, {facts['provenance']}; whoever breaks it has {facts['effect']}"

@@ -106,6 +106,9 @@ SHOWN: Final = 160
 
 
 def _line(finding: Finding) -> str:
+    """A finding of `fuzz` in one line: the rule, how many mutants of which way had which outcome,
+    and the smallest of them, which is shown below.
+    """
     tally = finding.tally
     detail = (
         f" {tally.error.splitlines()[0][:SHOWN]}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 def _pretty(inspector: Inspector) -> None:
+    """Prints what `inspect` found as headings, tables and lines on the terminal."""
     from rich.text import Text
 
     from conformance.reports.console import console

@@ -80,6 +80,10 @@ def install_handlers() -> None:
             sys.__unraisablehook__(unraised)
 
     def wake() -> None:
+        """Runs in a thread: after each signal, it sends reminders to the main thread for _WAKING_S
+        seconds, and as long as an interrupt is owed, so that no waiting call of the system misses
+        it.
+        """
         # A signal ends a call of the system that waits, but not when it comes just before the call:
         # so there are many.
         while True:

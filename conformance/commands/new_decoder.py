@@ -83,6 +83,9 @@ def _comment(lines: Iterator[str]) -> str:
 
 
 def _kind_lines(fmt: Format[Any]) -> Iterator[str]:
+    """For the comment of a new decoder: each sort of messages of the format, with the kind and op
+    of its rows.
+    """
     for kind in fmt.kinds:
         op = f" {kind.op}" if kind.op else ""
         note = f" ({kind.note})" if kind.note else ""
@@ -111,6 +114,7 @@ def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _field_lines() -> Iterator[str]:
+    """For the docstring of a new decoder: each column of its output with what it holds."""
     from conformance.pages.column_types import FIELDS, PROPERTIES
 
     for name, words in (FIELDS | PROPERTIES).items():
@@ -156,6 +160,7 @@ _CONTAINERS: Final = {
 
 
 def _wrap_lines(head: str, sentence: str) -> Iterator[str]:
+    """The sentence in lines for a comment, the first behind `head`, the others indented as far."""
     yield from textwrap.wrap(
         sentence,
         WIDTH - 2,
@@ -166,6 +171,9 @@ def _wrap_lines(head: str, sentence: str) -> Iterator[str]:
 
 
 def _expected_lines(change: Change, level: Level) -> Iterator[str]:
+    """For the comment of a new decoder: the row that it owes for a change, with the cells of both
+    images.
+    """
     numbers: Mapping[Level, int] = {"changes": 1, "rows": 2}
     columns = f"row {change.row}, kind {change.kind}, op {change.op}"
     if level == "changes":

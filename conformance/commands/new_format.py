@@ -90,6 +90,9 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
 
 
 def _check(name: str, format_names: list[str]) -> None:
+    """Raises UsageError if a new format cannot have this name: a format has it or its module's
+    name, it is too long, or it is no product and form in lower case.
+    """
     if name in format_names:
         raise UsageError(
             f"format {name!r} is there already. Known: {', '.join(sorted(format_names))}"

@@ -139,6 +139,9 @@ def written_by(
 
 
 def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
+    """Prints what `run --messages` observed, in the style: failures of laws, differences from the
+    reference decoder, the summary; `sentence` says which profile the messages were decoded as.
+    """
     from conformance.reports import console
 
     if style == "json":
@@ -161,6 +164,9 @@ def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
 
 
 def _difference_cells(observed: Observed) -> Iterator[tuple[str, ...]]:
+    """The table rows of the first SHOWN differences between a decoder and the reference decoder,
+    cut for the terminal.
+    """
     for difference in observed.differences[:SHOWN]:
         cells = (
             difference.what,

@@ -19,6 +19,10 @@ def pass_options(
     """
 
     def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
+        """The callback of a command, called with one value that `make_options` makes of all
+        parameters.
+        """
+
         @functools.wraps(command)
         def run_with_options(**parameters: Any) -> None:
             command(make_options(**parameters))

@@ -82,6 +82,9 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
 def _archived(
     name: str, archive_path: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
 ) -> Step:
+    """A step of `prepare`: writes an archive of Java classes, unless a whole one is there, by
+    starting what loads them (`start`). Raises HarnessError if no path for it is known.
+    """
     began = time.monotonic()
     if archive_path is None:
         raise HarnessError(

@@ -312,6 +312,9 @@ class Routed:
         )
 
     def _topic(self, message_topic: str, table: Table) -> str:
+        """The topic that the pattern gives for a message of the table; created, if no message had
+        it before.
+        """
         name = topic_of(self.pattern, message_topic, table)
         if name not in self.topics:
             kafka.ensure_topic(self.cluster, name, self.partitions)
@@ -320,6 +323,9 @@ class Routed:
 
 
 def _load_options(options: PublishOptions) -> LoadOptions:
+    """What the drawn messages of `publish` are to be like, from the options that the user gives,
+    with the defaults of the load for the rest.
+    """
     default = orders.DEFAULT
     return LoadOptions(
         ops=orders.parse_ops(options.ops) if options.ops else default.ops,
@@ -378,6 +384,9 @@ def _from_here(
 
 
 def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
+    """The figures of a publishing as JSON; `stopped` is why it ended early, which is printed, or
+    None.
+    """
     if stopped:
         print_notice(f"cdc-conformance: {stopped}")
     return {
@@ -510,6 +519,9 @@ def compare_rates(
     prepared = list(itertools.islice(traffic.messages(fmt, profile, seed, options=options), count))
 
     def time_ours(messages: Iterable[Message]) -> float:
+        """The seconds in which our client publishes `count` messages. Raises HarnessError unless
+        all are acknowledged.
+        """
         done = publish_paced(bootstrap, topic, messages, rate=None, count=count)
         if done.acknowledged != count:
             raise HarnessError(
@@ -519,6 +531,9 @@ def compare_rates(
         return done.seconds
 
     def time_bare() -> float:
+        """The seconds in which the bare client publishes the prepared messages. Raises HarnessError
+        unless all are acknowledged.
+        """
         acknowledged, seconds = bare(bootstrap, topic, prepared)
         if acknowledged != count:
             raise HarnessError(

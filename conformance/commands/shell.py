@@ -649,6 +649,9 @@ def print_rows(
 
 
 def _cell_text(value: object) -> str:
+    """A value as text for a cell of a printed table: the items of a list with commas between, ""
+    for None.
+    """
     return (
         ", ".join(map(str, value))
         if isinstance(value, list | tuple)

@@ -106,6 +106,10 @@ def _type_and_reader(spark: str) -> tuple[pa.DataType, _Reader]:
 
 
 def _read_integer(value: Any, spark: str, bits: int) -> int:
+    """The integer of a cell of the Spark type `spark`, which has `bits` bits beside the sign, from
+    its JSON number or decimal text. Raises ValueError for another form and for a number that the
+    type cannot hold.
+    """
     if type(value) is int or (type(value) is str and _INTEGER.fullmatch(value)):
         number = int(value)
         if -(1 << bits) <= number < 1 << bits:
@@ -140,6 +144,9 @@ def _read_boolean(value: Any) -> bool:
 
 
 def _read_double(value: Any) -> float:
+    """The float of 64 bits of a cell, from its JSON number, its text, or NaN, Infinity or -Infinity
+    as text. Raises ValueError for another form.
+    """
     if type(value) in (int, float):
         return float(value)
     if type(value) is str and value in _SPECIAL_FLOATS:
@@ -152,6 +159,7 @@ def _read_double(value: Any) -> float:
 
 
 def _read_float(value: Any) -> float:
+    """As `_read_double`, rounded to 32 bits. Raises ValueError also for a number beyond them."""
     number = _read_double(value)
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
@@ -166,6 +174,9 @@ def _read_string(value: Any) -> str:
 
 
 def _read_binary(value: Any) -> bytes:
+    """The bytes of a cell, from its JSON object {"base64": text}. Raises ValueError for another
+    form.
+    """
     if type(value) is dict and value.keys() == {"base64"} and type(value["base64"]) is str:
         try:
             return base64.b64decode(value["base64"], validate=True)

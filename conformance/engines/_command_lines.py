@@ -92,6 +92,9 @@ class LineRecord:
 
 
 def _bytes_json(value: bytes | None, base64_only: bool) -> str:
+    """The JSON in which the protocol has a record's key, value or header: null; an object with text
+    for UTF-8, unless the decoder asks for base64 alone; else an object with base64.
+    """
     if value is None:
         return "null"
     if not base64_only:
@@ -241,6 +244,10 @@ def parse_started(line: bytes, requested_levels: Sequence[int]) -> Started:
 
 
 def _check_started(reply: Mapping[str, Any], requested_levels: Sequence[int]) -> Started:
+    """The claims in the decoder's reply to `start`. Raises _SchemaBreach for a field that breaks
+    the schema, and UsageError if the decoder refuses, speaks another version of the protocol or has
+    none of the requested levels.
+    """
     if reply.get("type") == "error" and isinstance(reply.get("error"), str):
         raise UsageError(f"the decoder refuses to start: {reply['error']}")
     if reply.get("type") != "started":
@@ -319,6 +326,9 @@ def _check_strings(data: Any, path: str, legal_values: Sequence[str] | None = No
 def _check_members(
     data: Mapping[str, Any], path: str, legal_names: set[str] | frozenset[str]
 ) -> None:
+    """Raises _SchemaBreach if a JSON object from the decoder (at `path` in its line) has a member
+    whose name is not legal.
+    """
     for name in data:
         if name not in legal_names:
             raise _SchemaBreach(
@@ -419,6 +429,9 @@ class Answers:
         )
 
     def _list_records(self, numbers: Sequence[int]) -> str:
+        """The records with these sequence numbers in words, each with its coordinates; of many only
+        the first LISTED_LIMIT.
+        """
         listed = [
             f"seq {seq} ({_place_text(self._records[seq - self._first_seq])})"
             for seq in numbers[:LISTED_LIMIT]
@@ -446,6 +459,9 @@ class Answers:
         return i
 
     def _take_changes(self, message: Mapping[str, Any]) -> None:
+        """Keeps the changes of a decoder's answer for one record, with the record's coordinates.
+        Raises _SchemaBreach if the answer breaks the schema.
+        """
         name = self._answer_type
         if len(message) != 3:
             _check_members(message, "", {"type", "seq", name})
@@ -463,6 +479,9 @@ class Answers:
             self._changes.append(change)
 
     def _check_change(self, change: Any) -> None:
+        """Raises _SchemaBreach if a change of an answer breaks the schema; else keeps its two
+        images, with the problems of cells that cannot be read.
+        """
         if type(change) is not dict:
             raise _SchemaBreach("", f"must be an object, not {kind_of(change)}")
         if not change.keys() <= self._fields:
@@ -502,6 +521,9 @@ class Answers:
         self._problems_by_change.append(problems)
 
     def _check_level_one(self, change: dict[str, Any]) -> None:
+        """Raises _SchemaBreach if the keys, types or commit time of a level-one change break the
+        schema; makes the commit time a whole number in the change itself.
+        """
         keys = change.get("keys")
         if keys is not None:
             _check_strings(keys, "keys")
@@ -514,6 +536,10 @@ class Answers:
             change["commit_time_us"] = _parse_micros(change["commit_time_us"])
 
     def _check_image(self, image: Any, path: str, problems: dict[str, str]) -> Any:
+        """The image with its cells read: values of the table's types at level two, where unreadable
+        ones go into `problems`; texts or NULL else. Raises _SchemaBreach, at `path`, for an image
+        that breaks the schema.
+        """
         if type(image) is not dict:
             raise _SchemaBreach(path, f"must be an object or null, not {kind_of(image)}")
         if self._cells is not None:
@@ -533,6 +559,9 @@ class Answers:
         return image
 
     def _take_error(self, message: Mapping[str, Any]) -> None:
+        """Keeps a decoder's error for one record, which `finish` reports. Raises _SchemaBreach if
+        the line breaks the schema.
+        """
         _check_members(message, "", {"type", "seq", "error"})
         if type(message.get("error")) is not str:
             raise _SchemaBreach("error", f"must be a string, not {kind_of(message.get('error'))}")
@@ -542,6 +571,10 @@ class Answers:
         self.errors[place] = (seq, message["error"])
 
     def _take_ended(self, message: Mapping[str, Any], all_sent: bool) -> None:
+        """Ends the open batch: each of its records without an answer has the error "no answer".
+        Raises _SchemaBreach if the line names another batch or comes before the whole batch was
+        sent.
+        """
         _check_members(message, "", {"type", "batch"})
         if message.get("batch") != self._batch:
             raise _SchemaBreach(
@@ -571,6 +604,9 @@ class Answers:
         raise RecordsRaised({place: message for _, place, message in errors}, table, message)
 
     def _to_table(self) -> pa.Table:
+        """The changes taken so far as the Arrow table that the judge reads: a row for each, with
+        the coordinates of its record; unreadable cells are listed in the column WRONG_CELLS.
+        """
         changes, places = self._changes, self._places
         columns: dict[str, pa.Array] = {
             "topic": pa.array([place[0] for place in places], pa.string()),
@@ -626,6 +662,9 @@ def to_map_array(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
 
 
 def _parse_micros(value: Any) -> int:
+    """The commit time of a change in microseconds, from a JSON integer or its decimal text. Raises
+    _SchemaBreach for another form or beyond 64 bits.
+    """
     number = type(value) is int or (type(value) is str and _DIGITS.fullmatch(value))
     if not number or not -(1 << 63) <= (micros := int(value)) < 1 << 63:
         raise _SchemaBreach(

@@ -121,6 +121,9 @@ def convert_result(
     )
 
     def settle(finished: Future[Any]) -> None:
+        """Gives the outcome of the finished request to `converted`: its converted result, or its
+        error explained.
+        """
         if finished.cancelled():
             converted.cancel()
         if not converted.set_running_or_notify_cancel():
@@ -135,6 +138,9 @@ def convert_result(
 
 
 def _parse_loaded(reply: Mapping[str, Any]) -> Loaded:
+    """The levels and capabilities of a decoder, from the reply to `load`. Raises UnknownName for a
+    convention that does not exist.
+    """
     claims = Capabilities.of(reply["capabilities"])
     for name in claims.conventions:
         if name not in CONVENTIONS:

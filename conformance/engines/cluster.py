@@ -108,6 +108,9 @@ def uses_other_machines(conf: Mapping[str, str]) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
+    """Whether all addresses of a host are this machine's own (loopback); false for a host whose
+    name is not known.
+    """
     with suppress(OSError, ValueError):
         return all(
             ipaddress.ip_address(entry[4][0]).is_loopback

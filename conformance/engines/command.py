@@ -302,6 +302,9 @@ class CommandEngine(Closing):
         return self._started
 
     def _open_now(self, handle: str, source: RecordSource) -> int:
+        """Reads the records of a source into memory under `handle`, on the engine's thread, and
+        returns their number. An error is kept under the handle too, and raised by decode calls.
+        """
         try:
             opened = self._open_tables[handle] = _OpenTable(self._records(source))
         except BaseException as error:
@@ -315,6 +318,10 @@ class CommandEngine(Closing):
         return _read_parquet(source)
 
     def _decode_now(self, request: Request) -> pa.Table:
+        """Decodes the records of a request, on the engine's thread, in batches and an empty one,
+        and returns the rows as the judge's table. Raises what `decode` says; an error of the
+        conversation, such as a timeout, ends the process.
+        """
         if request.mapping:
             raise UsageError(
                 "--map renames columns of a Spark decoder; a command writes the protocol's fields"
@@ -359,6 +366,9 @@ class CommandEngine(Closing):
         answers: Answers,
         deadline: float,
     ) -> None:
+        """Sends one batch of records to the decoder's process, and takes its lines into `answers`
+        until one ends the batch. Raises what `Process.converse` raises.
+        """
         assert self._process is not None
         self._batches, first = self._batches + 1, self._seq
         self._seq += len(records)
@@ -366,6 +376,9 @@ class CommandEngine(Closing):
         answers.expect_batch(batch, first, records)
 
         def lines() -> Iterator[bytes]:
+            """The lines of the batch: its begin (with the tables, if the decoder asks for them),
+            its records, its end.
+            """
             tables = (request.tables if records else ()) if decoder_facts.tables else None
             yield begin_line(batch, request.level, request.deployment, request.table, tables)
             for i, record in enumerate(records):
@@ -373,6 +386,9 @@ class CommandEngine(Closing):
             yield end_line(batch)
 
         def take_line(line: bytes, all_sent: bool) -> bool:
+            """Takes a line of the decoder into `answers`; true if it ends the batch. A breach of
+            the protocol is raised with what is known of the process.
+            """
             self._write_trace(b"< ", line + b"\n")
             try:
                 return answers.take_line(line, all_sent)
@@ -397,6 +413,9 @@ class CommandEngine(Closing):
             self._trace.flush()
 
     def _end_process(self, *, gently: bool = False) -> None:
+        """Ends the decoder's process, if one runs, and the processes that it left behind (these
+        with a note), and removes its directory; the next call starts a new process.
+        """
         process, self._process, self._started = self._process, None, None
         if process is not None:
             process.end(gently=gently)
