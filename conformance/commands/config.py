@@ -271,6 +271,7 @@ def _label(path: Path | None, section: Section) -> str:
 
 
 def _short_json(value: Any) -> str:
+    """A value of a configuration file as JSON for an error, cut to 60 characters."""
     json_text = json.dumps(value, ensure_ascii=False, default=str)
     return json_text if len(json_text) <= 60 else json_text[:57] + "..."
 

@@ -50,6 +50,9 @@ def install_handlers() -> None:
     owed = threading.Event()
 
     def owe() -> None:
+        """Remembers that an interrupt is still to be raised, and wakes the thread that sends
+        reminders.
+        """
         owed.set()
         with contextlib.suppress(BlockingIOError):
             os.write(writing, b"\0")
@@ -64,16 +67,25 @@ def install_handlers() -> None:
         )
 
     def interrupt(_signal: int, frame: FrameType | None) -> None:
+        """Handles a signal that interrupts: raises at once, or later where the exception would be
+        lost.
+        """
         if not lost(frame):
             raise _Interrupt
         owe()
 
     def remind(_signal: int, frame: FrameType | None) -> None:
+        """Handles a reminder: raises an owed interrupt, unless the exception would be lost here
+        too.
+        """
         if owed.is_set() and not lost(frame):
             owed.clear()
             raise _Interrupt
 
     def unraisable(unraised: UnraisableHookArgs) -> None:
+        """Takes an interrupt that Python cannot raise as owed; anything else goes to Python's own
+        hook.
+        """
         if isinstance(unraised.exc_value, KeyboardInterrupt):
             owe()
         else:

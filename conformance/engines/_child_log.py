@@ -51,6 +51,7 @@ class ChildLog:
         return "\n".join((beginning or output).splitlines()[-LINES:])
 
     def _read(self, pipe: int) -> None:
+        """Reads the pipe until all writers have closed it, and keeps only the last TAIL bytes."""
         while chunk := os.read(pipe, 1 << 16):
             self._tail_bytes += chunk
             del self._tail_bytes[:-TAIL]

@@ -255,11 +255,13 @@ class Process:
         self._stdout.close()
 
     def _signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the decoder's process group, if it is still there."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether a child process has ended; it is not reaped, so that its id stays its own."""
     if not hasattr(os, "waitid"):
         return child.poll() is not None
     return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -280,6 +282,7 @@ def signal_name(number: int) -> str:
 
 
 def _widen(pipe: int) -> None:
+    """Makes a pipe hold PIPE bytes, where the system can do that."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 

@@ -62,6 +62,9 @@ def same_json(expected: Any, actual: Any) -> bool:
 
 
 def _same_number(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
+    """Whether two numbers of JSON are equal, or become the same double where the expected one is
+    what a double prints.
+    """
     if expected == actual:
         return True
     return _is_double(expected) and _same_double(expected, actual)
@@ -78,6 +81,7 @@ def _is_double(number: int | float | Decimal) -> bool:
 
 
 def _same_double(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
+    """Whether two numbers become the same double; false for one beyond its range."""
     try:
         return float(expected) == float(actual)
     except OverflowError:
@@ -212,12 +216,16 @@ def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a decoder's text is the expected DATE (or zero date) as MySQL prints it."""
     return isinstance(expected, dt.date | ZeroDate) and bool(
         actual.value == mysql.date_text(expected)
     )
 
 
 def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a decoder's text is the expected DATETIME as MySQL prints it, with the column's
+    number of fraction digits.
+    """
     return isinstance(expected, int | ZeroDate) and bool(
         actual.value == mysql.datetime_text(expected, type.fsp)
     )
@@ -245,6 +253,7 @@ def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _label(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a decoder's text is the label of the expected ENUM number; "" for number 0."""
     assert isinstance(expected, int)
     return bool(actual.value == (type.members[expected - 1] if expected else ""))
 

@@ -463,6 +463,7 @@ def _spell_owed(failing: Failing) -> str:
 
 
 def _spell_came(failing: Failing) -> str:
+    """The decoder's wrong value as text; a missing column is spelled as NULL."""
     came = failing.finding.came
     return value(None if came is NOT_THERE else came)
 
@@ -490,6 +491,7 @@ def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, 
 
 
 def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
+    """The image in which something fails, and the operation of the row that the finding is on."""
     change = change_of(failing.finding, failing.result.case)
     return failing.finding.side, change.op if change else None
 
@@ -592,6 +594,7 @@ def _unify_family(
 
 
 def _widen(deviation: Deviation) -> Deviation:
+    """The deviation with its relation widened (`widen_relation`), so that more units have it."""
     if deviation.relation is None:
         return deviation
     return replace(deviation, relation=widen_relation(deviation.relation))

@@ -338,6 +338,7 @@ class RunIndex:
         failed = count_traits(traits_of_failures)
 
         def failing_share(traits: Traits) -> float:
+            """The share of the units with these traits that fail; 1.0 if no unit has them."""
             number = every.number(traits)
             return min(1.0, failed.number(traits) / number) if number else 1.0
 

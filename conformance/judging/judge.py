@@ -435,6 +435,9 @@ class _Reader:
         self._conventions = judge.capabilities.conventions
 
     def subject(self, name: str, aspect: Aspect, **more: str) -> Subject:
+        """One part of the owed change that is compared, as the selectors of rules see it; `more`
+        are fields on a cell, such as its type.
+        """
         kind, op = self.change.kind.value, self.change.op or ""
         return Subject(
             self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more

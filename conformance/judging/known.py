@@ -320,6 +320,9 @@ def load(path: Path) -> Expectations:
 
 
 def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    """Raises UsageError, in which `where` names the table, for a key of a TOML table that is not
+    legal.
+    """
     for key in data:
         if key not in keys:
             raise UsageError(f"{where}: {UnknownName('key', key, keys)}")

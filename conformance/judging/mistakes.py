@@ -460,6 +460,9 @@ def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Call
     shared = frozenset.intersection(*(failing.traits for failing in failings))
 
     def is_candidate(trait: Trait) -> bool:
+        """Whether a trait may explain the deviation; the season of a moment only if all units have
+        it.
+        """
         is_season = trait[0] == "held" and trait[-1] in SEASONS
         return may_explain(deviation, trait) and (not is_season or trait in shared)
 

@@ -162,6 +162,7 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
+    """A column's cells as Python values: timestamps as microseconds since 1970, maps as dicts."""
     kind = column.type
     if pa.types.is_timestamp(kind):
         return list(column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64()).to_pylist())
@@ -169,6 +170,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
+    """The cells of a map column as dicts, None for NULL; a column of type null has only NULL."""
     if pa.types.is_null(column.type):
         return [None] * len(column)
     return [None if value is None else dict(value) for value in _values(column)]
@@ -244,6 +246,7 @@ def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
 
 
 def _combine_chunks(column: pa.ChunkedArray) -> pa.Array:
+    """The column as one array, also where Arrow's `combine_chunks` gives a chunked one."""
     combined = column.combine_chunks()
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
 

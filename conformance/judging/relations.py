@@ -703,6 +703,7 @@ def _characters_left_out(complete: str, remainder: str) -> str:
 
 
 def _is_remainder(complete: str, remainder: str) -> bool:
+    """Whether the remainder is the text without some of its characters, in the same order."""
     characters = iter(complete)
     return all(character in characters for character in remainder)
 

@@ -333,6 +333,9 @@ def _days_weight(days: int) -> int:
 
 
 def _clock_weight(micros: int) -> int:
+    """The weight of a time of day in microseconds: that of its hours, minutes, seconds and fraction
+    digits; 0 for midnight.
+    """
     seconds, fraction = divmod(micros, MICROS)
     return sum(map(_digits, (seconds // 3600, seconds // 60 % 60, seconds % 60))) + sum(
         int(c) + 1 for c in f"{fraction:06d}".rstrip("0")

@@ -630,6 +630,7 @@ def _cell_sites(scenario: Scenario) -> Iterator[_CellSite]:
 
 
 def _simpler_cell_values(cell: _CellSite) -> list[Value]:
+    """The values to try in a cell: NULL first, if the column may hold it, then simpler ones."""
     null: list[Value] = [None] if cell.column.nullable and cell.value is not None else []
     return [*null, *simpler_values(cell.column.type, cell.value)]
 

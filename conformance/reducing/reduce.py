@@ -240,6 +240,7 @@ def reduce_failures(
 
 @contextlib.contextmanager
 def _report_end(what: str, note: Callable[[str], None]) -> Iterator[None]:
+    """A context in which OutOfTime ends the reduction of `what`, with a note and no error."""
     try:
         yield
     except OutOfTime as end:

@@ -135,6 +135,9 @@ def _apply_changes(
 
 
 def _key_value(image: Mapping[str, Any]) -> Value:
+    """The value of the key column in an image: of a typed cell its inner value, of a decimal the
+    integer.
+    """
     cell = image[KEY]
     value = cell.value if isinstance(cell, Typed) else cell
     return int(value) if isinstance(value, Decimal) else value
@@ -172,6 +175,9 @@ def _compare(
 
 
 def _same(kind: Any, want: Value, got: Any) -> bool:
+    """Whether a decoder's typed value is the source's value of the column type `kind`, as the judge
+    compares; NULL only equals NULL.
+    """
     if want is None or got is None:
         return want is got
     cell = Cell(State.VALUE, kind, want, cls=mysql.value_class(kind, want))

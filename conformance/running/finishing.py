@@ -77,6 +77,7 @@ def finish_format(
     by_call: dict[str, Outputs] = {} if outputs_by_call is None else outputs_by_call
 
     def report_broken(finding: Finding, result: CaseResult) -> None:
+        """Tells the listener of a finding, if it is the first on a counted rule."""
         if finding.rule not in broken and finding.rule in counted_rules:
             broken.add(finding.rule)
             listen(events.Broken(prepared.fmt.name, by_id[finding.rule], finding, result))
@@ -336,6 +337,7 @@ def _rows_of_case(prepared: Prepared, case: Case, outputs: Outputs) -> list[Sequ
 def _with_counted_findings(
     judge: Judge, result: CaseResult, counted_rules: Container[str]
 ) -> CaseResult:
+    """The result with only the findings of counted rules, and the verdict that these give."""
     counted = tuple(finding for finding in result.findings if finding.rule in counted_rules)
     return judge.with_findings(result, counted)
 

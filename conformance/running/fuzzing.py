@@ -349,6 +349,7 @@ class Fuzzer:
                 return future.result(timeout=0.5)
 
     def _look(self) -> None:
+        """Raises the noted peak of memory to that of the child process, if it runs."""
         pid = self._engine.pid
         peak = None if pid is None else peak_memory(pid)
         if peak is not None:
@@ -453,6 +454,7 @@ def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
 
 
 def _outcome(error: Exception) -> str:
+    """What an error of a decode call says of the mutants: the decoder raised, hung or died."""
     if isinstance(error, DecodeRaised):
         return "raised"
     # The engine's text for an expired limit; the child ended by itself otherwise.

@@ -236,6 +236,9 @@ def find_stray_rows(
     def stray(
         part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()
     ) -> Finding | None:
+        """The finding of rows whose coordinates are of no published message of the cases in `part`,
+        or None; `more` are messages that were published beside them.
+        """
         published = (*messages_of(part), *more)
         return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, published)))
 

@@ -345,6 +345,7 @@ def _withdrawn(trial: Trial) -> bool:
 
 
 def _error(future: Future[Any]) -> BaseException | None:
+    """The error of a finished call, also that it was cancelled; None if it has a result."""
     try:
         return future.exception()
     except CancelledError as error:
@@ -441,6 +442,9 @@ def _failure_finding(
 
 
 def _without_unstable_fields(output_row: OutputRow) -> OutputRow:
+    """The row without its error text and the fields that may differ between calls, for a
+    comparison.
+    """
     stable = {name: value for name, value in output_row.fields.items() if name not in _UNSTABLE}
     return replace(output_row, fields=stable, error=None)
 
@@ -478,6 +482,9 @@ def _describe_difference(
 
 
 def _cell(cells: Mapping[str, Any], key: str) -> str:
+    """The value of a column in words, for a finding: `absent` if it is missing, a commit time as a
+    moment.
+    """
     if key not in cells:
         return "absent"
     cell = cells[key]

@@ -192,6 +192,9 @@ class Readings:
             self._take_moment(case, law, owner, ReadMoment(spot, (expected,), actual))
 
     def _take_moment(self, case: Case, law: Rule, owner: Rule, moment: ReadMoment) -> None:
+        """Keeps a moment under the deployment and the rule that owns it, if all that it may be lies
+        within the years that are compared.
+        """
         if all(_FIRST <= option < _LAST for option in moment.options):
             self._compared[law.id] += 1
             key = ClockKey(case.profile, case.deployment, owner.id)
@@ -255,6 +258,9 @@ class Readings:
 
 
 def _is_same(cell: Cell, level: int, value: Any) -> bool:
+    """Whether a decoder's value is the cell's at the level; false for a cell without a certain
+    value.
+    """
     if cell.state not in (State.VALUE, State.ONE_OF):
         return False
     return same_text(cell, value) if level == 1 else same_value(cell, value)
@@ -265,6 +271,9 @@ def _options(cell: Cell) -> tuple[Value, ...]:
 
 
 def _finding(rule: str, spot: Spot, expected: str, actual: str) -> Finding:
+    """A finding on a law of readings: on a cell, or if the spot has no image on a column of the
+    envelope.
+    """
     aspect = Aspect.VALUE if spot.side else Aspect.FIELD
     place = (spot.case, rule, spot.message, spot.row_number, aspect, spot.path)
     return Finding(*place, expected, actual, spot.side, spot.column if spot.side else None)
@@ -333,6 +342,7 @@ def _differs(left_cell: Cell, right_cell: Cell) -> bool:
 
 
 def _label(cell: Cell) -> str:
+    """The label of an ENUM cell; "" for number 0."""
     assert isinstance(cell.value, int)
     return cell.type.members[cell.value - 1] if cell.value else ""
 

@@ -302,6 +302,7 @@ def _is_same(spec: str, other_spec: str) -> bool:
 
 
 def _resolved(decoder: str) -> tuple[Path, str]:
+    """The absolute path and the function of a decoder that is given as FILE:FUNCTION."""
     path, _, function = decoder.rpartition(":")
     return Path(path).resolve(), function
 

@@ -30,5 +30,6 @@ def find_exercising_case(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] |
 
 
 def _size_key(exercising: tuple[Case, Message]) -> tuple[bool, int]:
+    """A sort key for messages that exercise a rule: the smallest first, compressed ones last."""
     case, message = exercising
     return case.deployment.compression != "none", message.size

@@ -114,6 +114,9 @@ class Fold(Keeper):
         return Keeper._after_statements(self, table, state)
 
     def _images(self, change: Change) -> tuple[Typings | None, Typings | None]:
+        """Both images of a change as a typed decoder gives them; a value that was not sent is the
+        placeholder in the after image.
+        """
         output_row = row_of_change(change, 2)
         cells = change.image("after", 2)
         return output_row.before, _with_placeholders(output_row.after, cells)
@@ -184,6 +187,7 @@ class NoGuard(HardDelete):
     """Merges the newest change of a batch into the table, even if the table's row is newer."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Writes the batch's newest change of each key over the table's row, even a newer row."""
         for key, state in self._newest(events).items():
             states = self.rows.get(key)
             self.rows[key] = [self._overlay(states[0] if states else None, state)]
@@ -198,6 +202,7 @@ class NoTruncate(Fold):
     """TRUNCATE and DROP TABLE are ignored."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        """Notes the statement, and forgets those that clear a table."""
         Fold._note_statement(self, record, table, version)
         self.cleared.clear()
 
@@ -206,6 +211,7 @@ class NoDropColumn(Fold):
     """Ignores DROP COLUMN: if a column of that name is added again, the old values are back."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        """Notes the statement, and forgets the columns that it drops."""
         Fold._note_statement(self, record, table, version)
         self.dropped.clear()
 
@@ -294,6 +300,7 @@ class FirstOfBatch(Fold):
     """dropDuplicates(key): keeps the first change of each key in a batch."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Merges a batch in which only the first change of each key is left."""
         first: dict[RowKey, KeyEvent] = {}
         for event in events:
             first.setdefault(event.key, event)
@@ -306,6 +313,9 @@ class BySecond(Fold):
     unit: ClassVar[int] = 1_000_000
 
     def _version(self, record: Record, change: Change) -> Version:
+        """The order of a change: the whole units of its commit time; a change without one is the
+        oldest.
+        """
         micros = change.commit_time_us
         return (-1 if micros is None else micros // self.unit,)
 

@@ -46,12 +46,14 @@ class HistoryFold(Fold):
     clears: dict[TableName, set[Version]] = field(default_factory=dict)
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        """Notes the statement, and for the history the version of one that clears its table."""
         Fold._note_statement(self, record, table, version)
         event = record.stream.story.history.events[record.written.message.event]
         if isinstance(event, SchemaChange) and event.action in ("truncate table", "drop table"):
             self.clears.setdefault((table[0], table[1] or event.table), set()).add(version)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Keeps every change of the batch for the history, and folds the batch into the table."""
         for key, state in events:
             self.states_of_keys.setdefault(key, {})[_place(state)] = state
         Fold._fold_events(self, events)
@@ -140,6 +142,7 @@ class DeletesIgnoredHistory(HistoryFold):
     """A DELETE closes nothing."""
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
+        """The changes of a row without its deletes, oldest first."""
         changes = HistoryFold._changes(self, key)
         return [state for state in changes if state.image is not None]
 
@@ -148,6 +151,7 @@ class NewestOfBatchHistory(HistoryFold):
     """Keeps only the newest change of a batch: the versions in between are lost."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Keeps of each key only the newest change of the batch, in the history too."""
         ordered = sorted(events, key=lambda event: _place(event.state))
         newest = {event.key: event for event in ordered}
         HistoryFold._fold_events(self, list(newest.values()))

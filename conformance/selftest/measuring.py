@@ -202,6 +202,7 @@ def _measure_operator(
     changed_cases, example, convicted_cases = 0, "", 0
 
     def must_rules_of(answered: AnsweredCase) -> Counter[str]:
+        """The counter of broken MUST rules for a case: that of drawn or of named cases."""
         is_drawn = answered.case.origin is Origin.DRAWN
         return must_in_drawn_cases if is_drawn else must_in_named_cases
 

@@ -30,12 +30,14 @@ _HOUR: Final = 3_600_000_000
 
 
 def _raise_on_unreadable(_request: Request, answer: Placed) -> Placed:
+    """A breach: the call raises if one of its messages is unreadable."""
     if any(output_row.kind == Kind.CORRUPT for _, output_row in answer):
         raise DecodeRaised("malformed record")
     return answer
 
 
 def _raise_on_no_rows(_request: Request, answer: Placed) -> Placed:
+    """A breach: a call that has no rows raises."""
     if not answer:
         raise DecodeRaised("no record to tell the schema of")
     return answer
@@ -53,6 +55,7 @@ def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
 
 
 def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
+    """A breach: the CORRUPT row of an unreadable message has no offset."""
     return [
         ((*place[:2], None if output_row.kind == Kind.CORRUPT else place[2]), output_row)
         for place, output_row in answer

@@ -121,12 +121,14 @@ def _unless_unchanged(old: Any, new: Any) -> Any:
 
 
 def _drop_member(part: Any, name: str) -> Any:
+    """The object without a member; the same object if it has none of that name."""
     if name not in part:
         return part
     return {member: value for member, value in part.items() if member != name}
 
 
 def _swap_members(part: Any, name: str, other_name: str) -> Any:
+    """The object with the values of two members exchanged; the same object if it lacks one."""
     if name not in part or other_name not in part:
         return part
     return part | {name: part[other_name], other_name: part[name]}

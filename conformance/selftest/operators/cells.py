@@ -117,6 +117,7 @@ _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "big
 
 
 def _read_as_signed(type: SourceType, number: Any) -> Any:
+    """The number that the bits of an UNSIGNED integer are in a signed one; other numbers stay."""
     if not type.unsigned or type.name not in _WIDTHS:
         return number
     return _wrap_to_bits(_WIDTHS[type.name])(type, number)
@@ -204,15 +205,18 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
 
 
 def _late_in_the_spring_gap(moment: dt.datetime) -> dt.datetime:
+    """An hour later from 2 to 3 o'clock on 10 March, which clocks in the USA left out in 2024."""
     in_gap = (moment.month, moment.day, moment.hour) == (3, 10, 2)
     return moment + dt.timedelta(hours=1) if in_gap else moment
 
 
 def _late_in_summer(moment: dt.datetime) -> dt.datetime:
+    """An hour later from April to October, as if summer time had been added."""
     return moment + dt.timedelta(hours=1) if 4 <= moment.month <= 10 else moment
 
 
 def _late_on_the_autumn_day(moment: dt.datetime) -> dt.datetime:
+    """An hour later on 3 November, when clocks in the USA were put back in 2024."""
     return moment + dt.timedelta(hours=1) if (moment.month, moment.day) == (11, 3) else moment
 
 

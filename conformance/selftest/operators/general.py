@@ -297,6 +297,7 @@ def _rename_columns(change: Callable[[str], str]) -> Alter:
     """
 
     def rename(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
+        """The image under other names at level one, with NULL in renamed columns at level two."""
         if context.case.level == 1:
             return {change(name): value for name, value in image.items()}
         return {name: value if change(name) == name else None for name, value in image.items()}

@@ -79,11 +79,15 @@ def _reverse_bytes(type: SourceType, number: Any) -> Any:
 
 
 def _digits_as_bits(_type: SourceType, number: Any) -> Any:
+    """The number whose bits are the leading digits 0 and 1 of the given one: of 101 it is 5."""
     digits = re.match("[01]*", str(number))
     return int(digits[0] or "0", 2) if digits else number
 
 
 def _escape_label(type: SourceType, value: Any) -> Any:
+    """The label of an ENUM's number with a backslash before each comma and backslash; a text or a
+    number without a label stays.
+    """
     if isinstance(value, str) or not 0 < int(value) <= len(type.members):
         return value
     return Typed("string", type.members[int(value) - 1].replace("\\", "\\\\").replace(",", "\\,"))

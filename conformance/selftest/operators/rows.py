@@ -162,6 +162,7 @@ def _absent_from_after(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _values_of_next_column(image: Image, _cells: Cells, _context: MessageContext) -> Image:
+    """The image in which each column has the value of the next, and the last that of the first."""
     values = list(image.values())
     return dict(zip(image, [*values[1:], *values[:1]], strict=True))
 
@@ -223,12 +224,14 @@ def _namesake_as_the_table(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _swap_images(output_row: OutputRow) -> OutputRow:
+    """An UPDATE with its before image as after image, and the reverse; other rows stay."""
     if output_row.op != _UPDATE:
         return output_row
     return replace(output_row, before=output_row.after, after=output_row.before)
 
 
 def _drop_unchanged_update(output_row: OutputRow) -> OutputRow | None:
+    """None, which drops the row, for an UPDATE that changes no column; other rows stay."""
     changes_nothing = not _changed_columns_alone(output_row).after
     return None if output_row.op == _UPDATE and changes_nothing else output_row
 
@@ -243,6 +246,7 @@ def _position_of_32_bits(position: str, _output_row: OutputRow) -> str:
 
 
 def _every_column_a_key(output_row: OutputRow) -> OutputRow:
+    """The row with all columns of its newest image as key, if it has no key of its own."""
     image = _newest_image(output_row)
     if output_row.kind != _ROW or not image or output_row.fields.get("keys"):
         return output_row
