@@ -256,6 +256,9 @@ class Materialiser:
         rank = "IF(op = 'DELETE', 0L, 1L)" if self.order.deletes_first else "0L"
 
         def item(key: str, deleted: bool, half: int) -> str:
+            """SQL of one event of a key: a delete or an upsert. `half` orders the two events of one
+            UPDATE.
+            """
             tie = f"array({rank}, offset, CAST(row AS bigint), {half}L)"
             image = "CAST(NULL AS map<string,string>)" if deleted else "image"
             is_complete = "true" if deleted else "op <> 'UPDATE'"

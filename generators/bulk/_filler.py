@@ -162,6 +162,9 @@ class Filler:
     def _learn(
         self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]
     ) -> tuple[MessageShape, ...]:
+        """Learns the shapes of an op's messages from the writer without compression: `probes` are
+        the values to try, by column. Raises NotLearned.
+        """
         return learn(
             lambda at, values: self._write_messages(self._plain, op, variant, at, values), probes
         )

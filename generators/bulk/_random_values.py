@@ -63,6 +63,9 @@ class Drawer:
         return self._any_value(type)
 
     def _any_value(self, type: SourceType) -> Value:
+        """A value from the whole domain of a type; recent moments, and times shorter than a day,
+        are more frequent.
+        """
         random_ = self._random
         step: int = 10 ** (6 - type.fsp)
         match type.logical:

@@ -93,6 +93,9 @@ def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator
 def _table(
     random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any]
 ) -> Table:
+    """A random table of a drawn case of level one: its columns, key and name. Some have awkward
+    names; about one in ten has no key, and one in ten a unique key in place of a primary key.
+    """
     source = sources.source(profile.source)
     kinds = [type for type in source.types.values() if fmt.supports(type)]
     keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
@@ -103,6 +106,7 @@ def _table(
     numbers = endless()
 
     def column(type: SourceType, nullable: bool) -> Column:
+        """A column with the next free name."""
         return Column(next(names, None) or f"c{next(numbers)}", type, nullable)
 
     plain = [

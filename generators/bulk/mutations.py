@@ -164,6 +164,10 @@ class Mutants:
         return Mutant(number, name, _with_value(message, value), self._oracles[profile](value))
 
     def _message_picker(self, packed: bool) -> Callable[[random.Random], bytes]:
+        """The function that picks another valid message for a mutation to mix in, compressed if the
+        mutant's bytes are `packed`.
+        """
+
         def pick_message(chance: random.Random) -> bytes:
             _, message, plain = self._bases[int(chance.random() * len(self._bases))]
             return (message.value or b"") if packed else plain
@@ -205,6 +209,9 @@ def _bases(
         def add(
             to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any
         ) -> None:
+            """Adds an uncompressed message of a profile to the messages to mutate, compressed by
+            `pack`; leaves out one that is empty, too large or there already.
+            """
             if message.value and len(message.value) <= LARGEST and message.value not in to:
                 value = message.value if pack is None else bytes(pack(message.value))
                 to[message.value] = name, replace(message, value=value), message.value

@@ -192,6 +192,10 @@ def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Me
 
 
 def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
+    """The shape of a key or a value, learned from the base message's bytes and from those when each
+    slot varies. Raises NotLearned if a value's bytes cannot be told from its neighbours', or if it
+    is null at times.
+    """
     has_null = [value is None for value in itertools.chain(*varied.values())]
     if base is None and all(has_null):
         return Part(None, ())

@@ -193,6 +193,9 @@ def identity(table: Table, cells: Row) -> tuple[object, ...]:
 
 
 def _unpadded(cell: Value) -> Value:
+    """A cell of a key without the trailing spaces or zero bytes that a database ignores in
+    comparisons.
+    """
     match cell:
         case str():
             return cell.rstrip(" ")
@@ -270,6 +273,9 @@ class SourceModel:
     def _inserted(
         self, draw: DrawFn, table: Table, live: list[Row], count: int
     ) -> tuple[RowImages, ...]:
+        """Draws new rows and adds those whose keys are free to the live rows of the table. Returns
+        their images, none if every drawn key was taken.
+        """
         used_keys = {identity(table, cells) for cells in live} if table.handle_key else set()
         fresh = []
         for image in draw_images(draw, table, Op.INSERT, count):
@@ -280,6 +286,9 @@ class SourceModel:
         return tuple(fresh)
 
     def _touched(self, draw: DrawFn, table: Table, live: list[Row], op: Op) -> RowImages:
+        """Draws one of the table's live rows, which an UPDATE changes or a DELETE removes, and
+        returns its images. An UPDATE keeps the key if another live row has the new one.
+        """
         before = live.pop(draw(_values.between(0, len(live) - 1)))
         if op is Op.DELETE:
             return RowImages(before, None)

@@ -240,6 +240,7 @@ def _long_text(chance: random.Random) -> str:
 
 
 def _document(chance: random.Random) -> Json:
+    """A random JSON document with a large number, a list and a nested object."""
     return Json(
         {
             "a": chance.randrange(1 << 60),

@@ -439,6 +439,9 @@ def _expect_table(table: object) -> None:
 
 
 def _format(fmt: str | Format[Any]) -> Format[Any]:
+    """The format that a caller of a strategy gave as an object or by its name. Raises
+    InvalidArgument for anything else.
+    """
     if isinstance(fmt, Format):
         return fmt
     if not isinstance(fmt, str):
@@ -489,6 +492,9 @@ def _groups(
 def _types(
     supports: Callable[[SourceType], bool], source: sources.Source
 ) -> SearchStrategy[SourceType]:
+    """The strategy of the source's column types that the format supports, each group of types
+    equally likely, plain ones first. Raises InvalidArgument if it supports none.
+    """
     groups = _groups(supports, False, source)
     return st.integers(0, _values.STEPS * len(groups) - 1).map(
         lambda number: _values.type_at(groups, number)
@@ -534,6 +540,7 @@ def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
 
 
 def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
+    """Draws a level-two scenario: one change of rows in a table of the pool."""
     table = pool[draw(_values.between(0, len(pool) - 1))]
     change = (
         _sparse_change(draw, table)
@@ -544,6 +551,9 @@ def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
 
 
 def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: sources.Source) -> Scenario:
+    """Draws a level-one scenario: a change of up to 3 rows in a drawn table, or, once in 8, a
+    history of up to 5 events.
+    """
     if draw(_values.between(0, 7)) == 7:
         history = _drawing.draw_history(draw, fmt, database, 5, source)
     else:
@@ -555,6 +565,9 @@ def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: sources.Sou
 
 
 def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
+    """Draws one of the messages that a drawn profile of the format writes for a drawn history, with
+    the expected changes.
+    """
     profile = draw(_drawing.sample(profiles)) if len(profiles) > 1 else profiles[0]
     history = _drawing.draw_history(draw, fmt, "drawn", 3, sources.source(profile.source))
     written = fmt.write(history, profile, Layout())
@@ -574,6 +587,9 @@ def _source_of(event: SchemaChange) -> sources.Source:
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
+    """A statement's SQL for another database and with a suffix at the tables' names: drawn text is
+    made again, other text has its quoted names replaced.
+    """
     old_name, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions
     if drawn and event.sql == _drawing.ddl_text(

@@ -156,6 +156,7 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 
 @cache
 def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
+    """The distinct boundary values of all types of a source that have the logical type."""
     origin = sources.source(source)
     slugs = [slug for slug, known_type in origin.types.items() if known_type.logical is logical]
     distinct = {
@@ -202,6 +203,9 @@ _AWKWARD_NUMBERS: Final = (
 
 
 def _candidates(source_type: SourceType) -> Iterable[Value]:
+    """Values to draw for a type before it is known whether the type can hold each of them:
+    boundaries and awkward values, with repetitions.
+    """
     low, high, step = source_type.low or 0, source_type.high or 0, 10 ** (6 - source_type.fsp)
     match source_type.logical:
         case Logical.INT | Logical.BIT | Logical.SET:
@@ -332,6 +336,9 @@ def pool(type: SourceType) -> tuple[Value, ...]:
 
 @lru_cache(maxsize=16)
 def _fractions(fsp: int) -> SearchStrategy[int]:
+    """The strategy of parts of a second, in microseconds, which a type with `fsp` fractional digits
+    can hold; awkward ones are preferred.
+    """
     step = 10 ** (6 - fsp)
     fractions = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)
     return st.sampled_from(
@@ -340,7 +347,12 @@ def _fractions(fsp: int) -> SearchStrategy[int]:
 
 
 def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
+    """The strategy of instants from day `low` to day `high` since 1970, in microseconds and in
+    units of the type's fractional seconds.
+    """
+
     def join(parts: tuple[int, int, int]) -> int:
+        """The microseconds since 1970 of a day, a second of the day and a part of the second."""
         days, seconds, fraction = parts
         return days * mysql.DAY + seconds * mysql.MICROS + fraction
 

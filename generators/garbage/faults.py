@@ -94,6 +94,8 @@ def _scalar(value: bytes) -> bytes:
 
 
 def _append(content: bytes) -> Callable[[bytes], bytes]:
+    """The function that puts bytes behind the document of a value, before its CRLF if it has one."""
+
     def append(value: bytes) -> bytes:
         document, end = _split(value)
         return document + content + end
@@ -102,6 +104,9 @@ def _append(content: bytes) -> Callable[[bytes], bytes]:
 
 
 def _duplicate_key(value: bytes) -> bytes | None:
+    """The value with the name of its first member repeated at the end, as null; None if it is not
+    an object with a member.
+    """
     document, end = _split(value)
     first = _STRING.search(document)
     if not first or not document.endswith(b"}"):
@@ -113,6 +118,9 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
     """Puts bytes at the start of the first string that is not a member's name."""
 
     def insert(value: bytes) -> bytes | None:
+        """The value with the bytes inside its first string that is no member's name; None if it has
+        no such string.
+        """
         for match in _STRING.finditer(value):
             if not _COLON.match(value, match.end()):
                 place = match.start() + 1
@@ -188,6 +196,9 @@ def _change_member(
     """Changes the first of these members of the object, its payload or its metadata."""
 
     def apply(value: bytes) -> bytes | None:
+        """The value with its member changed and written again as JSON; None if it has none of the
+        members.
+        """
         document_text, end = _split(value)
         document = json.loads(document_text)
         payload = document.get("payload")
@@ -211,6 +222,7 @@ def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes |
     """Changes the first row."""
 
     def apply(members: dict[str, Any], name: str) -> None:
+        """Changes the first row that the member `name` of `members` holds."""
         row_member = members[name]
         # The member is a list of rows, each an object, or one row as a list of cells.
         if isinstance(row_member[0], dict):
@@ -222,6 +234,9 @@ def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes |
 
 
 def _reshape_rows(members: dict[str, Any], name: str) -> None:
+    """Gives the rows in the member `name` another JSON shape: one row becomes a list, a list of
+    rows its first row, a list of cells an object.
+    """
     row_member = members[name]
     if isinstance(row_member, dict):
         members[name] = [row_member]

@@ -230,6 +230,9 @@ _TAILS: Final = (
 
 
 def _swap_parts(m: Material) -> bytes:
+    """Two values of the document change places, sometimes with their members' names; one becomes
+    null if they are the same or one holds the other.
+    """
     first, second = m.part(), m.part()
     if first.end > second.end:
         first, second = second, first
@@ -245,6 +248,8 @@ def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
 
 
 def _replace_value(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
+    """The mutation that replaces a value of the document with one of these texts."""
+
     def replaced(m: Material) -> bytes:
         part = m.part()
         return m.replace_range(part.value, part.end, m.pick(choices))
@@ -253,6 +258,9 @@ def _replace_value(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
 
 
 def _replace_with_number(m: Material) -> bytes:
+    """A value of the document becomes an awkward number or one of up to thousands of digits,
+    sometimes in quotes.
+    """
     part = m.part()
     number_text = m.pick(_NUMBERS) if m.below(2) else b"9" * m.scale(10, 5000)
     return m.replace_range(
@@ -261,6 +269,9 @@ def _replace_with_number(m: Material) -> bytes:
 
 
 def _nest_deeply(m: Material) -> bytes:
+    """A value of the document becomes arrays or objects nested inside each other, up to DEEPEST
+    times, sometimes with one closing bracket too few.
+    """
     part, depth = m.part(), m.scale(10, DEEPEST)
     head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[
         m.below(3)
@@ -270,6 +281,9 @@ def _nest_deeply(m: Material) -> bytes:
 
 
 def _replace_with_long_string(m: Material) -> bytes:
+    """A value of the document becomes a long string: one letter or escape, up to a quarter of
+    LONGEST times.
+    """
     part, size = m.part(), m.scale(1000, LONGEST)
     return m.replace_range(
         part.value,
@@ -284,6 +298,7 @@ def _replace_with_wide_array(m: Material) -> bytes:
 
 
 def _drop_member(m: Material) -> bytes:
+    """A member or an array's element disappears from the document, with a comma beside it."""
     part = m.part()
     end = part.end + 1 if m.value[part.end : part.end + 1] == b"," else part.end
     start = (
@@ -295,6 +310,9 @@ def _drop_member(m: Material) -> bytes:
 
 
 def _double_member(m: Material) -> bytes:
+    """A member or element of the document is repeated behind itself, with a value from any place of
+    the document.
+    """
     part, second_part = m.part(), m.part()
     name = m.value[part.start : part.value]
     return m.replace_range(
@@ -303,6 +321,9 @@ def _double_member(m: Material) -> bytes:
 
 
 def _rename_member(m: Material) -> bytes:
+    """A member of the document gets the name of another one, that name in other case, or an empty
+    name; where one of the two has no name, the first is named `unheard-of`.
+    """
     part, second_part = m.part(), m.part()
     if not (part.is_member and second_part.is_member):
         return m.replace_range(part.start, part.value, b'"unheard-of":')
@@ -319,6 +340,9 @@ def _change_punctuation(m: Material) -> bytes:
 
 
 def _insert_in_string(m: Material) -> bytes:
+    """Bytes that JSON strings may not hold, or that are easily misread, are put into a string or a
+    member's name of the document.
+    """
     strings = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
     part = strings[m.below(len(strings))] if strings else m.part()
     start = part.start if part.is_member and m.below(3) == 0 else part.value

@@ -348,6 +348,9 @@ def packed_remains(inner: Oracle, compression: str) -> Oracle:
     decompress = undo[compression]
 
     def read_packed(value: bytes | None) -> Remains:
+        """What can still be read of a compressed value: the inner oracle's answer for the
+        decompressed bytes, or unreadable if they cannot be decompressed.
+        """
         if value is None:
             return NULL
         if not value:
@@ -362,6 +365,9 @@ def packed_remains(inner: Oracle, compression: str) -> Oracle:
 
 
 def _snappy(value: bytes) -> Any:
+    """The decompressed bytes of a snappy block. Raises ValueError, before memory is taken, if the
+    block announces more than UNDO_LIMIT.
+    """
     import cramjam
 
     if cramjam.snappy.decompress_raw_len(value) > UNDO_LIMIT:

@@ -95,6 +95,7 @@ class Ledger:
         count = 0
 
         def count_report(error: KafkaError | None, _report: confluent_kafka.Message) -> None:
+            """Counts a delivery report as a confirmed or a failed message."""
             nonlocal count
             if error is None:
                 count += 1

@@ -227,6 +227,7 @@ def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
 
 
 def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
+    """Raises UsageError if an existing topic has fewer partitions than are needed."""
     if len(topic.partitions) < partitions:
         raise UsageError(
             f"topic {topic.topic!r} at {bootstrap} has {len(topic.partitions)} partitions; at least"

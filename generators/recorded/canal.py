@@ -144,7 +144,7 @@ class _RecordingCutter:
         return messages
 
     def _next_body(self, database: str, table: str) -> Mapping[str, Any] | None:
-        """Takes the next message and returns its body, if it is of this table."""
+        """The body of the next message, which is not taken yet; None if it is not of this table."""
         body = self.bodies[self.position] if self.position < len(self.bodies) else None
         return (
             body
@@ -155,6 +155,9 @@ class _RecordingCutter:
     def _add_messages(
         self, name: str, events: Iterable[Event], count: int, has_rows: bool = False
     ) -> None:
+        """Adds these events, and the next `count` messages of the recording, to the draft of the
+        episode `name`; `has_rows` holds for a draft that is new.
+        """
         part = self.drafts.setdefault(name, _EpisodeDraft(has_rows=has_rows))
         part.events += events
         part.messages += self._take_messages(count)
@@ -275,6 +278,9 @@ class _RecordingCutter:
     # ---- rows
 
     def _table_version(self, database: str, table: str, statement_number: int) -> Mapping[str, Any]:
+        """The truth's last description of a table at or before a statement; if it has none, that of
+        the table after which this one was created or renamed.
+        """
         versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
         earlier_versions = [
             version for version in versions if version["as_of_s"] <= statement_number
@@ -327,6 +333,10 @@ class _RecordingCutter:
         return frozenset(unlogged & large_columns if "noblob" in options else unlogged)
 
     def _cut_table_rows(self, statement: Mapping[str, Any], change: Mapping[str, Any]) -> None:
+        """Splits the rows that a statement changed in one table into row changes, one for each next
+        message of the recording, and adds both to the table's episode. Raises HarnessError if the
+        next message is not of this table and operation.
+        """
         database, name = change["db"], change["table"]
         table, version = self._table_at(database, name, statement["s"])
         has_versions = len(self.versions.get(f"{database}.{name}", ())) > 1
@@ -375,6 +385,9 @@ def _is_spatial(table: Table) -> bool:
 
 
 def _row_op(truth_row: Mapping[str, Any]) -> Op:
+    """The operation of a row in the truth: INSERT without a row before, DELETE without one after,
+    else UPDATE.
+    """
     return (
         Op.INSERT
         if truth_row["before"] is None
@@ -392,6 +405,9 @@ def _row_images(
     """
 
     def side(name: str) -> Row | None:
+        """The truth's row before or after the change as values of the table's columns; None if
+        there is none.
+        """
         return (
             None
             if truth_row[name] is None

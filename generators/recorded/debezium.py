@@ -123,6 +123,10 @@ def episodes() -> Iterator[Episode]:
 def _episodes(
     recording: Recording, is_mysql: bool, options: Sequence[str], snapshot: bool
 ) -> Iterator[Episode]:
+    """The episodes of one recording: those without rows, then one for each version of a table of
+    the truth that has messages. Tables with types that the model lacks are left out. `options` are
+    those of the profile; `snapshot` says that the recording is a snapshot of the rows at the end.
+    """
     from generators.wire_format import get
 
     fmt = get(recording.format)
@@ -277,6 +281,9 @@ _IDENTITIES: Final = {"f": "+full", "i": "+index"}
 
 
 def _split_name(name: str, is_mysql: bool) -> tuple[str, str]:
+    """A table's name in the truth as database and table (MySQL) or schema and table (PostgreSQL,
+    where `public` is the default).
+    """
     if is_mysql:
         database, _, table = name.partition(".")
         return database, table
@@ -463,6 +470,9 @@ def _with_defaults(table: Table, statement: str) -> Table:
 
 
 def _default_of_literal(column: Column, default_text: str) -> Default:
+    """A PostgreSQL column's default from the literal that stands in CREATE TABLE; its value is left
+    out for an expression (a text that ends with a parenthesis) and for bytes.
+    """
     plain = default_text[1:-1].replace("''", "'") if default_text.startswith("'") else default_text
     if default_text.endswith("("):
         return Default(default_text)
@@ -568,6 +578,7 @@ _ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
 
 
 def _datetime_values(table: Table, cells: Row) -> Iterator[Value]:
+    """The row's values in columns with date and time, whether with a time zone or without."""
     return (
         cells[c.name]
         for c in table.columns

@@ -118,6 +118,9 @@ def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> boo
 
 
 def _action(sql: str) -> str:
+    """The kind of a MySQL statement as events name it, such as `create table`; "" for a statement
+    whose message is not compared.
+    """
     return next(
         (
             name or f"{m[1]} {m[2]}".lower()

@@ -184,6 +184,9 @@ def _without_unjudged(change: Change, episode: Episode) -> Change:
     """
 
     def keep_judged(image: Image | None) -> Image | None:
+        """The image with any value allowed in each cell that the product loses in this episode;
+        None if there is none.
+        """
         if image is None:
             return None
         return {

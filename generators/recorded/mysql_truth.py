@@ -241,6 +241,7 @@ def cell_value(
 
 
 def _parse_date(date_text: str) -> dt.date | ZeroDate:
+    """A date as SELECT prints it; a ZeroDate for one that the calendar does not have."""
     year, month, day = (int(part) for part in date_text.split("-"))
     try:
         return dt.date(year, month, day)
@@ -249,6 +250,7 @@ def _parse_date(date_text: str) -> dt.date | ZeroDate:
 
 
 def _parse_time(time_text: str) -> int:
+    """A TIME as SELECT prints it, in microseconds; it may be negative or longer than a day."""
     hours, minutes, seconds = time_text.lstrip("-").split(":")
     whole_seconds, _, fraction = seconds.partition(".")
     micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole_seconds)) * mysql.MICROS + int(

@@ -50,6 +50,9 @@ def root() -> Path:
 
 @cache
 def _index(product: str) -> Mapping[str, Any]:
+    """The index of a product's recordings, read once. Raises UnknownName for a product without
+    recordings, DamagedRecording for an index that cannot be read.
+    """
     if product not in PRODUCTS:
         raise UnknownName("product", product, PRODUCTS)
     file = root() / product / INDEX
@@ -110,6 +113,9 @@ def messages(recording: Recording) -> tuple[Message, ...]:
 
 
 def _register_schemas(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
+    """Registers the Avro schema of each recorded key and value, which names it by number, so that
+    decoders can look it up; `texts` are the schemas by number.
+    """
     for message in messages:
         for side, data in (("key", message.key), ("value", message.value)):
             if data is not None:
@@ -118,6 +124,9 @@ def _register_schemas(messages: Iterable[Message], texts: Mapping[str, str]) -> 
 
 
 def _parse_message(line: Mapping[str, Any]) -> Message:
+    """The message of one line of a recording's file; `event` is the line's own number if the line
+    does not name another.
+    """
     headers = tuple((name, value.encode()) for name, value in line.get("headers", ()))
     key, value = _bytes(line, "key"), _bytes(line, "value")
     return Message(

@@ -198,6 +198,7 @@ def _is_update(step: _Step) -> bool:
 
 
 def _is_partitioned(steps: Sequence[_Step]) -> bool:
+    """Whether a statement among these steps makes or changes a partitioned table."""
     return any(
         "partition" in step.truth.get("action", "")
         or "PARTITION BY" in str(step.truth.get("query_before_rewrite", "")).upper()
@@ -476,6 +477,9 @@ def _row_images(step: _Step, table: Table) -> RowImages:
     """The images of a row from the texts that SQL shows."""
 
     def side(name: str) -> Row | None:
+        """The step's row before or after the change as values of the table's columns; None if there
+        is none.
+        """
         texts = step.truth[name]
         if texts is None:
             return None

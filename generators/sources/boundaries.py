@@ -325,6 +325,9 @@ def _type_scenarios(
 def _shape_scenarios(
     database: str, source: sources.Source, supports: Callable[[SourceType], bool]
 ) -> Iterator[Scenario]:
+    """The level-one scenarios of row operations and of shapes of tables: keys, names, widths, long
+    texts; for MySQL also DDL texts with semicolons. Each is named `shape/...` or `ddl/...`.
+    """
     key_column, number, string, schema = (
         id_column(source.name),
         source.number,
@@ -338,6 +341,9 @@ def _shape_scenarios(
         key: tuple[str, ...] = ("id",),
         unique: tuple[tuple[str, ...], ...] = (),
     ) -> Table:
+        """A table in `database` for the scenario `name`; the table gets a neutral name made from
+        it.
+        """
         return Table(database, neutral(name), columns, key, unique, schema)
 
     abc = (key_column, Column("a", string), Column("b", string))
@@ -601,6 +607,9 @@ def same_name_in_capitals(source: str = "mysql") -> Scenario:
 
 
 def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
+    """The level-two scenarios, named `rows/...`: boundary values and operations in the pool's table
+    of every type, then in its tables with a composite key and without a key.
+    """
     table, two_keys, bag = pool(supports, source)
     empty: Row = {c.name: None for c in table.columns} | {"id": 1}
     columns = [

@@ -40,6 +40,9 @@ def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
 
 
 def _mysql() -> tuple[tuple[SourceType, ...], ...]:
+    """The groups of MySQL types from which a column's type is drawn; a group that stands twice is
+    drawn twice as often.
+    """
     names = ("int", "bigint", "smallint", "tinyint", "mediumint")
     common = [(10, 0), (10, 2), (38, 10), (65, 30), (20, 10), (38, 38 - 8), (65, 0), (30, 30)]
     integers = (
@@ -98,6 +101,9 @@ def mysql_keyable(type: SourceType) -> bool:
 
 
 def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
+    """The groups of PostgreSQL types from which a column's type is drawn; a group or a type that
+    stands twice is drawn twice as often.
+    """
     integers = tuple(postgresql.integer(n) for n in ("integer", "bigint", "smallint"))
     fractions = (6, 0, 3, 1, 2, 4, 5)
     common = [(10, 0), (10, 2), (38, 10), (65, 30), (20, 0), (38, 38), (65, 0), (100, 50)]

@@ -424,6 +424,9 @@ def candidates(type: SourceType) -> Mapping[str, Value]:
 
 
 def _integer_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values of a MySQL integer type by name, among them numbers that a signed reader or a
+    double would change.
+    """
     low, high = type.low or 0, type.high or 0
     values: dict[str, Value] = {"min": low, "max": high, "one": 1}
     if low:
@@ -456,6 +459,10 @@ def _decimal_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values of a MySQL DATE, TIME, DATETIME or TIMESTAMP type by name, none finer than
+    its fractional seconds; zero dates and hours around changes of daylight saving time are among
+    them.
+    """
     unit = step(type.fsp)
     last = MICROS - unit
     if type.logical is Logical.DATE:

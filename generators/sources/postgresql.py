@@ -347,6 +347,9 @@ def _fits_inet(type: SourceType, value: str) -> bool:
 
 
 def _fits_interval(type: SourceType, value: str) -> bool:
+    """Whether a text is an interval in range, in whole units of the type's precision, and spelled
+    as PostgreSQL prints it.
+    """
     try:
         months, days, micros = interval_parts(value)
     except ValueError:
@@ -358,6 +361,9 @@ def _fits_interval(type: SourceType, value: str) -> bool:
 
 
 def _fits_timetz(type: SourceType, value: str) -> bool:
+    """Whether a text is a time with an offset of less than 16 hours, in whole units of the type's
+    precision, and spelled as PostgreSQL prints it.
+    """
     try:
         micros, offset = timetz_parts(value)
     except ValueError:

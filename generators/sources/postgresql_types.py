@@ -85,6 +85,9 @@ class PostgresqlTypes(Mapping[str, PostgresqlType]):
         }
 
     def __getitem__(self, name: str) -> PostgresqlType:
+        """The table's row for the type of that name. Raises MissingType, which says what to add,
+        for a type without a row.
+        """
         if name not in self._rows:
             raise MissingType(
                 f"{FILE}: the type {name!r} has no row.{did_you_mean(nearest(name, self._rows))}"
@@ -137,6 +140,9 @@ class PostgresqlTypes(Mapping[str, PostgresqlType]):
         return PostgresqlType(name, logical, **cells)
 
     def _line(self, name: str) -> int:
+        """The line of the file in which a type's row stands, for error messages; 1 if none is
+        found.
+        """
         pattern = re.compile(rf"{re.escape(_quoted(name))}\s*=")
         for number, line in enumerate(self._lines, 1):
             if pattern.match(line):

@@ -59,6 +59,9 @@ def candidates(type: SourceType) -> Mapping[str, Value]:
 
 
 def _integer_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values of a PostgreSQL integer type by name; of bigint also numbers that a double
+    would change.
+    """
     values: dict[str, Value] = {
         "min": type.low,
         "max": type.high,
@@ -72,6 +75,9 @@ def _integer_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _numeric_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values by name of PostgreSQL's money and numeric; a numeric without precision has
+    values of other scales.
+    """
     if unconstrained(type):
         return {
             "zero": Decimal(0),
@@ -113,6 +119,7 @@ def _numeric_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _bit_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values by name of a PostgreSQL boolean, bit or varbit type, as unsigned numbers."""
     if type.name == "boolean":
         return {"false": 0, "true": 1}
     values: dict[str, Value] = {"zero": 0, "one": 1}
@@ -125,6 +132,9 @@ def _bit_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
+    """Boundary values by name of a PostgreSQL date, time, timestamp or timestamptz type, none finer
+    than its fractional seconds; hours around changes of daylight saving time are among them.
+    """
     unit = step(type.fsp)
     last = MICROS - unit
     match type.logical:
@@ -297,6 +307,9 @@ def _inet_at(type: SourceType, number: int) -> str:
 
 
 def _interval_at(type: SourceType, number: int) -> str:
+    """The interval, as PostgreSQL prints it, that a drawn number stands for: its remainders give
+    the months, days, microseconds and their signs.
+    """
     remainder, signs = divmod(number, 8)
     remainder, micros = divmod(remainder, 200 * 3600 * MICROS)
     remainder, days = divmod(remainder, 1000)
@@ -305,6 +318,9 @@ def _interval_at(type: SourceType, number: int) -> str:
 
 
 def _timetz_at(type: SourceType, number: int) -> str:
+    """The time with offset, as PostgreSQL prints it, that a drawn number stands for: its remainders
+    give the time and an offset in quarters of an hour.
+    """
     remainder, micros = divmod(number, DAY)
     quarters = remainder % 105
     return timetz_text(

@@ -132,6 +132,9 @@ class TypeTable:
         return f'Add `{column} = NUMBER` ({advice}), or `{column} = "{NO_NUMBER}"`.'
 
     def _row_to_add(self, type: SourceType) -> str:
+        """The end of an error message for a MySQL type without a row: the row to add, with a
+        placeholder for each number.
+        """
         required = self._required({"logical": type.logical.value})
         cells = ", ".join(f'{column} = "{NO_NUMBER}"' for column in required)
         return (
@@ -146,6 +149,9 @@ class TypeTable:
         return column
 
     def _line(self, name: str) -> int:
+        """The line of the file in which a type's row stands, for error messages; 1 if none is
+        found.
+        """
         pattern = re.compile(rf"\s*{re.escape(name)}\s*=")
         start = self._lines.index("[types]") if "[types]" in self._lines else 0
         for number, line in enumerate(self._lines[start:], start + 1):
@@ -163,6 +169,9 @@ class TypeNumbers(Mapping[str, int]):
         self._column, self._numbers, self._lines = column, numbers, lines
 
     def __getitem__(self, name: str) -> int:
+        """The product's number of the type of that name. Raises MissingNumber, which names the
+        file's line, if the product has none.
+        """
         if name not in self._numbers:
             place = f"{FILE}:{self._lines[name]}" if name in self._lines else FILE
             add = "its row" if name in self._lines else f"a row for {name!r}"

@@ -76,6 +76,9 @@ def _replace(temporary: Path, target: Path) -> None:
 
 
 def _explain(error: OSError, target: Path) -> HarnessError:
+    """The error to raise when a folder or file cannot be written; a full disk or quota has words of
+    its own.
+    """
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return HarnessError(
             f"disk full while writing {target}; nothing of it was left. Free space and write again."

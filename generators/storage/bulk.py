@@ -233,6 +233,9 @@ def verify(folder: Path) -> list[str]:
 def _writer_row(
     fmt: Format[Any], profile: Profile, manifest_fields: Mapping[str, Any], offset: int
 ) -> dict[str, Any] | None:
+    """The row of Spark's Kafka source that the writer makes for an offset of a bulk corpus; None if
+    the corpus has no message there.
+    """
     unit, place = divmod(offset, manifest_fields["width"])
     unit_messages = list(traffic.messages(fmt, profile, int(manifest_fields["seed"]), unit, 1))
     return (
@@ -243,6 +246,9 @@ def _writer_row(
 
 
 def _manifest(file: Path) -> dict[str, Plain]:
+    """The fields of a bulk corpus's manifest file. Raises CorpusError if the file is not valid
+    JSON, or has another version or other fields.
+    """
     try:
         data = from_line(file.read_bytes())
     except Malformed as error:

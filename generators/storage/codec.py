@@ -138,6 +138,9 @@ def _dump_header(header: tuple[str, bytes]) -> Plain:
 
 
 def _load_header(data: Plain, at: str) -> tuple[str, bytes]:
+    """A header of a Kafka record, name and value, from its JSON form at the path `at`. Raises
+    Malformed.
+    """
     members = fields(data, at, {"key", "value"})
     value = load_bytes(need(members, "value", at), path(at, "value"))
     if value is None:
@@ -193,6 +196,9 @@ def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
 
 
 def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
+    """A kind of row that is accepted in place of the expected one, with its operation or None, from
+    the JSON form at the path `at`. Raises Malformed.
+    """
     members = fields(data, at, {"kind", "op"})
     op = members.get("op")
     return _KIND.load(

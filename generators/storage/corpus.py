@@ -161,6 +161,9 @@ def write(
 
 
 def _component(name: str) -> str:
+    """Returns the name of a format or profile if it can name a folder of a corpus; raises
+    UsageError if not.
+    """
     if not _is_component(name):
         raise UsageError(
             f"{name!r} cannot name a folder of a corpus: letters, digits, - _ . + and no dot in"
@@ -170,6 +173,9 @@ def _component(name: str) -> str:
 
 
 def _is_component(name: str) -> bool:
+    """Whether a name can be a folder of a corpus: ASCII letters, digits and `-_.+`, with no dot in
+    front.
+    """
     return (
         bool(name)
         and not name.startswith(".")
@@ -189,6 +195,9 @@ class _Writer:
         self._changes = 0
 
     def add(self, case: Case) -> None:
+        """Writes a case's messages and expected changes to the corpus, and remembers the case, its
+        tables and its registry schemas. Raises UsageError if the case's id was there before.
+        """
         if case.id in self._cases:
             raise UsageError(f"case {case.id} is there twice")
         numbers = tuple(self._tables.setdefault(table, len(self._tables)) for table in case.tables)
@@ -395,6 +404,9 @@ def _sha256(file: Path) -> str:
 
 @contextmanager
 def _located(file: Path, line: int | None = None) -> Iterator[None]:
+    """Turns a Malformed of the block, or nesting that is too deep, into a CorpusError that names
+    the file and the line.
+    """
     where = str(file) if line is None else f"{file}:{line}"
     try:
         yield
@@ -419,6 +431,9 @@ def _load_component(data: Plain, at: str) -> str:
 
 
 def _load_files(data: Plain, at: str) -> Mapping[str, str]:
+    """The SHA-256 of each of a corpus's files, from the manifest's field at the path `at`. Raises
+    Malformed for a file that corpora do not have, and for a required one that is missing.
+    """
     for name in mapping(data, at):
         if name not in (*_REQUIRED, PARQUET, SCHEMAS):
             legal_names = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
@@ -448,6 +463,9 @@ _SHELL: Final = Record(
 
 
 def _manifest(folder: Path) -> _Manifest:
+    """The manifest of a corpus's folder. Raises CorpusError if it is not valid or of another
+    version.
+    """
     file = folder / MANIFEST
     content = _bytes(file)
     with _located(file):
@@ -481,6 +499,9 @@ def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
 
 
 def _lines(file: Path) -> Iterator[tuple[int, Plain]]:
+    """The lines of a JSON-lines file with their numbers, parsed. Raises CorpusError for a line that
+    is not valid JSON, or a last line without its end.
+    """
     content = _bytes(file)
     lines = content.split(b"\n")
     if lines.pop() != b"":
@@ -495,6 +516,9 @@ _PLACE = frozenset({"case", "topic", "partition", "ordinal", "table_id"})
 
 
 def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
+    """The cases of a corpus's folder, each put together from the files of tables, messages and
+    expected changes. Raises CorpusError where the files and the manifest contradict each other.
+    """
     tables, shells = _tables(folder / TABLES)
     if SCHEMAS in manifest.sha256:
         with _located(folder / SCHEMAS):

@@ -72,6 +72,7 @@ def from_line(line: bytes | str) -> Plain:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a parsed JSON object. Raises Malformed if a name occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
@@ -305,6 +306,9 @@ def load_value(data: Plain, at: str = "") -> Value:
 
 
 def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
+    """The double of a JSON form: its text at the path `at`, and its 16 hex digits with their path
+    in `exact`. Raises Malformed if the two are not the same number.
+    """
     bits = string(*exact)
     try:
         value = float(struct.unpack(">d", bytes.fromhex(bits))[0])
@@ -317,6 +321,9 @@ def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
 
 
 def _load_decimal(data: Plain, at: str) -> Value:
+    """The decimal of a text in the JSON form. Raises Malformed for a text that is not the one
+    spelling that `str` gives the number.
+    """
     decimal_text = string(data, at)
     try:
         value = Decimal(decimal_text)
@@ -328,6 +335,7 @@ def _load_decimal(data: Plain, at: str) -> Value:
 
 
 def _load_date(data: Plain, at: str) -> Value:
+    """The date of an ISO text in the JSON form. Raises Malformed for any other text."""
     date_text = string(data, at)
     try:
         return dt.date.fromisoformat(date_text)
@@ -437,6 +445,7 @@ def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
     """
 
     def dump(items: Mapping[str, T], known_parts: Mapping[str, Any] = NOTHING) -> Plain:
+        """The JSON object of a mapping. Raises UsageError for a name that holds surrogates."""
         for name in items:
             if not (name.isascii() or isinstance(dump_text(name), str)):
                 raise UsageError(f"column name {name!r} holds surrogates")
@@ -448,6 +457,7 @@ def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
         }
 
     def load(data: Plain, at: str, known_parts: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
+        """The mapping of a JSON object at the path `at`. Raises Malformed."""
         items: dict[str, T] = {}
         for name, item in mapping(data, at).items():
             if name in known_parts:

@@ -57,6 +57,9 @@ def is_computable(table: Table, column: Column, expression_text: str, dialect: s
 
 
 def _sample_value(type: SourceType) -> object:
+    """A value with which a generated column's expression is tried: a number, a text, or, for a type
+    that no expression may use, the type itself, which is no value.
+    """
     if type.logical is Logical.INT and not type.zerofill:
         return 1
     if type.logical is Logical.DECIMAL and not type.zerofill:

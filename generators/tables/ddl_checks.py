@@ -62,6 +62,7 @@ def read_checks(
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The conditions that a CHECK joins by AND, without their parentheses."""
     from sqlglot import exp
 
     node = node.unnest()
@@ -158,6 +159,9 @@ class _ConditionReader:
         return column if column and (not cast or column.type.logical is Logical.TEXT) else None
 
     def _choices(self, side: exp.Expr, constants: list[exp.Expr]) -> Check | None:
+        """The CHECK that the column on this side has one of the constants; None if the side is no
+        column, or a constant is no value of its type.
+        """
         column = self._column(side)
         if column is None:
             return None
@@ -167,6 +171,10 @@ class _ConditionReader:
         return Check(column.name, self.condition_text, choices=tuple(dict.fromkeys(values)))
 
     def _bounds(self, side: exp.Expr, *bounds: tuple[str, exp.Expr]) -> Check | None:
+        """The CHECK that the column on this side lies within bounds, each a comparison (`gt`, `lte`
+        ...) and a constant; None if the side is no column with an order, or a bound is not
+        understood.
+        """
         column = self._column(side)
         if column is None or column.type.logical not in _ORDERED:
             return None

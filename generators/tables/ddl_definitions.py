@@ -404,6 +404,9 @@ def _read_clustering(draft: Draft, cursor: Cursor) -> None:
 
 
 def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
+    """Reads a CHECK constraint at the cursor into the table's draft; one that the database does not
+    enforce is noted and left out. `start` is where the definition begins.
+    """
     cursor.expect("CHECK")
     condition_text = cursor.take_parentheses().source_text()
     if cursor.accept("NOT ENFORCED"):

@@ -330,6 +330,9 @@ def postgresql_default(default_text: str, type: SourceType) -> Default | None:
 
 
 def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
+    """The value that a matched literal of PostgreSQL's DDL has in a column of that type, after its
+    quotes and escapes are undone.
+    """
     literal_text = next((part for part in match.groups() if part is not None), "")
     if match[1] is not None:
         literal_text = (

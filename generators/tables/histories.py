@@ -133,6 +133,9 @@ class LiveTables:
         return set(chain.from_iterable(key.columns for key, _ in self.parent_keys[table_number]))
 
     def _draw_value(self, draw: DrawFn, user: UserTable, column: Column) -> Value:
+        """Draws a column's value for a new or updated row from the pool of its table; a column that
+        a statement of the history added has the value 1.
+        """
         if column.name == ADDED and all(
             column.name != defined_column.name for defined_column in user.table.columns
         ):
@@ -304,6 +307,9 @@ def histories(
 
     @st.composite
     def draw_history(draw: DrawFn) -> History:
+        """Draws one history of 1 to `events` row changes and, with `ddl`, statements; a change that
+        no table can take is left out.
+        """
         live = LiveTables(values, users)
         drawn_events: list[Event] = []
         for number in range(draw(value_strategies.between(1, events))):

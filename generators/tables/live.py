@@ -112,6 +112,9 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str
         with contextlib.closing(new_connection) as connection:
 
             def query(sql: str) -> Sequence[Sequence[Any]]:
+                """Runs a statement on the open connection and returns the rows of its result, none
+                for a statement without a result.
+                """
                 with contextlib.closing(connection.cursor()) as cursor:
                     cursor.execute(sql)
                     result_rows: Sequence[Sequence[Any]] = (

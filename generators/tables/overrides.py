@@ -182,6 +182,9 @@ def _distribution(file: str, at: str, _column: Column, value: Any) -> str:
 
 
 def _name(file: str, at: str, value: Any, legal_names: Iterable[str], legal: str) -> str:
+    """Returns a word of the overrides file if it is one of the legal names, which `legal`
+    describes. Raises UsageError, with the nearest name, if not.
+    """
     if not isinstance(value, str):
         raise _value_error(file, at, value, legal)
     if value not in legal_names:
@@ -190,6 +193,9 @@ def _name(file: str, at: str, value: Any, legal_names: Iterable[str], legal: str
 
 
 def _null(file: str, at: str, column: Column, value: Any) -> float:
+    """The share of NULLs that the overrides file gives a column, from 0 to 1. Raises UsageError for
+    another value, and for a share above 0 of a NOT NULL column.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise _value_error(file, at, value, "a share from 0 to 1")
     if value and not column.nullable:
@@ -249,6 +255,9 @@ KEYS: Final = tuple(_READ)
 
 
 def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
+    """A value of the overrides file (a bound or a choice) as the value of the column's type. Raises
+    UsageError if the column cannot hold it.
+    """
     try:
         converted = canonical_value(column, value)
     except (ValueError, TypeError, ArithmeticError):

@@ -347,6 +347,9 @@ def _pick(choices: Sequence[Value], distribution: str, chance: random.Random) ->
 
 
 def _draw_number(low: int, high: int, distribution: str, chance: random.Random) -> int:
+    """A number from `low` to `high`, both included, drawn by the distribution: `normal` around the
+    middle, `zipf` mostly near `low`, any other word evenly.
+    """
     match distribution:
         case "normal":
             middle, deviation = (low + high) / 2, max((high - low) / 6, 0.5)
@@ -371,6 +374,9 @@ def _fakers() -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1024)
 def _fake_values(method: str, seed: str) -> tuple[Any, ...]:
+    """About SIZE texts or values of one of Faker's methods, in several locales; the same for the
+    same seed and release of Faker.
+    """
     values_by_locale = []
     for number, faker in enumerate(_fakers()):
         faker.seed_instance(f"{seed}/{method}/{number}")
@@ -383,6 +389,9 @@ def _fake_values(method: str, seed: str) -> tuple[Any, ...]:
 
 
 def _draw_matching(regex: str, seed: str) -> tuple[str, ...]:
+    """SIZE texts that match a regular expression of the overrides file, drawn by Hypothesis; the
+    same for the same seed.
+    """
     from hypothesis import strategies as st
 
     from generators.drawing import strategies

@@ -113,6 +113,9 @@ def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str,
 
 
 def _operation_scenarios(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
+    """The scenarios of each operation on one user table: of one row, of several rows, of the key,
+    and of a row of NULLs. Those for which the table has too few distinct rows are left out.
+    """
     table = user.table
     base_rows = distinct_rows(values, user, 2 * ROWS)
     base, first_rows, second_rows = base_rows[0], base_rows[:ROWS], base_rows[ROWS:]
@@ -312,6 +315,7 @@ def drawn_scenarios(
 
 
 def _shift_clock(history: History, ms: int) -> History:
+    """The history with the commit time of every event moved later by `ms` milliseconds."""
     return replace(
         history,
         events=tuple(

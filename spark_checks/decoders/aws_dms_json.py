@@ -60,6 +60,9 @@ def _kind_without_row(m: Column) -> Column:
 
 
 def _columns(m: Column) -> dict[str, Column]:
+    """The level-one columns of an AWS DMS message that its `metadata` gives; `commit_time` is NULL
+    for a text that is no moment.
+    """
     metadata = m["metadata"]
     committed = metadata["commit-timestamp"]
     return {

@@ -71,6 +71,9 @@ class Baseline:
         messages = self._rows(records, {**self._place(), self.after: image, self.before: image})
 
         def typed(side: Column) -> Column:
+            """The struct of the table's columns made of an image: each cell by position or by name,
+            cast to the column's Spark type.
+            """
             cells = (
                 F.get(side, F.lit(i)) if self.images == VALUES else side[c.name]
                 for i, c in enumerate(table.columns)
@@ -113,6 +116,9 @@ class Baseline:
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
         def named_path(side: Column) -> Column:
+            """The image as a map of texts by column name; rows that are lists of values get their
+            names here.
+            """
             return (
                 F.map_from_arrays(F.col(f"m.{self.names}.name"), side)
                 if self.images == VALUES
@@ -159,6 +165,9 @@ class Baseline:
         return F.get(before, F.col("row")) if self.images == ROWS else before
 
     def _op(self) -> Column:
+        """The operation of a message as the output's column `op` names it, by the format's codes;
+        NULL for a code that `ops` lacks, the message's own word if `ops` is empty.
+        """
         op = F.col(f"m.{self.op}")
         if not self.ops:
             return op
@@ -220,6 +229,9 @@ def _schema(types_by_path: Mapping[str, str]) -> str:
 
 
 def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]) -> str:
+    """A SQL list of members and their types, in which a nested mapping is a struct; `joined` puts
+    the name and the type of a member together.
+    """
     kinds = {
         n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>"
         for n, k in members.items()

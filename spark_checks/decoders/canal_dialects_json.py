@@ -28,6 +28,10 @@ _BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]$"
 
 
 def _kind(m: Column) -> Column:
+    """The kind of a message: DDL for a statement (`isDdl` with its SQL), ROW for an INSERT, UPDATE,
+    DELETE or INIT with rows, which a DELETE may have in `old`; NULL for any other, which is
+    CORRUPT.
+    """
     is_row = m["type"].isin(*_canal.ROW_TYPES, _FULL_LOAD)
     deleted = (
         (m["type"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["old"])

@@ -82,6 +82,9 @@ def decode_rows(
         return _cloudcanal.typed(cell_text, c.type, setting) or mysql_typed(cell_text, c.type, zone)
 
     def typed_cell(m: _connect.Message) -> Column:
+        """What level two needs of a message: its operation and images if it is a row of the table,
+        or that it is CORRUPT.
+        """
         p = m.payload
         of_table = (
             (m.kind == "ROW")

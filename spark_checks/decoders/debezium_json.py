@@ -81,6 +81,9 @@ def _flattened(p: Column) -> Column:
 
 
 def _position(p: Column) -> Column:
+    """The position of a row change in the source's log: binlog file, offset and row of MySQL, the
+    LSN of PostgreSQL.
+    """
     source = p["source"]
     binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
     return F.when(source["file"].isNotNull(), binlog).otherwise(

@@ -44,6 +44,9 @@ _TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
 
 
 def _op(m: Column) -> Column:
+    """The operation of a Maxwell message with a row and what a row needs beside it; NULL for any
+    other message.
+    """
     has_row = (
         m["database"].isNotNull()
         & m["table"].isNotNull()
@@ -54,6 +57,9 @@ def _op(m: Column) -> Column:
 
 
 def _kind_without_row(m: Column) -> Column:
+    """The kind of a Maxwell message that is no row: CONTROL for a bound of a bootstrap, DDL for a
+    statement; NULL for any other, which is CORRUPT.
+    """
     has_place = m["database"].isNotNull() & m["ts"].isNotNull()
     bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()
     return F.when(has_place & bound, "CONTROL").when(
@@ -77,6 +83,9 @@ def _columns(m: Column) -> dict[str, Column]:
 
 
 def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    """SQL that reads a cell's text in Maxwell's spelling as a value of the type: base64 for bytes,
+    a label or a list of labels for ENUM and SET, 1900 for the year 0.
+    """
     match type.logical:
         case Logical.TIME:
             return f"CASE WHEN {cell_text} RLIKE r'{_TIME}' THEN {cell_text} END"
@@ -94,6 +103,9 @@ def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
+    """As which type a cell is parsed again, and the SQL of its text: JSON keeps the quotes of its
+    texts, DECIMAL all its digits; None for other types.
+    """
     return (
         (VariantType(), "nullif(to_json({}), 'null')")
         if type.logical is Logical.JSON

@@ -29,6 +29,9 @@ _OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
 
 
 def _op(m: Column) -> Column:
+    """The operation of an Oracle GoldenGate message with a qualified table, a time and the images
+    that it needs; NULL for any other, which is CORRUPT.
+    """
     op = name_of_code(m["op_type"], _OPS)
     needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(
         op == "DELETE", m["before"].isNotNull()
@@ -45,6 +48,9 @@ def _instant(m: Column) -> Column:
 
 
 def _columns(m: Column) -> dict[str, Column]:
+    """The level-one columns of an Oracle GoldenGate message beside operation and images; `table` is
+    split into database and table at its first dot.
+    """
     return {
         "database": F.regexp_extract(m["table"], _QUALIFIED, 1),
         "table": F.regexp_extract(m["table"], _QUALIFIED, 2),
@@ -55,6 +61,9 @@ def _columns(m: Column) -> dict[str, Column]:
 
 
 def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    """SQL that reads a cell's text in Oracle GoldenGate's spelling as a value of the type: base64
+    for bytes, a JSON number for a short DECIMAL.
+    """
     match type.logical:
         case Logical.BINARY:
             return base64_bytes(cell_text)
@@ -70,6 +79,9 @@ def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def _with_blank(cell_text: str, type: SourceType) -> str:
+    """SQL of a cell's text as MySQL spells it: the date and the time of DATETIME and TIMESTAMP are
+    separated by a blank.
+    """
     return (
         f"overlay({cell_text} PLACING ' ' FROM 11)"
         if type.logical in (Logical.DATETIME, Logical.TIMESTAMP)

@@ -75,6 +75,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Changes of TiCDC's Avro messages."""
 
     def change(m: Column, is_whole: Column) -> Column:
+        """The level-one row of a message: a row change, or CORRUPT if it could not be read whole or
+        has an unknown operation.
+        """
         op = _op(m)
         kind = framing.kind(is_whole, F.when(op.isNotNull(), "ROW"))
         is_row = kind == "ROW"

@@ -29,6 +29,9 @@ MEMBERS: Final = tuple(_framing.struct("source ddl:string", source=_SOURCE))
 
 
 def _kind(p: Column) -> Column:
+    """The kind of a payload that has TiCDC's commit timestamp: ROW, WATERMARK or DDL; NULL for any
+    other, which is CORRUPT.
+    """
     sourced = p["source"]["commit_ts"].isNotNull()
     return (
         F.when(sourced & DIALECT.has_row(p), "ROW")

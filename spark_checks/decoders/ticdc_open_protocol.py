@@ -108,6 +108,9 @@ none.
 
 
 def _kind(key: Column, value: Column) -> Column:
+    """The kind of one event of a message, from its type in the key and the members of its value:
+    ROW, DDL or WATERMARK; NULL if the two do not agree.
+    """
     is_named = key["scm"].isNotNull() & key["tbl"].isNotNull()
     new, old, gone = (value[side].isNotNull() for side in "upd")
     return F.when(
@@ -119,6 +122,7 @@ def _kind(key: Column, value: Column) -> Column:
 
 
 def _op(value: Column) -> Column:
+    """The operation of a row event, from which images its value has."""
     return (
         F.when(value["d"].isNotNull(), "DELETE")
         .when(value["p"].isNotNull(), "UPDATE")
@@ -132,6 +136,10 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
     """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
+        """The function from an event's number to a struct of its key, its value and its kind;
+        `parsed` has keys and values by turns.
+        """
+
         def extract_event(i: Column) -> Column:
             key, value = framing.message_at(parsed, i * 2), framing.message_at(parsed, i * 2 + 1)
             return F.struct(key.alias("key"), value.alias("value"), _kind(key, value).alias("kind"))
@@ -139,6 +147,9 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
         return extract_event
 
     def judged(texts: Column, parsed: Column) -> Column:
+        """The result of `extract` for the events; it gets NULL if a text is not one JSON object or
+        an event has no kind.
+        """
         places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
         events = F.when(
             framing.is_one_object_each(parsed, F.size(texts)), F.transform(places, event(parsed))
@@ -237,6 +248,9 @@ def decode_rows(
         )
 
     def unfit(c: ColumnOf) -> str | None:
+        """SQL of the test whether a column's cell does not fit its type; None for texts that do not
+        come as base64, which always fit.
+        """
         cell_text, value_sql = framing.cell(c, "i.t"), framing.cell(c, "i.value")
         if c.type.logical is Logical.TEXT:
             return (

@@ -346,6 +346,9 @@ def _payloads(records: DataFrame) -> DataFrame:
 
 
 def _plain(cell: Column) -> Column:
+    """A cell's text at level one, from the one member of the Avro union that is not NULL; bytes are
+    hex digits.
+    """
     scalars = (cell[member].cast("string") for member in (LONG, FLOAT, DOUBLE, STRING))
     return F.coalesce(
         *scalars,

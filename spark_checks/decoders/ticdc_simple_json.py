@@ -218,6 +218,9 @@ def _split(c: ColumnOf) -> str:
 
 
 def _cell_sql(c: ColumnOf, image: str) -> str:
+    """SQL of a cell's text in an image; of a TIMESTAMP, which may be an object with its zone, the
+    text is the value within.
+    """
     cell = f"{image}.{name(c.name)}"
     return (
         f"coalesce({cell}.parts.value, {cell}.whole)"

@@ -80,6 +80,10 @@ def _spoil(
 
 
 def _on_message_text(decode: Decode, sql: str) -> Decode:
+    """Spoils a decoder by replacing the value of each record with SQL over the value's text, which
+    the SQL calls `t`.
+    """
+
     def read_altered_text(records: DataFrame) -> DataFrame:
         with_text = records.withColumn("t", F.col("value").cast("string"))
         return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
@@ -105,6 +109,8 @@ def on_cells(
     """
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """The spoilt decoder: it calls the right one, then alters cells in both images."""
+
         def cell(side: str, c: Column) -> str:
             cell_sql = f"{side}.{quoted(c.name)}"
             return f"{sql(cell_sql, c.type) if which(c.type) else cell_sql} AS {quoted(c.name)}"

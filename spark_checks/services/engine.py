@@ -162,6 +162,7 @@ def make_decoder(spec: str, target: Any, claims: Any, level: str = "auto") -> De
 
 
 def _liar(spec: str) -> Liar:
+    """The liar that a spec names by its format and name. Raises DecoderError if there is none."""
     fmt, _, name = spec.removeprefix(LIAR).partition("/")
     # The name of a format becomes part of a path; a path of a stranger's table must not.
     for liar in liars(fmt) if fmt in FORMATS else ():
@@ -211,6 +212,9 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 
 
 def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
+    """Raises DecoderError if the user's decoder function of that level cannot be called with
+    records (level two: and a table), and with `deployment` if it takes that.
+    """
     if not callable(function):
         raise DecoderError(
             f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a"
@@ -405,6 +409,9 @@ class SparkEngine:
             self._conf = dict(conf)
 
     def _decoder(self, spec: str, level: str) -> Decoder:
+        """The decoder of that spec and level, loaded once for all requests; on a cluster the
+        modules that it needs are sent to the executors.
+        """
         key = (spec, level)
         if key not in self._decoders:
             self._decoders[key] = (
@@ -459,6 +466,10 @@ class SparkEngine:
         return cluster.table(self.spark, path)
 
     def _open_records(self, request: Mapping[str, Any]) -> int:
+        """Opens the records of a request, from a Parquet file or from Kafka, under the request's
+        handle, and returns their number. They are kept for later calls, but for those of a local
+        file, which each call reads.
+        """
         self._release(handle := request["handle"])
         path, ranges = request["parquet"], request["ranges"]
         if path and cluster.local(self.spark):
@@ -510,6 +521,9 @@ class SparkEngine:
         return False
 
     def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Decodes the records of a request, writes the decoder's rows to the request's Arrow file,
+        and returns their number.
+        """
         decoded = self._planned(request).toArrow()
         with (
             pa.OSFile(request["out"], "wb") as file,
@@ -519,6 +533,10 @@ class SparkEngine:
         return {"rows": decoded.num_rows}
 
     def _planned(self, request: Mapping[str, Any]) -> DataFrame:
+        """The decoder's output for the records of a request, not computed yet, with the columns
+        that the judge reads. Offsets and partitions that the request asked to be changed are as
+        before again.
+        """
         level = request["level"]
         decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
         records = self._opened[request["handle"]].where(in_ranges(request["ranges"]))
@@ -583,6 +601,7 @@ def contract(frame: DataFrame) -> DataFrame:
         return frame
 
     def column(field: StructField, kind: DataType) -> Column:
+        """A column of the output, cast only if its type must become nullable within."""
         contract_fields = F.col(f"`{field.name}`")
         return (
             contract_fields
@@ -594,6 +613,9 @@ def contract(frame: DataFrame) -> DataFrame:
 
 
 def _nullable(kind: Any) -> Any:
+    """The data type with every field of its structs, and every value of its arrays and maps,
+    nullable.
+    """
     match kind:
         case StructType():
             return StructType(

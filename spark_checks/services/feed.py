@@ -74,6 +74,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802
+        """The number of the unit where the next batch ends: a batch further, but no more than the
+        feed's rate, its count, or the stage that was released allow.
+        """
         # A query that goes on asks for the last range first.
         if self._first is None:
             self._first, self._began = 0, time.monotonic()

@@ -101,6 +101,9 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
 
 
 def _outcome() -> Column:
+    """The outcome of one message of garbage, as `tally` describes, from what was expected and what
+    the decoder's rows say.
+    """
     n, corrupt = F.col("n"), F.col("corrupt")
     numbered = (F.col("first") == 0) & (F.col("last") == n - 1) & (F.col("distinct") == n)
     unreadable = F.col("state") == "unreadable"

@@ -39,6 +39,9 @@ def ranges(spark: SparkSession, count: int, parts: int) -> DataFrame:
 
 
 def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The work of one Spark task: makes and publishes the messages of each range of units that it
+    gets, and returns the figures of each as JSON, with the reason if the broker stopped answering.
+    """
     task = json.loads(task_json)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])

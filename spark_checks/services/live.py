@@ -86,6 +86,9 @@ class LiveSession(SparkEngine):
         answered, late = threading.Event(), threading.Event()
 
         def watch() -> None:
+            """Waits for the reply; after the time limit it ends what runs in Spark, again and again
+            until the reply is there.
+            """
             if not answered.wait(limit_s):
                 late.set()
                 self.interrupt()

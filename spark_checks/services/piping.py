@@ -226,6 +226,7 @@ def _drop_database(spark: SparkSession, database: str) -> None:
 
 
 def _write(frame: DataFrame, path: str) -> None:
+    """Writes a DataFrame as an Arrow file that is at `path` only when it is complete."""
     table = frame.toArrow()
     draft = Path(f"{path}.draft")
     with pa.ipc.new_file(draft, table.schema) as file:

@@ -75,6 +75,9 @@ def slots(spark: SparkSession) -> int:
 
 
 def _check(spark: SparkSession, producers: int) -> None:
+    """Raises DecoderError if the session cannot run the producers and one task of the decoder at
+    once; a cluster gets time to add cores.
+    """
     deadline = time.monotonic() + (0 if cluster.local(spark) else CORES_S)
     while (tasks := slots(spark)) <= producers and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -108,6 +111,9 @@ class _Producers:
         self._thread.start()
 
     def _run(self, command: Mapping[str, Any]) -> None:
+        """Runs the producers as one Spark job until they end, in a thread of its own, and keeps
+        their figures or the error.
+        """
         count = self._task["producers"]
         self._spark.sparkContext.setJobGroup(
             self._group, "producers of load", interruptOnCancel=True

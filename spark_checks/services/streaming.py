@@ -96,6 +96,9 @@ class _Reading:
     records: int = 0
 
     def __call__(self, records: DataFrame, batch: int) -> None:
+        """Takes one batch of the stream: each part is decoded once, the changes go to every keeper.
+        A test may have the process killed before or after it.
+        """
         self.halt(batch, "before")
         spark = records.sparkSession
         # One task per core, because a partition has few records. The checkpoint ends the decoder's

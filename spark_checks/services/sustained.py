@@ -168,6 +168,9 @@ class _Query:
             raise
 
     def _started(self, records: DataFrame) -> tuple[StreamingQuery, str]:
+        """Starts the query on the records, and says how the decoder is called: `stream` for once,
+        `batches` for each batch if Spark rejects it on a stream.
+        """
         try:
             return self._start_with_one_call(records), "stream"
         except AnalysisException as error:
@@ -176,6 +179,9 @@ class _Query:
         return self._by_batch(records), "batches"
 
     def _decoded(self, records: DataFrame) -> DataFrame:
+        """The decoder's rows with their lanes as partitions. Raises DecoderError for a missing
+        column; keeps the rows' schema for the sample.
+        """
         frame = self._decoder(self._request["level"], records, self._table, self._deployment)
         if missing := [name for name in NEEDED if name not in frame.columns]:
             raise DecoderError(f"decoder {self._decoder.name} does not return {', '.join(missing)}")
@@ -187,6 +193,9 @@ class _Query:
         return self._lanes.number_partitions(frame)
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
+        """Starts the streaming query, with the request's trigger and its own checkpoint; `into`
+        gives the writer its sink.
+        """
         writer = into(records.writeStream).option(
             "checkpointLocation", Path(self._checkpoint).as_uri()
         )
@@ -205,6 +214,9 @@ class _Query:
         """Starts the query with the decoder called for every batch."""
 
         def decode(batch: DataFrame, number: int) -> None:
+            """Decodes a batch into the noop sink, and keeps its counts and its sample of rows by
+            the batch's number.
+            """
             frame, observation = self._decoded(batch), Observation()
             frame.observe(observation, *metrics(frame, self._request["every"])).write.format(
                 "noop"
@@ -248,6 +260,9 @@ class _Query:
         return [unique[number] for number in sorted(unique)]
 
     def _batch(self, progress: Any) -> dict[str, Any]:
+        """The figures of a batch from Spark's progress report: its times, the offsets that it read,
+        and the counts of the decoder's rows; the sample of rows is kept.
+        """
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
         start, end = (
@@ -282,6 +297,9 @@ class _Query:
             self._full = True
 
     def _observed(self, progress: Any, number: int) -> dict[str, Any]:
+        """The counts and the sample of a batch: from Spark's progress report, or, where the decoder
+        is called for every batch, from what that call kept.
+        """
         names = ("rows", "messages", "places", *KINDS, "sample")
         if self.mode == "batches":
             with self._lock:
@@ -331,6 +349,9 @@ def _tasks(tracker: StatusTracker, group: str) -> int:
 
 
 def _offsets(offset_json: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
+    """The offset of each lane in the JSON of a streaming offset; of a change feed, which has no
+    topics, lane 0 has the number of the unit.
+    """
     offsets = {} if offset_json is None else json.loads(offset_json)
     if "unit" in offsets:
         return {"0": int(offsets["unit"])}

@@ -133,6 +133,9 @@ def handle(
 def _contest(
     contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int
 ) -> dict[str, Any]:
+    """The throughput of the baseline and of decoders of one level, measured in interleaved rounds
+    over the same records, with each decoder's time as a ratio of the baseline's.
+    """
     row_counts = {c.name: c.rows(records) for c in contestants}
     seconds = interleaved(contestants, records, rounds)
     measured: dict[str, dict[str, Any]] = {

@@ -61,6 +61,9 @@ def main() -> None:
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
+    """The engine's reply to a request, or a refusal with the error. If the JVM has ended, the
+    process exits with code 70, so that the parent starts another.
+    """
     from spark_checks.services.engine import DecoderError
 
     try:

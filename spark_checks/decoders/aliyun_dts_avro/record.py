@@ -86,6 +86,9 @@ _SKIPPED: Final = ("version", "id")
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:
+    """The Avro schema of a Record with these members in front, this schema of a field, and these
+    records as values in its images.
+    """
     names = tuple(branch["name"] for branch in BRANCHES)
     images = {
         "beforeImages": ("null", "string", array(("null", *branches))),

@@ -100,6 +100,9 @@ def _framed(
 
 
 def _is_whole_datum(j: Column, value: Column, newer_long: bool) -> Column:
+    """Whether the appended hash came out unchanged, so that nothing follows the record in the
+    value; with `newer_long` a long may follow it.
+    """
     if not newer_long:
         return j["end"] == _hash(value)
     newer = j["end"] == F.concat(F.lit(_LONGEST), _hash(value))

@@ -86,12 +86,16 @@ class CanalDialect:
         names = self.names
 
         def changes(m: Column, kind: Column) -> Column:
+            """The level-one rows of a message, as an array of structs: one for each row that it
+            changes, or a single one without images for any other kind.
+            """
             data = m[names.data]
             if self.deletes_in_old:
                 data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
             op, readable = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
             def change(image: Column, ordinal: Column) -> Column:
+                """The level-one row of the image at place `ordinal` of the message's rows."""
                 return F.struct(
                     *framing.change(
                         kind,
@@ -135,6 +139,9 @@ class CanalDialect:
         names = self.names
 
         def part(m: Column, kind: Column) -> Column:
+            """What level two needs of a message: its operation (CORRUPT if it cannot be read, NULL
+            if it is no row change of the table), and its new and old images.
+            """
             of_table = (
                 (kind == "ROW")
                 & (m[names.database] == table.database)
@@ -170,6 +177,9 @@ def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
     def any_of(
         images: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
     ) -> Column:
+        """Whether `test` holds for one of the cells that `cells` takes from an image, in any of the
+        images.
+        """
         return F.coalesce(
             F.exists(images, lambda cell_map: reduce(or_, map(test, cells(cell_map)))), F.lit(False)
         )
@@ -273,6 +283,9 @@ class _RowSql:
         )
 
     def _typed(self, c: ColumnOf, image: str) -> str:
+        """SQL of a column's value in an image: the dialect's own reading if it has one for the
+        type, else MySQL's.
+        """
         cell_text, code = (
             framing.cell(c, image),
             f"part.codes.{name(c.name)}" if c.name in self.coded else None,

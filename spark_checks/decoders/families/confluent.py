@@ -276,6 +276,10 @@ _CONNECT: Final = {"int": "int32", "long": "int64"}
 
 
 def _union(branches: list[Read]) -> Read:
+    """The function that reads a union's value: the number of its branch, then the value of that
+    branch. It raises ValueError for a branch that does not exist.
+    """
+
     def read(raw: bytes, at: int) -> tuple[str, int]:
         branch, at = _long(raw, at)
         if not 0 <= branch < len(branches):
@@ -286,6 +290,8 @@ def _union(branches: list[Read]) -> Read:
 
 
 def _record(fields: list[tuple[str, Read]]) -> Read:
+    """The function that reads a record: its fields in order, as a dict by name."""
+
     def read(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
         datum = {}
         for name, field in fields:
@@ -299,6 +305,9 @@ def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
     """The function that reads an array, or the entries of a map, whose items `item` reads."""
 
     def read(raw: bytes, at: int) -> tuple[Any, int]:
+        """The items of an array or map that begins at a place of the bytes, and the place behind
+        it. Raises ValueError for more items than bytes.
+        """
         items: list[Any] = []
         while True:
             count, at = _long(raw, at)
@@ -316,6 +325,10 @@ def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
 
 
 def _decimal(scale: int) -> Read:
+    """The function that reads a decimal of that scale, big-endian bytes behind their length, as
+    plain text. It raises ValueError for no bytes.
+    """
+
     def read(raw: bytes, at: int) -> tuple[str, int]:
         data, at = _raw(raw, at)
         if not data:

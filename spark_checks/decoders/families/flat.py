@@ -155,6 +155,10 @@ class Flat:
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
         def judged(m: Column, is_whole: Column) -> Column:
+            """What `extract` makes of the parsed message, together with its kind and operation,
+            which are computed once.
+            """
+
             # `is_whole`: the value is one JSON object whose members have the right types.
             def extract_change(op: Column) -> Column:
                 kind = framing.kind(

@@ -205,6 +205,9 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
     """
 
     def at(i: int, c: ColumnOf) -> str:
+        """SQL of a column's cell: that at the column's own place if its name stands there, else
+        that where the name is found.
+        """
         key = literal(c.name)
         place = f"CAST(array_position(part.names, {key}) AS int) - 1"
         return (
@@ -321,6 +324,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
         raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The Arrow batches with each value decompressed."""
         for batch in source:
             at = batch.schema.get_field_index("value")
             values = pa.array(

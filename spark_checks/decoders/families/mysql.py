@@ -156,6 +156,9 @@ def _domain(spark: str) -> tuple[int, int] | None:
 
 
 def _decimal(cell_text: str, type: SourceType) -> str:
+    """SQL that turns a cell's text into a DECIMAL without loss, NULL if it does not fit; of more
+    than 38 digits, which no Spark decimal holds, the value is the text.
+    """
     precision, scale = type.precision or 0, type.scale or 0
     if precision <= 38:
         return exact(cell_text, precision, scale)

@@ -191,7 +191,12 @@ def decode(
     none = F.lit(None).cast("string")
 
     def change(m: Message) -> Column:
+        """The level-one row of a message: what its payload and its key give to each column."""
+
         def column(what: OfPayload | None) -> Column:
+            """What a function of the dialect reads from the payload; NULL if the message is CORRUPT
+            or the dialect has no such function.
+            """
             return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
         before, after = _images(m, dialect)
@@ -227,6 +232,9 @@ def decode_rows(
     sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
     def part(m: Message) -> Column:
+        """What level two needs of a message: its operation (CORRUPT if it cannot be read, NULL if
+        it is no row change of the table), its images, and the fields of its schema.
+        """
         of_table = m.kind == "ROW"
         for what, table_part in (
             (dialect.database, table.database),
@@ -280,6 +288,9 @@ def _with_all_digits(image: Column, member: str) -> Column:
     marked = mark_numbers(message)
 
     def parse(*path: str) -> Column:
+        """The map of texts below a path of members of the message, whose numbers are marked so that
+        no digit is lost.
+        """
         wire: DataType = _TEXTS
         for part in reversed(path):
             wire = StructType([StructField(part, wire)])
@@ -514,6 +525,9 @@ def _enveloped(
     )["value"].cast("string")
 
     def enveloped(bare_image: Column) -> Column:
+        """The payload as an envelope around the bare row, with the metadata that the format adds to
+        it taken out.
+        """
         if isinstance(image, MapType):
             bare_image = F.map_filter(bare_image, lambda name, _: ~name.isin(*dialect.added))
         return (

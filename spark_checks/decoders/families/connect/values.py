@@ -287,6 +287,9 @@ def _bits(t: str, type: SourceType) -> str:
 
 
 def _binary(t: str, binary_form: str) -> str:
+    """SQL that turns a text in the form hex, base64-url-safe or base64 into bytes; NULL for a text
+    that is not in that form.
+    """
     if binary_form == "hex":
         return f"CASE WHEN length({t}) % 2 = 0 THEN try_to_binary({t}, 'hex') END"
     if binary_form == "base64-url-safe":
@@ -340,6 +343,9 @@ def _stamp(t: str, form_sql: str, type: SourceType) -> str:
 
 
 def _date(t: str) -> str:
+    """SQL that turns a text of a date, which may end with Z, into a date; NULL for another text,
+    and for the year 0.
+    """
     day = f"regexp_replace({t}, 'Z$', '')"
     return (
         f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?$' AND {t} >= '0001' THEN try_cast({day}"
