@@ -163,6 +163,9 @@ class Materialiser:
         sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
 
         def part(pattern: str, group: int) -> str:
+            """SQL of a name in a statement that the pattern matches, in any of its three spellings,
+            with doubled backticks undone.
+            """
             groups = (f"regexp_extract(sql, r'{pattern}', {g})" for g in range(group, group + 3))
             return f"replace(concat({', '.join(groups)}), '``', '`')"
 

@@ -406,6 +406,7 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
+        """The partition into which the writer puts a row with this key."""
         messages = self._write_messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
         return messages[-1].partition if messages else 0
 

@@ -181,6 +181,7 @@ class _Source:
         return RowImages(before, after)
 
     def _new_row(self) -> Row:
+        """A random row with a key that no other row of the history has or had."""
         new_cells = {
             c.name: self._draw.value(c.type, nullable=c.nullable) for c in self._table.columns
         }
@@ -196,6 +197,7 @@ class _Source:
         return cells
 
     def _key_value(self, type: SourceType) -> Value:
+        """A key's value that the history has not used, a number or its text."""
         number = next(self._fresh)
         return str(number) if type.logical is Logical.TEXT else number
 

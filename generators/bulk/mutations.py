@@ -169,6 +169,7 @@ class Mutants:
         """
 
         def pick_message(chance: random.Random) -> bytes:
+            """Another valid message's value, drawn by the mutant's own random stream."""
             _, message, plain = self._bases[int(chance.random() * len(self._bases))]
             return (message.value or b"") if packed else plain
 

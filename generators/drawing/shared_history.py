@@ -86,6 +86,9 @@ def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
 
 
 def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
+    """The shared table in the types of a profile's source, with the columns that the format
+    supports.
+    """
     at = _SOURCES[profile.source]
     columns = tuple(Column(n, _TYPES[n][at], nullable=n != KEY) for n in supported(fmt, profile))
     schema = postgresql.SCHEMA if profile.source == "postgresql" else None
@@ -231,6 +234,7 @@ def _value(name: str, chance: random.Random) -> Value:
 
 
 def _words(chance: random.Random) -> str:
+    """A random text from the pools of texts."""
     texts = pools()
     return str(chance.choice(texts[chance.choice(sorted(texts))]))
 

@@ -294,6 +294,7 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     """
 
     def table(old: Table) -> Table:
+        """The table in the other database, with the suffix at its name."""
         return replace(
             old, database=database, name=_suffixed(old.name, suffix, sources.of_table(old))
         )
@@ -410,6 +411,7 @@ def _draw_some(
     )
     @given(strategy)
     def collect(value: T) -> None:
+        """Keeps one drawn value, and reports every hundredth to `progress`."""
         drawn.append(value)
         if progress and len(drawn) % 100 == 0:
             progress(len(drawn))
@@ -418,22 +420,30 @@ def _draw_some(
 
 
 def _expect(name: str, value: object, kind: type, legal: str) -> None:
+    """Raises InvalidArgument if a strategy's argument is not of that class; `legal` says what it
+    may be.
+    """
     if not isinstance(value, kind):
         raise InvalidArgument(f"{name}={value!r}: expected {legal}")
 
 
 def _expect_range(name: str, value: object, low: int, high: int, low_name: str = "") -> None:
+    """Raises InvalidArgument if a strategy's argument is not an integer from `low` to `high`;
+    `low_name` is the argument that gives the lower bound, if one does.
+    """
     if type(value) is not int or not low <= value <= high:
         bound = f"{low_name}={low}" if low_name else str(low)
         raise InvalidArgument(f"{name}={value!r}: expected an integer from {bound} to {high}")
 
 
 def _expect_database(database: object) -> None:
+    """Raises InvalidArgument if a strategy's `database` is not a name."""
     if not isinstance(database, str) or not database:
         raise InvalidArgument(f"database={database!r}: expected a non-empty database name")
 
 
 def _expect_table(table: object) -> None:
+    """Raises InvalidArgument if a strategy's `table` is not a Table, or has no columns."""
     if not isinstance(table, Table) or not table.columns:
         raise InvalidArgument(f"table={table!r}: expected a Table with columns")
 
@@ -455,6 +465,7 @@ def _format(fmt: str | Format[Any]) -> Format[Any]:
 
 
 def _source(name: object) -> sources.Source:
+    """The source that a strategy's argument names. Raises InvalidArgument for an unknown one."""
     if not isinstance(name, str) or name not in sources.SOURCES:
         raise InvalidArgument(f"source={name!r}: expected one of {', '.join(sources.SOURCES)}")
     return sources.source(name)
@@ -576,12 +587,16 @@ def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Writt
 
 
 def _suffixed(name: str, suffix: str, source: sources.Source) -> str:
+    """The name with the suffix, cut before the suffix where the source's limit of names asks for
+    it.
+    """
     while name and source.identifier(name + suffix) != name + suffix:
         name = name[:-1]
     return name + suffix
 
 
 def _source_of(event: SchemaChange) -> sources.Source:
+    """The source of a statement, by the table that it made or changed; MySQL's if it has none."""
     table = event.after or event.before
     return sources.of_table(table) if table else sources.MYSQL
 
@@ -602,6 +617,7 @@ def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
 
 
 def _swap_quoted(sql: str, swaps: dict[str, str], source: sources.Source = sources.MYSQL) -> str:
+    """The SQL with quoted names replaced by others, which are quoted as the source does."""
     for old, new in swaps.items():
         sql = sql.replace(source.quote(old), source.quote(new))
     return sql

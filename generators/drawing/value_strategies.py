@@ -367,6 +367,9 @@ def _duration(type: SourceType) -> SearchStrategy[int]:
         )
 
     def join(parts: tuple[int, int]) -> int:
+        """The microseconds of whole seconds, which may be negative, and a part of a second of the
+        same sign.
+        """
         seconds, fraction = parts
         return seconds * mysql.MICROS + (fraction if seconds >= 0 else -fraction)
 

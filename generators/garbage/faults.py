@@ -85,6 +85,7 @@ def _drop_last_byte(value: bytes) -> bytes | None:
 
 
 def _wrap_in_array(value: bytes) -> bytes:
+    """The value with its document inside a JSON array."""
     document, end = _split(value)
     return b"[" + document + b"]" + end
 
@@ -94,7 +95,7 @@ def _scalar(value: bytes) -> bytes:
 
 
 def _append(content: bytes) -> Callable[[bytes], bytes]:
-    """The function that puts bytes behind the document of a value, before its CRLF if it has one."""
+    """The function that puts bytes behind the document of a value, before a CRLF at its end."""
 
     def append(value: bytes) -> bytes:
         document, end = _split(value)
@@ -134,6 +135,7 @@ def _add_member(member: bytes) -> Callable[[bytes], bytes | None]:
     """Adds text behind the object's last member, before its closing brace."""
 
     def add(value: bytes) -> bytes | None:
+        """The value with the member added; None if it is not an object, or an empty one."""
         document, end = _split(value)
         if not document.endswith(b"}") or document == b"{}":
             return None
@@ -148,6 +150,7 @@ def _add_to_schema(member: bytes) -> Callable[[bytes], bytes | None]:
     """
 
     def add(value: bytes) -> bytes | None:
+        """The value with the text added to its schema; None if it has no schema."""
         match = _SCHEMA.search(value)
         return match and value[: match.end()] + member + value[match.end() :]
 

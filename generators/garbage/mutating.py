@@ -112,6 +112,7 @@ LONGEST: Final = 1 << 18
 
 
 def _flip_bits(m: Material) -> bytes:
+    """1, 2, 4 or 8 random bits of the message are inverted, one after the other."""
     data = bytearray(m.value)
     for _ in range(1 << m.below(4)):
         data[m.below(len(data))] ^= 1 << m.below(8)
@@ -119,11 +120,13 @@ def _flip_bits(m: Material) -> bytes:
 
 
 def _flip_bit(m: Material) -> bytes:
+    """One bit of the message is inverted."""
     place = m.below(len(m.value))
     return m.replace_range(place, place + 1, bytes((m.value[place] ^ 1 << m.below(8),)))
 
 
 def _splice(m: Material) -> bytes:
+    """The beginning of the message is joined with the end of another valid message."""
     other_message = m.pick_other(m.chance)
     return m.value[: m.below(len(m.value) + 1)] + other_message[m.below(len(other_message) + 1) :]
 
@@ -141,21 +144,25 @@ def _behead(m: Material) -> bytes:
 
 
 def _insert_bytes(m: Material) -> bytes:
+    """1 to 8 random bytes are put into the message."""
     place = m.below(len(m.value) + 1)
     return m.replace_range(place, place, m.chance.randbytes(1 + m.below(8)))
 
 
 def _overwrite_bytes(m: Material) -> bytes:
+    """1 to 8 bytes of the message are replaced by random ones; at the end, it may become longer."""
     place, size = m.below(len(m.value)), 1 + m.below(8)
     return m.replace_range(place, place + size, m.chance.randbytes(size))
 
 
 def _delete_bytes(m: Material) -> bytes:
+    """Up to half of the message's bytes are cut out of it."""
     place = m.below(len(m.value))
     return m.replace_range(place, place + m.scale(1, max(2, len(m.value) // 2)), b"")
 
 
 def _repeat_bytes(m: Material) -> bytes:
+    """A part of the message is put in again in front of itself, up to 64 times."""
     place = m.below(len(m.value))
     chunk = m.value[place : place + m.scale(1, max(2, len(m.value)))]
     return m.replace_range(place, place, chunk * min(m.scale(1, 64), 1 + (1 << 16) // len(chunk)))
@@ -293,6 +300,7 @@ def _replace_with_long_string(m: Material) -> bytes:
 
 
 def _replace_with_wide_array(m: Material) -> bytes:
+    """A value of the document becomes an array of 10 to 5,000 equal items."""
     part, size = m.part(), m.scale(10, 5_000)
     return m.replace_range(part.value, part.end, b"[" + b",".join([m.pick(_KINDS)] * size) + b"]")
 
@@ -334,6 +342,9 @@ def _rename_member(m: Material) -> bytes:
 
 
 def _change_punctuation(m: Material) -> bytes:
+    """At a border of a value of the document, a byte is replaced or left out, or a mark of JSON is
+    put in.
+    """
     part = m.part()
     place = (part.start, part.value, part.end)[m.below(3)]
     return m.replace_range(place, place + m.below(2), m.pick(_MARKS) if m.below(3) else b"")
@@ -352,6 +363,9 @@ def _insert_in_string(m: Material) -> bytes:
 
 
 def _insert_space(m: Material) -> bytes:
+    """Space that JSON may or may not allow is put beside a value of the document, or at one of its
+    ends.
+    """
     part = m.part()
     place = (0, part.start, part.value, part.end, len(m.value))[m.below(5)]
     return m.replace_range(place, place, m.pick(_SPACES))
@@ -363,6 +377,7 @@ _WRAPPINGS: Final = (
 
 
 def _wrap_document(m: Material) -> bytes:
+    """The document is put inside brackets, quotes or a member of another document."""
     head, tail = _WRAPPINGS[m.below(len(_WRAPPINGS))]
     return head + m.value + tail
 

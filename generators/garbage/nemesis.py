@@ -185,6 +185,9 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
     }
 
     def after_compaction(number: int, written: Written) -> Written:
+        """A message as compaction leaves it: marked as removed, and without expected rows, if a
+        later record has its key or nothing is left of the key.
+        """
         key = written.message.topic, written.message.partition, written.message.key
         if written.message.topic not in topics or (last[key] == number and key not in gone):
             return written
@@ -218,6 +221,7 @@ def is_removed(message: Message) -> bool:
 
 
 def _partitions(messages: Iterable[Written]) -> dict[int, list[Written]]:
+    """The messages by their partition, each partition's in their order."""
     partitions: dict[int, list[Written]] = {}
     for written in messages:
         partitions.setdefault(written.message.partition, []).append(written)

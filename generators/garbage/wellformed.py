@@ -61,6 +61,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a parsed JSON object. Raises _DuplicateName if a name occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise _DuplicateName
@@ -166,6 +167,7 @@ def _classify_refused(value: bytes) -> Remains:
 
 
 def _end_of_space(json_text: str, start: int) -> int:
+    """Where JSON's white space that begins at `start` ends."""
     match = _SPACE.match(json_text, start)
     return match.end() if match else start
 
@@ -303,6 +305,7 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
         return outcome
 
     def best_outcome(value: bytes) -> Remains:
+        """What can be read of the value by the schema that reads most of it."""
         return min(
             (attempt(value, schema, "strict") for schema in parsed),
             key=lambda outcome: _WORSE[outcome.state],

@@ -199,6 +199,9 @@ class Paced:
             self.transact(lambda: self.producer.init_transactions(timeout_s))
 
     def _error(self, error: KafkaError) -> None:
+        """Keeps an error that the Kafka client reports beside delivery reports; a fatal one ends
+        publishing.
+        """
         self.heard = [*self.heard[-3:], error.str()]
         if error.fatal():
             self.fatal = error.str()

@@ -35,11 +35,12 @@ TOPIC_CONFIG: Mapping[str, str] = {
 
 
 def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
-    """An admin client that prints nothing; its log lines are passed to `heard`."""
+    """An admin client that prints nothing; the texts of its errors are added to `heard`."""
     client()
     from confluent_kafka.admin import AdminClient
 
     def note(error: KafkaError) -> None:
+        """Passes an error of the Kafka client on to the caller of `admin_of`, if there is one."""
         if heard is not None:
             heard.append(error.str())
 
@@ -196,6 +197,7 @@ def config_of(append_time: bool) -> Mapping[str, str]:
 
 
 def _led(topic: TopicMetadata, partitions: int) -> bool:
+    """Whether a topic has all its partitions, and each of them a broker that leads it."""
     return (
         topic.error is None
         and sum(partition.leader >= 0 for partition in topic.partitions.values()) == partitions
@@ -425,6 +427,7 @@ def run_topics(
 
 
 def _error_text(error: BaseException) -> str:
+    """The words of a Kafka client's error, which may hide them in its first argument."""
     first = error.args[0] if error.args else None
     described = getattr(first, "str", None)
     return str(described()) if callable(described) else str(error) or type(error).__name__

@@ -76,6 +76,9 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
     requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
 
     def last(level: Any) -> list[int]:
+        """The last offset of each partition, at the isolation level: of committed messages or of
+        all.
+        """
         return [
             done.result(LIMIT_S).offset
             for done in admin.list_offsets(requested, isolation_level=level).values()

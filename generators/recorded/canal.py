@@ -139,6 +139,7 @@ class _RecordingCutter:
         )
 
     def _take_messages(self, count: int = 1) -> tuple[Message, ...]:
+        """Takes the next `count` messages of the recording, which no other episode then gets."""
         messages = self.messages[self.position : self.position + count]
         self.position += count
         return messages
@@ -189,6 +190,7 @@ class _RecordingCutter:
         )
 
     def _exists_already(self, parsed: ddl.Statement) -> bool:
+        """Whether a statement does nothing: CREATE ... IF NOT EXISTS of a table that exists."""
         return (
             "if not exists" in parsed.sql.lower() and (parsed.database, parsed.table) in self.live
         )
@@ -279,7 +281,7 @@ class _RecordingCutter:
 
     def _table_version(self, database: str, table: str, statement_number: int) -> Mapping[str, Any]:
         """The truth's last description of a table at or before a statement; if it has none, that of
-        the table after which this one was created or renamed.
+        the table that this one was copied or renamed from.
         """
         versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
         earlier_versions = [

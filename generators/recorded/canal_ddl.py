@@ -133,6 +133,7 @@ def parse_statement(sql: str, default: str) -> Statement | None:
 
 
 def _split_name(name: str, default: str) -> TableName:
+    """A name in a statement as database and table; `default` is the database of a bare name."""
     parts = [part.strip("`") for part in re.findall(_PART, name)]
     return (parts[0], parts[1]) if len(parts) == 2 else (default, parts[0])
 

@@ -320,6 +320,7 @@ def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
 
 
 def _truncates(statement: Mapping[str, Any], table: str) -> bool:
+    """Whether a statement of PostgreSQL's truth truncates the table, alone or among others."""
     match = re.match(r"TRUNCATE (?:TABLE )?(.*?)( RESTART.*)?$", statement["sql"])
     return match is not None and table in match[1].split(", ")
 

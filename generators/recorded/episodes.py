@@ -207,6 +207,9 @@ def _without_unjudged(change: Change, episode: Episode) -> Change:
 
 
 def _cell_or_lost(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
+    """The expected cell, or one where any value is right if the product loses this value in the
+    episode.
+    """
     why = next((x for x in lost if x.covers(table, name, cell)), None)
     if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
         return cell

@@ -181,6 +181,7 @@ def row_cells(table_definition: Table, texts: Mapping[str, str | None]) -> Row:
 
 
 def _parse_clock(clock_text: str) -> int:
+    """A time as SELECT prints it in PostgreSQL, in microseconds."""
     match = _CLOCK.match(clock_text)
     assert match is not None, clock_text
     whole_seconds = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])

@@ -36,6 +36,7 @@ read them.
 
 @cache
 def _of_product(product: str) -> tuple[Episode, ...]:
+    """All episodes of a product's recordings, cut once."""
     recorded: Iterator[Episode] = importlib.import_module(
         f"generators.recorded.{product}"
     ).episodes()
@@ -61,6 +62,7 @@ def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Cas
     """
 
     def is_selected(profile: str) -> bool:
+        """Whether a recording's profile matches one of the globs."""
         return any(
             fnmatchcase(profile, glob) and (glob != "*" or _OTHER_SHAPE not in profile)
             for glob in globs

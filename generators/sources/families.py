@@ -33,6 +33,7 @@ _SCALES: Final = tuple((p, s) for p in range(1, 66) for s in range(min(30, p) + 
 
 
 def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
+    """Lists of 1 to `limit` labels for ENUM and SET types, plain and awkward labels mixed."""
     labels = (*PLAIN_LABELS[:16], *AWKWARD_LABELS, *PLAIN_LABELS[16:])
     for size in (1, 2, 3, 8, 9, 16, 63, limit):
         for start in (0, 16, 18, 20, 22, 24, 26):

@@ -334,12 +334,16 @@ _UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _fits_text(type: SourceType, value: str) -> bool:
+    """Whether a text fits the length of its PostgreSQL type: exact characters of a char, at most so
+    many of a varchar, at most so many bytes of any other.
+    """
     if type.name == "char":
         return len(value) == type.length
     return (len(value) if type.name == "varchar" else len(value.encode())) <= (type.length or 0)
 
 
 def _fits_inet(type: SourceType, value: str) -> bool:
+    """Whether a text is a network address, spelled as PostgreSQL prints it."""
     try:
         return inet_text(ipaddress.ip_interface(value)) == value
     except ValueError:

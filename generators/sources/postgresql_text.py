@@ -69,6 +69,7 @@ def timetz_parts(clock_text: str) -> tuple[int, int]:
 
 
 def _clock(hours: str, minutes: str, seconds: str, fraction: str | None) -> int:
+    """The microseconds of a time whose parts were matched as texts; a missing fraction is 0."""
     return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * MICROS + int(
         (fraction or "").ljust(6, "0")
     )
@@ -278,6 +279,9 @@ def array_text(value: list[int | str | None]) -> str:
 
 
 def _item(item_text: str) -> str:
+    """An array's item as PostgreSQL prints it, in quotes if it is empty, NULL, or has a character
+    that means something in arrays.
+    """
     plain = item_text and item_text.upper() != "NULL" and not re.search(r'[{},"\\\s]', item_text)
     return item_text if plain else _escaped(item_text)
 

@@ -63,6 +63,9 @@ def _mysql_text(type: SourceType, value_text: str) -> str:
 
 
 def _postgresql_text(type: SourceType, value_text: str) -> str:
+    """The text as PostgreSQL stores it in the type: without NUL characters; a char is padded with
+    blanks to its length.
+    """
     value_text = value_text.replace("\0", "")
     return value_text.rstrip(" ").ljust(type.length or 0) if type.name == "char" else value_text
 

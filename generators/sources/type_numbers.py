@@ -128,6 +128,9 @@ class TypeTable:
         ]
 
     def _add_number(self, column: str) -> str:
+        """The end of an error message for a MySQL type without a product's number: what to add to
+        its row.
+        """
         advice = self._numbers[column]["says"]
         return f'Add `{column} = NUMBER` ({advice}), or `{column} = "{NO_NUMBER}"`.'
 

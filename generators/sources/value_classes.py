@@ -25,6 +25,7 @@ SHORT: Final = 255
 
 @cache
 def _table() -> Mapping[Logical, Mapping[str, Any]]:
+    """The parsed `value_classes.toml`: by logical type, the classes with their values."""
     toml_text = resources.files("generators.sources").joinpath(FILE).read_text("utf-8")
     return {Logical(name): classes for name, classes in tomllib.loads(toml_text).items()}
 

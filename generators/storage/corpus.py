@@ -268,6 +268,9 @@ class _Writer:
         return size + self._put(MANIFEST, _object(_MANIFEST.dump(manifest))).size
 
     def _put(self, name: str, content: str) -> Sink:
+        """Writes a whole text file into the corpus and returns its closed Sink, which has its size
+        and digest.
+        """
         sink = Sink(self._folder / name)
         sink.raw(content.encode())
         sink.close()
@@ -417,6 +420,9 @@ def _located(file: Path, line: int | None = None) -> Iterator[None]:
 
 
 def _load_seed(data: Plain, at: str) -> int:
+    """The seed in a manifest, which is the text of an integer. Raises Malformed for another
+    text.
+    """
     seed_text = string(data, at)
     if not seed_text.removeprefix("-").isdecimal() or len(seed_text) > 40:
         raise Malformed(at, "must be an integer's text")
@@ -424,6 +430,9 @@ def _load_seed(data: Plain, at: str) -> int:
 
 
 def _load_component(data: Plain, at: str) -> str:
+    """The name of a format or profile in a manifest. Raises Malformed if it cannot name a
+    folder.
+    """
     name = string(data, at)
     if not _is_component(name):
         raise Malformed(at, f"{name[:80]!r} cannot name a folder of a corpus")
@@ -598,6 +607,7 @@ def _split(
 
 
 def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
+    """A table's number in a line of a corpus. Raises Malformed if the corpus has no such table."""
     number = integer(data, at)
     if not 0 <= number < len(tables):
         raise Malformed(at, f"{number} is no table of {TABLES}, which has {len(tables)}")

@@ -194,6 +194,7 @@ def member(kind: type[E], data: Plain, at: str) -> E:
 
 
 def _unbase64(data: Plain, at: str) -> bytes:
+    """The bytes of a base64 text at the path `at`. Raises Malformed for any other text."""
     try:
         return base64.b64decode(string(data, at), validate=True)
     except (binascii.Error, ValueError):
@@ -372,6 +373,9 @@ def _load_node(data: Plain, at: str) -> Any:
 
 
 def _load_member(data: Plain, at: str) -> tuple[str, Any]:
+    """A member of a document's object in its JSON form, a list of a name and a value. Raises
+    Malformed.
+    """
     if not isinstance(data, list) or len(data) != 2:
         raise Malformed(at, "must be a name and a value")
     return string(data[0], f"{at}[0]"), _load_node(data[1], f"{at}[1]")

@@ -169,6 +169,9 @@ class _Copy:
 
 
 def _number(digits: str) -> int | Decimal:
+    """The number of a constant in an expression, exact. Raises _Unknown for one that is not digits
+    with at most one point.
+    """
     if not digits.replace(".", "", 1).isdigit():
         raise _Unknown
     return Decimal(digits) if "." in digits else int(digits)
@@ -198,6 +201,9 @@ def _compute(
 
 
 def _as_text(value: object) -> str:
+    """The text that both databases make of a text or an integer. Raises _Unknown for other
+    values.
+    """
     if isinstance(value, str | int):
         return str(value)
     raise _Unknown

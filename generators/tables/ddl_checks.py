@@ -83,6 +83,7 @@ def _intersect(first: Check, second: Check) -> Check | None:
 
 
 def _sort_key(value: Value) -> tuple[int, int | float | Decimal]:
+    """A key by which the values of one column, numbers or dates, are sorted."""
     assert isinstance(value, int | float | Decimal | dt.date)
     return (0, value.toordinal()) if isinstance(value, dt.date) else (1, value)
 

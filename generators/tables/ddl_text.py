@@ -71,6 +71,7 @@ def unescape(escaped: str) -> str:
     """The text between the quotes of PostgreSQL's E'...'."""
 
     def letter(hit: re.Match[str]) -> str:
+        """The character that a matched escape stands for."""
         for digits, base in ((hit[1], 16), (hit[2], 16), (hit[3], 16), (hit[4], 8)):
             if digits is not None:
                 return chr(int(digits, base))

@@ -180,6 +180,9 @@ class LiveTables:
         return True
 
     def _can_hold(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
+        """Whether each of these columns of a user table can hold the cell of the parent row that it
+        shall refer to.
+        """
         return all(
             self.values.can_hold(user, column, value)
             for column, value in zip(columns, cells, strict=True)

@@ -89,6 +89,9 @@ class TableLoad:
         )
 
     def _value(self, user: UserTable, name: str, randomness: random.Random) -> Value:
+        """A random value of a column from its pool, or NULL as often as the column's share of NULLs
+        says.
+        """
         column = user.table.column(name)
         if randomness.random() < self.values.null_share(user, column):
             return None

@@ -219,6 +219,9 @@ def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value
 
 
 def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...]:
+    """The values that the overrides file allows a column. Raises UsageError for an empty list, and
+    for a value that the column cannot hold.
+    """
     if not isinstance(value, list) or not value:
         raise _value_error(file, at, value, "an array of values")
     return tuple(_fitting_value(file, at, column, choice) for choice in value)

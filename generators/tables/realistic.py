@@ -332,6 +332,7 @@ def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
 
 
 def _cycle(values: Sequence[Value]) -> Iterator[Value]:
+    """The values again and again, without end; nothing if there are none."""
     while values:
         yield from values
 
@@ -360,6 +361,9 @@ def _draw_number(low: int, high: int, distribution: str, chance: random.Random) 
 
 
 def _faker_method(name: str) -> str:
+    """The Faker method for a text column, by words in the column's name; `sentence` if none is
+    known.
+    """
     return next(
         (method for pattern, method in PROVIDERS if pattern.search(name.lower())), "sentence"
     )
@@ -367,6 +371,7 @@ def _faker_method(name: str) -> str:
 
 @cache
 def _fakers() -> tuple[Any, ...]:
+    """One Faker for each locale, made once because that takes long."""
     from faker import Faker
 
     return tuple(Faker(locale) for locale in LOCALES)

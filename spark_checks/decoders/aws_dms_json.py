@@ -54,6 +54,9 @@ def _op(m: Column) -> Column:
 
 
 def _kind_without_row(m: Column) -> Column:
+    """CONTROL for an AWS DMS control record; NULL for any other message that is no row, which is
+    CORRUPT.
+    """
     metadata = m["metadata"]
     is_control = (metadata["record-type"] == "control") & metadata["operation"].isNotNull()
     return F.when(is_control, "CONTROL")
@@ -85,6 +88,9 @@ def _mysql_text(cell_text: str, type: SourceType) -> str:
 
 
 def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    """SQL that reads a cell's text in AWS DMS's spelling as a value of the type: DECIMAL from a
+    JSON number, others as MySQL's.
+    """
     if type.logical is Logical.DECIMAL:
         return from_numeric(cell_text, type.precision or 0, type.scale or 0)
     return mysql_typed(cell_text, type, deployment.time_zone)

@@ -161,6 +161,9 @@ class Baseline:
         )
 
     def _before(self) -> Column:
+        """The image before of a row change: that of the row's own place where a message has a list
+        of rows.
+        """
         before = F.col(f"m.{self.before}")
         return F.get(before, F.col("row")) if self.images == ROWS else before
 

@@ -23,6 +23,9 @@ from spark_checks.decoders.families import cloudcanal as _cloudcanal
 
 
 def _kind(m: Column) -> Column:
+    """The kind of a message, by `isDdl` and its type: DDL, or ROW if it has rows; NULL for any
+    other, which is CORRUPT.
+    """
     is_row = m["type"].isin(*_canal.ROW_TYPES)
     return F.when(m["isDdl"] & ~is_row, "DDL").when(
         ~m["isDdl"] & is_row & _canal.has_rows(m["data"]), "ROW"

@@ -42,11 +42,15 @@ MEMBERS: Final = tuple(
 
 
 def _kind(p: Column) -> Column:
+    """The kind of a payload: DDL if it has `ddl` and no row's `op`, ROW for a row change with
+    source and images; NULL for any other, which is CORRUPT.
+    """
     statement = p["ddl"].isNotNull() & (p["op"].isNull() | p["op"].isin("a", "A"))
     return F.when(statement, "DDL").when(p["source"].isNotNull() & DIALECT.has_row(p), "ROW")
 
 
 def _position(p: Column) -> Column:
+    """The binlog's file and offset of a row change; NULL if the message has no file."""
     source = p["source"]
     return F.when(source["file"].isNotNull(), F.concat_ws(":", source["file"], source["pos"]))
 
@@ -78,6 +82,9 @@ def decode_rows(
     setting, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
     def value(c: ColumnOf, image: str) -> str:
+        """SQL of a column's value in an image: CloudCanal's own reading if it has one for the type,
+        else MySQL's.
+        """
         cell_text = _framing.cell(c, image)
         return _cloudcanal.typed(cell_text, c.type, setting) or mysql_typed(cell_text, c.type, zone)
 

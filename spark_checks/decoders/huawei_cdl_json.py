@@ -41,6 +41,7 @@ def _kind(p: Column) -> Column:
 
 
 def _position(p: Column) -> Column:
+    """The LSN of a row change, from the properties of its transaction; NULL if it has none."""
     entries = F.filter(p["transaction"]["properties"], lambda entry: entry["name"] == "lsn")
     return F.get(entries, F.lit(0))["value"].cast("string")
 

@@ -1,8 +1,8 @@
 """Oracle GoldenGate's JSON as native Spark expressions (page ogg of the sources).
 
 One message is one row operation: `op_type` I, U, D or T for a TRUNCATE, `before` the row before it
-and `after` the row after it. `table` is the qualified name: the last part is the table's, what
-stands before it the database's. `op_ts` is when the database changed, wall clock in UTC; `pos`
+and `after` the row after it. `table` is the qualified name: what stands before its first dot is the
+database's, the rest the table's. `op_ts` is when the database changed, wall clock in UTC; `pos`
 orders operations and keeps its leading zeros; keys are `primary_keys`.
 
 Numbers may be JSON numbers or texts, a date may stand before its time with a blank, a colon or a T.
@@ -41,6 +41,7 @@ def _op(m: Column) -> Column:
 
 
 def _instant(m: Column) -> Column:
+    """The commit time of a message from `op_ts`, a wall clock in UTC; NULL for another text."""
     clock = F.concat(
         F.left(m["op_ts"], F.lit(10)), F.lit(" "), F.substring(m["op_ts"], 12, 15), F.lit("Z")
     )

@@ -36,6 +36,9 @@ _OPS: Final = {"c": "INSERT", "u": "UPDATE"}
 
 
 def _avro_name(column_name: str) -> str:
+    """A column's name as TiCDC spells it in Avro schemas: other characters than ASCII letters,
+    digits and `_` become `_`, and a digit does not stand first.
+    """
     return "".join(
         c if c.isascii() and (c.isalnum() or c == "_") else "_"
         for c in ("_" + column_name if column_name[:1] in "0123456789" else column_name)
@@ -237,6 +240,7 @@ class _Baseline:
 
 
 def _parsed(records: DataFrame, image: str) -> DataFrame:
+    """The records with their messages `m` parsed, whose payloads are read as the type `image`."""
     schema = f"schema struct<record: string>, payload {image}"
     return _records(records).withColumn("m", F.from_json(F.col("value").cast("string"), schema))
 

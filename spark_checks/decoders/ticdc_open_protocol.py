@@ -162,6 +162,7 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
         )
 
     def read(texts: Column) -> Column:
+        """The result of `extract` for the JSON texts of a record's keys and values."""
         return let_column(
             framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed)
         )
@@ -271,6 +272,7 @@ def _images(table: Table) -> str:
     """
 
     def struct(cell: Callable[[str], str]) -> str:
+        """SQL of the struct of the table's columns, with the SQL that `cell` gives for each."""
         return (
             f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
         )

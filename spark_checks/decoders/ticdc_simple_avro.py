@@ -341,6 +341,7 @@ class SimpleBaseline:
 
 
 def _payloads(records: DataFrame) -> DataFrame:
+    """The records with the payloads `p` of their messages, read without checks."""
     message = from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"})["message"]
     return records.select(*COORDINATES, message["payload"].alias("p"))
 

@@ -122,6 +122,9 @@ def decode_rows(
     )
 
     def part(m: Column, _own_schema: Column, _former: Column, kind: Column) -> Column:
+        """What level two needs of a message: its operation and images if it is a row of the table,
+        or that it is CORRUPT.
+        """
         of_table = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
         return _framing.part(kind, of_table, m["type"], m["old"], m["data"])
 
@@ -149,6 +152,9 @@ def _message(
         )
 
         def extract_part(own_schema: Column, former: Column) -> Column:
+            """What `extract` makes of the message, with its table's schema after and before a
+            statement, and the kind that follows from them.
+            """
             return let_column(
                 _framing.kind(is_whole, _kind(m, own_schema, former)),
                 lambda kind: extract(m, own_schema, former, kind),

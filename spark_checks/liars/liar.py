@@ -73,6 +73,7 @@ def _spoil(
     def lie(
         true_records: DataFrame, *args: Table, deployment: Deployment | None = None
     ) -> DataFrame:
+        """The spoilt decoder, of level one or, with a table, of level two."""
         false_deployment = replace(deployment or Deployment(), **options) if options else deployment
         return change_rows(decode(change_records(true_records), *args, deployment=false_deployment))
 
@@ -85,6 +86,7 @@ def _on_message_text(decode: Decode, sql: str) -> Decode:
     """
 
     def read_altered_text(records: DataFrame) -> DataFrame:
+        """The records with the SQL's result in the place of each value."""
         with_text = records.withColumn("t", F.col("value").cast("string"))
         return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
 
@@ -112,10 +114,12 @@ def on_cells(
         """The spoilt decoder: it calls the right one, then alters cells in both images."""
 
         def cell(side: str, c: Column) -> str:
+            """SQL of one column in an image, altered if the lie is about the column's type."""
             cell_sql = f"{side}.{quoted(c.name)}"
             return f"{sql(cell_sql, c.type) if which(c.type) else cell_sql} AS {quoted(c.name)}"
 
         def image(side: str) -> str:
+            """SQL of an image with altered cells; NULL where the right decoder gives NULL."""
             return (
                 f"CASE WHEN {side} IS NOT NULL THEN"
                 f" struct({', '.join(cell(side, c) for c in table.columns)}) END"
@@ -131,6 +135,7 @@ def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     """A decoder whose cells of some types are altered by the lie's SQL."""
 
     def which(type: SourceType) -> bool:
+        """Whether the lie is about this type; a lie that names no types is about all."""
         return (
             type.name in lie.get("types", type.name).split()
             and type.logical in lie.get("logicals", type.logical).split()
@@ -143,6 +148,9 @@ def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
 
 
 def _need_a_record(records: DataFrame) -> DataFrame:
+    """Returns the records unchanged; fails without any, as a decoder does that takes the schema
+    from the first record.
+    """
     assert records.head(1), "no record to tell the schema of"
     return records
 

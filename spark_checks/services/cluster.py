@@ -116,6 +116,9 @@ def _sources(root: Path) -> Iterable[Path]:
 
 
 def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
+    """Sends Python modules, by their path in the archive, to the session's executors as one zip
+    file.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in sorted(files.items()):
             archive.write(file, name)

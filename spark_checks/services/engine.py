@@ -207,6 +207,7 @@ def load_module(
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function can be called with this keyword."""
     parameters = inspect.signature(function).parameters
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
@@ -490,6 +491,9 @@ class SparkEngine:
         return frame.count()
 
     def _release(self, handle: str) -> None:
+        """Forgets the records that were opened under a handle, if any, and frees what Spark kept of
+        them.
+        """
         frame = self._opened.pop(handle, None)
         if frame is not None:
             frame.unpersist()
@@ -691,6 +695,7 @@ def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
 
 
 def _between(pairs: list[tuple[int, int]]) -> str:
+    """SQL of a test whether an offset lies in one of these ranges, both ends included."""
     tests = [f"offset BETWEEN {low} AND {high}" for low, high in pairs if low < high]
     singles = [str(low) for low, high in pairs if low == high]
     return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)

@@ -93,6 +93,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": self._at}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """The tasks that read the units from one offset to another; after a restart, counting for
+        the rate begins here.
+        """
         if self._first is None:
             self._first = self._at = end["unit"]
             self._began = time.monotonic()

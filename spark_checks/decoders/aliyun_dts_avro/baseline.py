@@ -56,6 +56,7 @@ class AliyunBaseline:
 
 
 def _records(records: DataFrame) -> DataFrame:
+    """The records with their messages, read by the writer's schema."""
     return records.select(
         *COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m")
     )
@@ -66,6 +67,7 @@ def _if_row(m: Column, value: Column | str) -> Column:
 
 
 def _image(m: Column, side: str) -> Column:
+    """A row's image as a map of texts: the fields' names, and the text of each cell."""
     return F.map_from_arrays(
         m["fields"]["member1"]["name"], F.transform(m[side]["member1"], _branch_text)
     )

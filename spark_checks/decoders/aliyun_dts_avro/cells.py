@@ -171,6 +171,9 @@ def _utf8_text(x: str) -> str:
 
 
 def _float(value: str, type: SourceType) -> str:
+    """SQL that turns the double of a FLOAT cell into a float; NULL where only the float would be
+    infinite.
+    """
     if type.logical is Logical.DOUBLE:
         return value
     overflown = f"abs(v) = float('Infinity') AND abs({value}) <> double('Infinity')"

@@ -211,6 +211,7 @@ def _structs(maps: Column, table: Table) -> Column:
     """Rows in the message's `old` as `data` has them: structs in the place of maps."""
 
     def struct(cell_map: Column) -> Column:
+        """The struct of the table's columns made of one map of cells."""
         return F.struct(
             *(F.try_element_at(cell_map, F.lit(c.name)).alias(c.name) for c in table.columns)
         )

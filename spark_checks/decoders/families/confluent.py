@@ -119,6 +119,7 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
     schema_registry = registry()
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The Arrow batches with values, and keys if `whole_keys`, turned into JSON."""
         for batch in source:
             yield _converted(batch, schema_registry, ("key", "value") if whole_keys else ("value",))
 
@@ -356,6 +357,9 @@ def _long(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
+    """The bytes behind their length in Avro's data, and the place behind them. Raises ValueError if
+    the data end before.
+    """
     size, at = _long(raw, at)
     if not 0 <= size <= len(raw) - at:
         raise ValueError("bytes beyond the end")
@@ -363,6 +367,7 @@ def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _int(raw: bytes, at: int) -> tuple[int, int]:
+    """An Avro int, and the place behind it. Raises ValueError for a number of more than 32 bits."""
     number, at = _long(raw, at)
     if not -(1 << 31) <= number < 1 << 31:
         raise ValueError("an int of more than 32 bits")
@@ -370,11 +375,13 @@ def _int(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _bytes(raw: bytes, at: int) -> tuple[str, int]:
+    """Avro's bytes as base64, as Kafka Connect's JSON spells them, and the place behind them."""
     data, at = _raw(raw, at)
     return base64.b64encode(data).decode(), at
 
 
 def _string(raw: bytes, at: int) -> tuple[str, int]:
+    """An Avro string, and the place behind it. Raises ValueError for bytes that are not UTF-8."""
     data, at = _raw(raw, at)
     return data.decode(), at
 
@@ -392,6 +399,9 @@ def _float(raw: bytes, at: int) -> tuple[float | str, int]:
 
 
 def _packs(value: float, four: bytes) -> bool:
+    """Whether a number becomes exactly these four bytes as a float; false for one that no float
+    holds.
+    """
     try:
         return struct.pack("<f", value) == four
     except OverflowError:

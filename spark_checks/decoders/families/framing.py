@@ -188,6 +188,7 @@ def part(
     """
 
     def with_images(op: Column) -> Column:
+        """The struct for a message with this operation."""
         images = F.array(before(op, old), after(op, new)).alias("images")
         return F.struct(op.alias("op"), *(value.alias(n) for n, value in more.items()), images)
 
@@ -337,6 +338,9 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
 
 
 def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
+    """A value decompressed by `undo`; None for no value, and for one that cannot be
+    decompressed.
+    """
     try:
         return None if value is None else undo(value)
     except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
@@ -344,6 +348,9 @@ def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None
 
 
 def _snappy(value: bytes) -> bytes:
+    """The decompressed bytes of a snappy block. Raises ValueError, before memory is taken, if the
+    block announces too many.
+    """
     if cramjam.snappy.decompress_raw_len(value) > DECOMPRESSED_LIMIT:
         raise ValueError("the block announces more than the limit")
     return bytes(cramjam.snappy.decompress_raw(value))

@@ -149,6 +149,7 @@ def _outside(value: str, type: SourceType) -> str | None:
 
 
 def _domain(spark: str) -> tuple[int, int] | None:
+    """The lowest and highest number of a Spark integer type; None for another type."""
     if spark not in _BITS:
         return None
     half = 1 << _BITS[spark] - 1

@@ -300,6 +300,7 @@ def _with_all_digits(image: Column, member: str) -> Column:
         return parsed
 
     def replace_digits(texts: Column) -> Column:
+        """The image with each cell replaced by its text with all digits where that was found."""
         return F.transform_values(
             image, lambda name, cell_text: F.coalesce(unmark_numbers(texts[name]), cell_text)
         )
@@ -438,6 +439,9 @@ class _RowSql:
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
 
     def _wire(self, type: SourceType) -> DataType:
+        """The Spark type as which a column is parsed from JSON: a DECIMAL that comes as a JSON
+        number keeps its digits so, all else is a text.
+        """
         fits = (type.precision or 0) <= 38 and (type.scale or 0) >= 0
         if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and fits:
             return DecimalType(38, type.scale or 0)
@@ -476,6 +480,9 @@ def message_of(
         """
 
         def extract_part(kind: Column) -> Column:
+            """What `extract` makes of the message of that kind, with its operation if it is a row
+            change.
+            """
             return let_column(
                 F.when(kind == "ROW", dialect.operation(p)),
                 lambda op: extract(Message(m, p, kind, op)),

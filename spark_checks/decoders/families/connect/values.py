@@ -388,6 +388,7 @@ def _time(micros: str, type: SourceType) -> str:
 
 
 def _clock(t: str) -> str:
+    """SQL of a TIME's text without the Z that may end it; NULL for another text."""
     plain = f"regexp_replace({t}, 'Z$', '')"
     return f"CASE WHEN {t} RLIKE r'{_CLOCK}' THEN {plain} END"
 
