@@ -344,7 +344,9 @@ class Materialiser:
         )
 
     def apply_statements(self, key_rows: DataFrame, ddl: DataFrame) -> DataFrame:
-        """The rows after those statements that are newer than they are."""
+        """The keys' rows after TRUNCATE, DROP TABLE and DROP COLUMN: what is older than the
+        statement is deleted, or loses the column.
+        """
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
             F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias(
@@ -414,7 +416,7 @@ def as_part(part: str, frame: DataFrame) -> DataFrame:
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """The union by column names."""
+    """The rows of all these DataFrames, whose columns are matched by name."""
     first, *more_frames = frames
     for frame in more_frames:
         first = first.unionByName(frame)
@@ -442,7 +444,7 @@ class Keeper:
         self.files = hadoop.Path(self.directory).getFileSystem(spark._jsc.hadoopConfiguration())
 
     def ids(self) -> list[int]:
-        """The batches with a state, in order."""
+        """The numbers of the batches whose state is on disk, in order; none before the first."""
         home = self.path(self.directory)
         if not self.files.exists(home):
             return []
@@ -450,7 +452,9 @@ class Keeper:
         return sorted(int(name) for name in names if name.isdigit())
 
     def before(self, batch: int) -> DataFrame:
-        """The state before a batch."""
+        """The state of the newest batch before this one, which may be started again; an empty state
+        before the first.
+        """
         older = [number for number in self.ids() if number < batch]
         if not older:
             return as_part("", self._spark.range(0))

@@ -251,7 +251,9 @@ class Filler:
         return kinds
 
     def _learn_kind(self, op: Op, variant: int) -> _Kind:
-        """Learns the messages of an op and variant."""
+        """Learns the messages of an op and variant, and where in them the values and times stand,
+        as the loop that fills them needs it. Raises NotLearned.
+        """
         probes: dict[str, tuple[Value, ...]] = {}
         for number in range(self._options.rows):
             end = f"/{number}" if number else ""

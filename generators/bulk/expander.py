@@ -152,7 +152,9 @@ class _Source:
         self._fresh = endless(random_.randrange(1, 1000))
 
     def events(self) -> Iterator[RowChange]:
-        """The statements, in commit order."""
+        """Random row changes of the one table, in commit order, each possible with the rows that
+        are there.
+        """
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)
             op = self._random.choices(tuple(OPS), tuple(OPS.values()))[0]

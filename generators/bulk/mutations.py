@@ -233,7 +233,9 @@ def _bases(
 
 @cache
 def _foreign_messages(name: str) -> tuple[bytes, ...]:
-    """Messages of other formats, and documents of no format."""
+    """Values that no message of this format has: messages of other formats, and documents
+    of none.
+    """
     values = [
         b"42",
         b"null",

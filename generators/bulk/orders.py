@@ -335,7 +335,9 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
 def _images(
     raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int
 ) -> RowImages:
-    """The row images that the random bytes at `offset` stand for."""
+    """The images of row `number` of a statement on orders, from the statement's random bytes at
+    `offset`.
+    """
     columns = columns_by_byte(options)
     cells: dict[str, Value] = {
         name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i

@@ -72,7 +72,9 @@ def _from_writer(
     layout: Layout,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of the units, as the format's writer writes them."""
+    """The messages of these units of load, as the format's writer writes them, without
+    templates.
+    """
     for n in units:
         for written in fmt.write(
             load_scenario(fmt, profile, seed, n, options).history, profile, layout

@@ -211,7 +211,9 @@ class Story(ABC):
             self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
 
     def apply(self, image: RowImages) -> None:
-        """Applies the change of one row to the rows."""
+        """Applies the change of one row to the table's rows, and notes which keys are moved or gone
+        and which event was a key's last.
+        """
         old = None if image.before is None else self.key(image.before)
         new = None if image.after is None else self.key(image.after)
         if old is not None:

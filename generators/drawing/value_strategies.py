@@ -378,7 +378,9 @@ def _duration(type: SourceType) -> SearchStrategy[int]:
 
 
 def _documents() -> SearchStrategy[Any]:
-    """A strategy of JSON documents."""
+    """A strategy of the contents of JSON documents: numbers, texts, and small lists and objects of
+    them.
+    """
     leaves = st.one_of(
         st.none(),
         st.booleans(),

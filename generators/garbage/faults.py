@@ -222,7 +222,9 @@ def _change_member(
 
 
 def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes | None]:
-    """Changes the first row."""
+    """The function that changes the first new row of a message by `change`, or returns None if the
+    message has no rows.
+    """
 
     def apply(members: dict[str, Any], name: str) -> None:
         """Changes the first row that the member `name` of `members` holds."""

@@ -278,7 +278,9 @@ def _rebatch(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _split(stream: Stream, chance: random.Random) -> Stages:
-    """Cuts stages between two messages of one event."""
+    """Cuts the stream's stages between two messages of one event, where events have several; else
+    evenly.
+    """
     messages = stream.written
     inside = [
         n
@@ -402,7 +404,9 @@ def _is_row(written: Written) -> bool:
 
 
 def _corrupt(stream: Stream, chance: random.Random) -> Stages:
-    """Unreadable messages stand between the others, in every stage."""
+    """The stream with unreadable messages between the others in every stage, each of which the
+    decoder must return as one CORRUPT row.
+    """
     must = [
         f
         for f in faults.applicable(stream.faults, stream.compression)

@@ -80,7 +80,9 @@ _ONCE: Final = json.JSONDecoder(
 
 
 def json_remains(value: bytes | None) -> Remains:
-    """What is left of a message in JSON."""
+    """What can be read of a value that should be one JSON object: readable, doubtful or unreadable,
+    and why; NULL for no value.
+    """
     if value is None:
         return NULL
     try:

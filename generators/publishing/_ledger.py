@@ -116,7 +116,9 @@ class Ledger:
         return self._acknowledged + self._confirmed_count()
 
     def count_failure(self, error: KafkaError) -> None:
-        """Counts an undelivered message."""
+        """Counts a message that the client could not deliver, and keeps the texts of the first
+        different errors.
+        """
         self.failed += 1
         self.timed_out |= error.code() == self._codes._MSG_TIMED_OUT
         self.denied |= error.code() == self._codes.TOPIC_AUTHORIZATION_FAILED

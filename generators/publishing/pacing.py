@@ -402,7 +402,7 @@ class Paced:
             self.poll(0 if early < _POLLED_S else min(early, 0.1))
 
     def summary(self) -> Published:
-        """The counts so far."""
+        """The counts, the speed and the latencies of what was published so far."""
         ledger, seconds = self.ledger, self.clock() - self.began
         return Published(
             sent=self.number,

@@ -39,7 +39,9 @@ class RecordingAgreement:
 
 
 def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
-    """Every recording of a format that has episodes, in their order."""
+    """How the messages of each recording of a format agree with our writer's, for recordings that
+    have episodes, in their order.
+    """
     audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):
         audits.setdefault(episode.recording.name, (episode.recording, []))[1].extend(

@@ -170,7 +170,9 @@ class _RecordingCutter:
     # ---- statements
 
     def _cut_ddl(self, statement: Mapping[str, Any]) -> None:
-        """Takes the message of a DDL statement, if Canal published one."""
+        """Adds the message of a DDL statement to the episode of the statement's table, if Canal
+        published one; follows the statement's effect on column types in any case.
+        """
         parsed = ddl.parse_statement(statement["sql"], statement["default_db"] or "")
         if parsed is None or statement.get("error"):
             return

@@ -334,7 +334,9 @@ def _key_number(message: Message) -> int:
 
 
 def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
-    """The table's rows at the end of the recording, as one snapshot."""
+    """The table's rows at the end of the recording as one change of operation READ, as a snapshot
+    reads them; nothing if the table is empty.
+    """
     final_rows = sorted(
         store.truth(PRODUCT)[server]["final"].get(table, ()),
         key=lambda final_row: int(final_row.get("id") or 0),

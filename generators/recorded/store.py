@@ -41,7 +41,9 @@ class DamagedRecording(HarnessError):
 
 
 def root() -> Path:
-    """The folder of all recordings."""
+    """The folder of all recordings: the installed package's own, or the checkout's
+    `fixtures/recorded`.
+    """
     of_package = Path(__file__).parent / "data"
     return (
         of_package if of_package.is_dir() else Path(__file__).parents[2] / "fixtures" / "recorded"

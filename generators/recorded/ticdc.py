@@ -80,7 +80,9 @@ _KEEPS_TEXT: Final = (
 
 
 def episodes() -> Iterator[Episode]:
-    """Every episode of every recording."""
+    """The episodes of every TiCDC recording: the events of one table with their messages. Those of
+    which our writer makes other messages are left out.
+    """
     for recording in map(_with_facts, store.recordings(PRODUCT)):
         steps = _steps(recording.truth)
         by_event: dict[int, list[Message]] = {}
@@ -322,7 +324,9 @@ def _steps(document: str) -> tuple[_Step, ...]:
 
 
 def _truth_steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
-    """The events that SQL saw, each with its table before and after it."""
+    """The events of a document of truth, each with its table before and after it; events that
+    changed nothing are left out.
+    """
     show_creates = {name: list(versions) for name, versions in truth["tables"].items()}
     tables: dict[tuple[str, str], Table] = {}
     for event in truth["events"]:
@@ -418,7 +422,9 @@ def _group_by_transaction(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
 
 
 def _group_events(steps: Sequence[_Step]) -> Iterator[Event]:
-    """The model's events of some steps of one kind."""
+    """The model's events of neighbouring steps: one for a watermark, bootstrap or statement, or the
+    row changes of one transaction.
+    """
     step = steps[0]
     event = step.truth
     match event["kind"]:

@@ -76,7 +76,9 @@ class TypeTable:
             self._check_row(name, type_entry)
 
     def numbers(self, column: NumberName) -> TypeNumbers:
-        """The numbers of one column."""
+        """A product's numbers of MySQL's types, from one column of the table; types without a
+        number are left out.
+        """
         number_by_name: dict[str, int] = {}
         for name, type_entry in self._rows.items():
             number = type_entry.get(self._source_of(column, type_entry), NO_NUMBER)

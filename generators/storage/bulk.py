@@ -139,7 +139,9 @@ def content(first: int, second: int) -> str:
 def manifest(
     fmt: Format[Any], profile: Profile, seed: int, statements: int, messages: int, content: str
 ) -> bytes:
-    """The text of `bulk.json`."""
+    """The bytes of a bulk corpus's `bulk.json`: what it holds, and `content`, the digest of its
+    messages.
+    """
     deployment = codec.dump_deployment(profile.deployment)
     values = (
         VERSION,

@@ -105,7 +105,7 @@ def fields(data: Plain, at: str, legal: Set[str]) -> dict[str, Any]:
 
 
 def kind_of(data: object) -> str:
-    """The kind of a JSON value, in words."""
+    """The kind of a JSON value in words, such as `a number`, for error messages."""
     match data:
         case None:
             return "null"

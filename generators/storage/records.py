@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def schema() -> pa.Schema:
-    """The Arrow schema of the columns."""
+    """The Arrow schema of a corpus's Parquet file: the columns of Spark's Kafka source."""
     import pyarrow as pa
 
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])

@@ -68,7 +68,9 @@ def _sample_value(type: SourceType) -> object:
 
 
 def _assign(type: SourceType, value: object) -> object:
-    """The value as a column of the type keeps it."""
+    """The computed value as a column of the type keeps it, rounded half up to its scale. Raises
+    _Unknown where the databases may differ.
+    """
     match value, type.logical:
         case None, _:
             return None

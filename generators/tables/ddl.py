@@ -98,7 +98,9 @@ class DdlReader:
         return False
 
     def note_unread(self, script: Script, span: Span, beginning: str) -> None:
-        """Notes a statement that makes no table."""
+        """Notes that a statement which makes no table is left out, with the kind of its object if
+        that is known.
+        """
         object_match = _OBJECT.match(beginning)
         end = min(
             span.end, span.start + (object_match.end() + 40 if object_match else len(beginning))

@@ -445,7 +445,9 @@ def _read_reference(
 
 
 def _read_options(draft: Draft, cursor: Cursor) -> None:
-    """The options of a table, and its partitions."""
+    """Reads the options behind a table's definition, such as character set and comment, into the
+    draft; partitions are noted and left out.
+    """
     while not cursor.done:
         cursor.accept(",")
         start = cursor.at
@@ -490,7 +492,9 @@ def _read_options(draft: Draft, cursor: Cursor) -> None:
 
 
 def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
-    """The actions of ALTER TABLE."""
+    """Applies the actions of an ALTER TABLE at the cursor to the table's draft, one after the
+    other.
+    """
     alterations = _ALTERATIONS if draft.mysql else _ALTERATIONS_POSTGRESQL
     for action in cursor.split_at_commas():
         if _read_key_alteration(draft, action) or _read_table_alteration(draft, action):
@@ -612,7 +616,9 @@ def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column
 
 
 def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
-    """Changes a column, where the action is known. Raises UsageError."""
+    """Applies one action of ALTER COLUMN to the draft, and says whether it is known. Raises
+    UsageError if the table has no such column.
+    """
     at, name = cursor.peek(), cursor.take_name()
     old_column = next((c for c in draft.columns if c.name == draft.column_name(name)), None)
     if old_column is None:
@@ -645,7 +651,9 @@ def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
 
 
 def _read_column_change(draft: Draft, cursor: Cursor, types: Types, written_name: str) -> None:
-    """A column's new definition."""
+    """Gives a column of the draft the new definition at the cursor (MODIFY, CHANGE), which may
+    rename it. Raises UsageError if the table has no such column.
+    """
     old_name = draft.column_name(written_name)
     if old_name is None:
         raise cursor.script.error(

@@ -155,7 +155,9 @@ class Draft:
         self.indexes.append(Index(free_name, columns, unique))
 
     def build_table(self) -> Table:
-        """The table."""
+        """The table of the draft as the model has it: columns of the primary key are NOT NULL,
+        unique indexes are keys.
+        """
         primary = tuple(self.primary)
         columns = tuple(
             replace(c, nullable=False) if c.name in primary else c for c in self.columns

@@ -126,7 +126,9 @@ class Script:
         return ":".join((self.file, *map(str, self.line_and_column(at))))
 
     def note(self, start: int, end: int, action: str) -> None:
-        """Notes a construct."""
+        """Notes what was done with a construct of the script, between two offsets, with its line
+        and its text.
+        """
         construct = " ".join(self.code[start:end].split())
         line, column = self.line_and_column(start)
         self.notes.append(

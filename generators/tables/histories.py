@@ -58,7 +58,9 @@ class LiveTables:
             self.parent_keys.append([ParentKey(key, number_by_name[key.parent]) for key in keys])
 
     def has_free_keys(self, table_number: int, cells: Row, ignored_row: Row | None = None) -> bool:
-        """Whether no other row has a unique key of the row."""
+        """Whether no live row of the table, other than `ignored_row`, has a unique key that these
+        cells have.
+        """
         compared_rows = [
             compared_row
             for compared_row in self.live_rows[table_number]

@@ -102,7 +102,9 @@ class Axis:
 
 
 def axis(column: Column) -> Axis | None:
-    """The axis of a column's type; None for types without order."""
+    """The numbers on which a column's values lie in order, with the everyday range of the column's
+    name and type; None for types without order.
+    """
     from generators.drawing.value_strategies import signed_decimal
 
     type, name = column.type, column.name.lower()
@@ -316,7 +318,9 @@ _MOMENTS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TI
 
 
 def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
-    """Values of a type that has a grammar of its own."""
+    """A pool of values for a column whose texts must obey a grammar, such as JSON, uuid or
+    interval; of other types the boundary values.
+    """
     if (
         type.logical is Logical.JSON
         and not type.name.endswith("]")

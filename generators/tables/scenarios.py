@@ -86,7 +86,9 @@ def _scenarios_without_computed(
 
 
 def boundary_scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
-    """A named scenario of level one."""
+    """A level-one scenario of a user's tables with that name and those events, tagged as a
+    boundary.
+    """
     return Scenario(
         name,
         History(tuple(events), seed=sum(name.encode())),

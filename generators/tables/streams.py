@@ -125,7 +125,9 @@ class _TableStory(Story):
         self.reserved.clear()
 
     def take_base_row(self) -> Row | None:
-        """A distinct row that no row of the table and of the statement has."""
+        """One of the table's distinct rows whose key is free, and from now on reserved for the
+        statement; None if there is none left.
+        """
         free_rows = [
             base_row
             for base_row in self.base_rows

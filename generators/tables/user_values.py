@@ -63,7 +63,7 @@ def passes_check(check: Check, value: Value) -> bool:
 
 
 def _fits_type(type: SourceType, value: Value) -> bool:
-    """Whether a column of the type holds the value."""
+    """Whether a column of the type can hold the value without changing it."""
     if (
         isinstance(value, float)
         and type.source == "mysql"
@@ -250,7 +250,9 @@ class Values:
         return tuple(possible_values[: realistic.SIZE]) or (None,)
 
     def fill_pools(self) -> Values:
-        """These values with every pool made."""
+        """These values, after the pool of every column has been made, which is otherwise made at
+        its first use.
+        """
         for user in self.schema.tables:
             for column in user.table.columns:
                 self.pool(user, column)

@@ -68,7 +68,9 @@ def _kind_without_row(m: Column) -> Column:
 
 
 def _columns(m: Column) -> dict[str, Column]:
-    """The envelope columns of a message."""
+    """The level-one columns of a Maxwell message beside operation and images; a statement's `ts` is
+    in milliseconds, a row's in seconds.
+    """
     is_statement = m["type"].isin(*_STATEMENTS)
     return {
         "database": m["database"],

@@ -55,7 +55,7 @@ BASELINE: Final = Baseline(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of FlatRecords."""
+    """Level one: the changes that records with Tencent DTS's FlatRecords carry."""
 
     def change(m: Column, kind: Column) -> Column:
         """The level-one row of a message."""
@@ -86,7 +86,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`."""
+    """Level two: typed row changes of `table` from Tencent DTS's FlatRecords, and CORRUPT rows."""
     deployment = deployment or Deployment()
 
     def part(m: Column, kind: Column) -> Column:

@@ -179,7 +179,9 @@ def decode_rows(
 
 
 def _typed(cell_text: str, type: SourceType, zone: str) -> str:
-    """SQL of the value of a cell's text."""
+    """SQL that reads a cell's text in TiCDC's Avro as a value of the type: base64 for bytes and
+    BIT, a label for ENUM, labels for SET, other types as MySQL's text.
+    """
     match type.logical:
         case Logical.BINARY:
             return base64_bytes(cell_text)

@@ -21,7 +21,9 @@ _TSO: Final = DecimalType(20, 0)
 
 
 def _kind(m: Column) -> Column:
-    """`isDdl` decides first, then `type`."""
+    """The kind of a message, by `isDdl` first, then by its type: DDL, ROW or WATERMARK; NULL for
+    any other, which is CORRUPT.
+    """
     ddl = m["isDdl"] & m["type"].isin(*_canal.DDL_TYPES)
     dml = ~m["isDdl"]
     return (

@@ -240,7 +240,7 @@ def _texts(image: str) -> Column:
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`."""
+    """Level two: typed row changes of `table` from TiCDC Simple in Avro, and CORRUPT rows."""
     kind, dml = F.col("kind"), F.col("dml")
     of_table = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
     row_change = _framing.part(kind, of_table, dml["type"], dml["old"], dml["data"])

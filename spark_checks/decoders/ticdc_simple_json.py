@@ -110,7 +110,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`."""
+    """Level two: typed row changes of `table` from TiCDC Simple in JSON, and CORRUPT rows."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
     split = (

@@ -322,7 +322,9 @@ class SparkEngine:
                 ) from error
 
     def _start(self, request: Mapping[str, Any]) -> list[str]:
-        """Starts the session; what the user should know of its start."""
+        """Starts the Spark session of the request, and returns the lines that the user should read
+        about its start.
+        """
         conf, home, lines = request["conf"], os.environ.get("TMPDIR", ""), list[str]()
         self.take(request["given"])
         try:
@@ -451,7 +453,9 @@ class SparkEngine:
         return files
 
     def _sources(self, forget: bool) -> list[str]:
-        """The files of the decoders' modules."""
+        """The files of the modules that the decoders were loaded from. With `forget`, decoders and
+        modules are dropped, so that changed files are loaded again.
+        """
         files = self._modules()
         if forget:
             self._decoders.clear()
@@ -499,7 +503,9 @@ class SparkEngine:
             frame.unpersist()
 
     def refusal(self, request: Mapping[str, Any], error: Exception) -> dict[str, Any]:
-        """The reply to a request that raised."""
+        """The reply to a request that raised: the error's text and its sort, which says whether the
+        request, the decoder or the harness is at fault.
+        """
         if isinstance(error, DecoderError):
             return {"error": "usage", "message": str(error)}
         if lacking := self.lacking(error):

@@ -82,7 +82,9 @@ class LiveSession(SparkEngine):
             self.spark.removeTag(self._tag)
 
     def answer(self, request: Mapping[str, Any], limit_s: float) -> dict[str, Any] | None:
-        """The reply; None if the time limit interrupted the request."""
+        """The reply to a request; None if it took longer than the time limit and was
+        interrupted.
+        """
         answered, late = threading.Event(), threading.Event()
 
         def watch() -> None:
@@ -105,7 +107,7 @@ class LiveSession(SparkEngine):
             answered.set()
 
     def interrupt(self) -> None:
-        """Ends what runs in Spark."""
+        """Ends the Spark jobs that a request has started, and the queries of pipelines."""
         if is_remote():
             self.spark.interruptTag(self._tag)
         else:
@@ -149,7 +151,7 @@ class LiveSession(SparkEngine):
         return self.spark.createDataFrame(records).coalesce(1 + records.num_rows // TASK_RECORDS)
 
     def _temporary(self) -> set[tuple[str, str]]:
-        """Names and places of temporary views."""
+        """The temporary views of the user's session, as names and namespaces."""
         views: set[tuple[str, str]] = set()
         for place in ("", "global_temp"):
             # A catalogue need not have views.

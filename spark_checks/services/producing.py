@@ -99,7 +99,7 @@ class _Producers:
         self._group = ""
 
     def begin(self, command: Mapping[str, Any]) -> None:
-        """Starts the tasks."""
+        """Starts the tasks that publish the command's load, and returns while they run."""
         self._figures, self._error, self._group = (
             [],
             None,
@@ -165,7 +165,9 @@ def _source(task: str, number: int) -> ProducerSource:
 def _produce(
     task_json: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Publishes the part of a command that a producer does; its figures."""
+    """The work of one producer's task: publishes its part of the command's load, together with the
+    others, and returns its figures as JSON. Raises RuntimeError if Spark begins it again.
+    """
     task, context = Task(**json.loads(task_json)), BarrierTaskContext.get()
     together, parts = cache(context.barrier), task.producers
     id_rows = chain.from_iterable(batch.to_pylist() for batch in batches)

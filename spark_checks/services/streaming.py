@@ -72,7 +72,7 @@ class _Part:
     lanes: topics.Lanes
 
     def select_records(self, records: DataFrame) -> DataFrame:
-        """Its records."""
+        """Those of a batch's records that lie in the lanes of this part."""
         return (
             records
             if self.whole

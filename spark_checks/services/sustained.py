@@ -311,7 +311,9 @@ class _Query:
         }
 
     def write_sample(self, out: str) -> dict[str, Any]:
-        """See `handle`."""
+        """Writes the kept sample of rows to an Arrow file, and returns their number and the offset
+        up to which they were taken, by lane.
+        """
         session = self._spark._jsparkSession
         frame = DataFrame(session.createDataFrame(self._rows, self._schema), self._spark)
         sample = frame.toArrow()

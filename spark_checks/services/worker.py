@@ -30,7 +30,7 @@ GRACE_S: Final = 2.0
 
 
 def main() -> None:
-    """Serves until stdin closes."""
+    """Serves the requests of the parent process, a thread for each lane, until stdin closes."""
     replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w", encoding="utf-8")
     lock = threading.Lock()
     first: Lane = queue.Queue()

@@ -40,7 +40,9 @@ _DOT: Final = "\\u002E"
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Records."""
+    """Level one: the changes that Kafka records with Aliyun DTS's Records carry, one row
+    for each.
+    """
     m, kind = F.col("m"), F.col("kind")
     readable, change_record = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(change_record["operation"])
@@ -67,7 +69,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`."""
+    """Level two: typed row changes of `table` from Aliyun DTS's Records, and CORRUPT rows."""
     m, kind = F.col("m"), F.col("kind")
     of_table = (kind == "ROW") & _is(table, m)
 

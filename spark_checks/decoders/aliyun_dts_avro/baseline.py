@@ -74,7 +74,7 @@ def _image(m: Column, side: str) -> Column:
 
 
 def _branch_text(cell: Column) -> Column:
-    """The cell's branch as text."""
+    """A cell's text, from the one branch of the Avro union that it has; NULL if it has none."""
     clock = cell["member5"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])
     time = F.concat_ws(":", clock["hour"], clock["minute"], clock["second"])

@@ -113,7 +113,9 @@ def _outside(value: str, type: SourceType) -> str | None:
 
 
 def _value(x: str, type: SourceType, nanos: str) -> str:
-    """SQL of the cell's typed value."""
+    """SQL of a cell's value as a column of the type has it, from the branches that the type may
+    have; other branches give NULL.
+    """
     integer, label = _branch(x, "Integer", "value"), _utf8_text(x)
     match type.logical:
         case Logical.TEXT:
@@ -329,7 +331,9 @@ def _mask(label: str, type: SourceType) -> str:
 
 
 def _bits(label: str, type: SourceType) -> str:
-    """A boolean's text, or the digits of a bit string."""
+    """SQL of the value of a boolean's text, or of a BIT's text of binary digits; NULL for another
+    text.
+    """
     if type.name == "boolean":
         return let(
             LOWER.format(label),

@@ -82,7 +82,7 @@ class CanalDialect:
     )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one."""
+        """Level one: the changes that records with messages of this dialect carry."""
         names = self.names
 
         def changes(m: Column, kind: Column) -> Column:

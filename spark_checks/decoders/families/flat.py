@@ -63,7 +63,9 @@ class Flat:
     exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one."""
+        """Level one: the changes that records with messages of this format carry, one row
+        for each.
+        """
 
         def change(m: Column, kind: Column, op: Column) -> Column:
             """The level-one row of a message."""
