@@ -530,7 +530,7 @@ class Scenario:
     tags: frozenset[str] = field(default_factory=frozenset)
 
     def tagged(self, *tags: str) -> Scenario:
-        """The same scenario with more tags."""
+        """The same scenario with these tags added to its own."""
         return replace(self, tags=self.tags | set(tags))
 
 

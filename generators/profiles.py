@@ -29,7 +29,7 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """`v7.1.6+extension`."""
+        """The profile's name: the release and its options, such as `v7.1.6+extension`."""
         return "+".join((self.release, *self.options))
 
     @property

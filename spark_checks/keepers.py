@@ -289,7 +289,9 @@ class Materialiser:
         return "struct(version, tie)"
 
     def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
-        """The row of each key after its events: the row of the newest event."""
+        """The row of each key after a batch: that of the newest among the key's events and its row
+        in the state before.
+        """
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (
             state.withColumn("whole", F.lit(True))

@@ -176,7 +176,9 @@ class Filler:
     def _learn_texts(
         self, op: Op, names: Iterable[str], variant: int = 0
     ) -> tuple[MessageShape, ...]:
-        """Learns how messages of an op spell all values of these columns."""
+        """Learns from the writer how messages of an op spell all values of load in these columns,
+        and returns the messages' shapes. Raises NotLearned.
+        """
         probes = {
             name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ())]))
             for name in names

@@ -89,7 +89,9 @@ class _RecordingCutter:
         self.filtered = "field" in recording.name
 
     def episodes(self) -> Iterator[Episode]:
-        """The episodes in the order of their first message."""
+        """The episodes of the recording, in the order of their first message. Raises HarnessError
+        for a message that the truth does not explain.
+        """
         for statement in self.truth["statements"]:
             if statement["kind"] == "DDL":
                 self._cut_ddl(statement)

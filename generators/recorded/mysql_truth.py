@@ -144,7 +144,9 @@ def parse_table(show_create: str, database: str, name: str) -> Table:
 
 
 def _parse_column(name: str, definition: str) -> Column:
-    """A column from its line in SHOW CREATE TABLE."""
+    """The column that a line of SHOW CREATE TABLE defines; `definition` is what follows
+    its name.
+    """
     match = _TYPE.match(definition)
     assert match is not None
     attributes = match[5]

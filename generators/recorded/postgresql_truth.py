@@ -201,7 +201,7 @@ def _parse_days(date_text: str) -> int:
 
 
 def _parse_document(type: SourceType, document_text: str) -> Any:
-    """An hstore, point, array or JSON value from the text that SQL shows."""
+    """The contents of an hstore, point, array or JSON value, from the text that SELECT prints."""
     if type.name == "hstore":
         return {
             _unescape(pair[1]): None if pair[2] is None else _unescape(pair[2])

@@ -10,7 +10,7 @@ from generators.sources.boundaries import ID, START, change, insert, named, neut
 
 
 def ddl_name(action: str) -> str:
-    """The name of an action's scenario."""
+    """The name of the scenario of a statement's action, such as `ddl/add-column`."""
     return f"ddl/{action.replace(' ', '-')}"
 
 
@@ -42,7 +42,7 @@ def ddl_event(
 
 
 def of_statement(event: SchemaChange, *tags: str) -> Scenario:
-    """A statement alone."""
+    """The scenario of one statement and nothing else, named and tagged by its action."""
     return named(ddl_name(event.action), event, tags=(f"ddl:{event.action}", *tags))
 
 

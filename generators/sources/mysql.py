@@ -378,7 +378,9 @@ def _binary_class(value: bytes) -> str:
 
 
 def _json_class(value: object) -> str:
-    """The value class of a JSON value: the sort of its outermost part."""
+    """The value class of a JSON value, by the sort of its outermost part: `object`, `number`,
+    `null-literal` ...
+    """
     match value:
         case None:
             return "null-literal"

@@ -157,7 +157,7 @@ class MissingType(UsageError, KeyError):
 
 
 def _quoted(name: str) -> str:
-    """A type's name as a key of TOML."""
+    """A type's name as a key of the TOML file, in quotes if it is not one plain word."""
     if re.fullmatch(r"\w+", name):
         return name
     return f"'{name}'" if '"' in name else f'"{name}"'

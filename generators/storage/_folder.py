@@ -96,7 +96,7 @@ class Sink:
         self._handle = file.open("xb")
 
     def raw(self, data: bytes) -> None:
-        """Appends bytes."""
+        """Appends bytes to the file, and to its digest and size."""
         self._handle.write(data)
         self._digest.update(data)
         self.size += len(data)

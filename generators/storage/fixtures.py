@@ -72,7 +72,9 @@ WIDEST: Final = 40
 
 
 def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
-    """The fixture's cases of a profile, in their fixed order."""
+    """The cases of a profile that the fixture holds, in their fixed order: some named ones and some
+    drawn ones, without those that are too wide or too long.
+    """
     format_scenarios = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
     spread = (
         {format_scenarios[i * len(format_scenarios) // OWN] for i in range(OWN)}

@@ -155,7 +155,10 @@ def _note_leftover(cursor: Cursor) -> None:
 
 
 def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None = None) -> None:
-    """A column's definition; `position` is its number, None for the last."""
+    """Reads a column's definition at the cursor into the draft; `position` is its number among the
+    columns, None for the last. A type that the model lacks is noted, and the column (PostgreSQL) or
+    the table (MySQL) left out. Raises UsageError for a second column of that name.
+    """
     name = cursor.take_name()
     if draft.column_name(name):
         raise cursor.script.error(cursor.words[0].start, f"column {name} is defined twice")
@@ -315,7 +318,9 @@ def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
 
 
 def read_constraint(draft: Draft, cursor: Cursor) -> None:
-    """A key, an index, a foreign key or a CHECK of a table."""
+    """Reads the definition of a key, an index, a foreign key or a CHECK at the cursor into the
+    table's draft.
+    """
     start = cursor.at
     name = _read_constraint_name(cursor)
     if cursor.accept("PRIMARY KEY USING INDEX"):
@@ -370,7 +375,9 @@ def _read_index_name(cursor: Cursor) -> str:
 
 
 def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...]:
-    """The columns of a key; none, and a note, if one is an expression."""
+    """The columns of a key at the cursor; none, and a note, if one is an expression or is left out
+    of the table. Raises UsageError for an unknown column.
+    """
     columns: list[str] = []
     prefix = False
     for part in cursor.take_parentheses().split_at_commas():
@@ -419,7 +426,9 @@ def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
 def _read_reference(
     draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False
 ) -> None:
-    """The parent of a foreign key, and what happens to children."""
+    """Reads the parent of a foreign key of `columns` at the cursor, and its actions; those that
+    change children (CASCADE, SET ...) are noted.
+    """
     parent_name = draft.resolve_name(cursor.take_names())
     parent_columns = (
         tuple(part.take_name() for part in cursor.take_parentheses().split_at_commas())

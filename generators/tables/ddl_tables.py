@@ -47,7 +47,7 @@ class Pending:
         )
 
     def note(self, action: str) -> None:
-        """Notes it."""
+        """Notes in the script's notes what was done with this construct."""
         self.script.note(self.start, self.end, action)
 
 
@@ -77,7 +77,7 @@ class Draft:
 
     @property
     def table_name(self) -> TableName:
-        """Its full name."""
+        """The table's full name, with its database and, of PostgreSQL, its schema."""
         return TableName(self.database, self.schema, self.name)
 
     @property

@@ -142,7 +142,7 @@ class Script:
         )
 
     def error(self, at: int, what: str) -> UsageError:
-        """An error at an offset."""
+        """The UsageError for a mistake at an offset of the script, with file, line and column."""
         return UsageError(f"{self.location(at)}: {what}")
 
     def statements(self) -> Iterator[Span]:
@@ -391,7 +391,7 @@ class Cursor:
         )
 
     def source_text(self) -> str:
-        """The text of all words."""
+        """The script's text from the cursor's first word to its last; "" for no words."""
         return self.script.code[self.words[0].start : self.words[-1].end] if self.words else ""
 
     def note(self, start: int, action: str) -> None:

@@ -166,7 +166,7 @@ def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]
 
 
 def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
-    """The default that comes next; None for NULL."""
+    """The default of a MySQL column that stands at the cursor; None if it is NULL."""
     start, word = cursor.at, cursor.peek()
     sign = cursor.accept("+", "-")
     if (
@@ -315,7 +315,9 @@ _CAST: Final = re.compile(
 
 
 def postgresql_default(default_text: str, type: SourceType) -> Default | None:
-    """The default of that text; None for NULL."""
+    """The default of a PostgreSQL column from its text, without casts around a literal; None if it
+    is NULL. An expression has no value.
+    """
     uncast = default_text
     while True:
         shorter = _CAST.sub("", uncast).strip()
@@ -378,7 +380,9 @@ def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
 
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
-    """The type of a spelling of `postgresql_spelling`. Raises Unsupported."""
+    """The column type that a spelling of `postgresql_spelling` names, one of the `enums` among
+    them. Raises Unsupported for a type that the model lacks.
+    """
     base = spelling.removesuffix("[]")
     if base in postgresql.UNKNOWN:  # Recorded tables alone have them: values cannot be drawn.
         raise Unsupported(f"column type {spelling!r}")

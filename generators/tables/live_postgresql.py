@@ -48,7 +48,9 @@ _VIEWS: Final = f"""SELECT CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW ' WHE
 
 
 def dump_statements(query: Query, database: str) -> Iterator[str]:
-    """The statements that make the tables of a database."""
+    """The statements that make the types and tables of a running database, as DDL text from its
+    catalogue.
+    """
     query("SET search_path = pg_catalog")
     yield f"-- PostgreSQL database dump\nCREATE DATABASE {postgresql.quote(database)}"
     for name, labels in query(_ENUMS):
@@ -91,7 +93,7 @@ def _column(
     generated: str,
     collation: str | None,
 ) -> str:
-    """A column of a CREATE TABLE, from what the catalogue says of it."""
+    """The line of a column in CREATE TABLE, from what the catalogue says of the column."""
     default_clause = f" DEFAULT {expression}"
     if generated:
         default_clause = (

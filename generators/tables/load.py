@@ -53,7 +53,7 @@ class TableLoad:
 
     @property
     def table(self) -> Table:
-        """The first table."""
+        """The first of the tables, for which a decoder of level two is asked."""
         return self.users[0].table
 
     def scenario(self, seed: int, n: int) -> Scenario:
@@ -132,7 +132,7 @@ class TableLoad:
         return pickle.dumps((self.values.fill_pools(), self.users, self.ops))
 
     def save(self, path: Path) -> None:
-        """Keeps it in a file."""
+        """Writes the load to a file, which `read_saved` reads in another process of this run."""
         path.write_bytes(self.pickled)
 
 

@@ -74,7 +74,9 @@ class Overrides:
     strict: bool = False
 
     def find(self, table: Table, column: Column) -> Override:
-        """The override of a column."""
+        """The override that the user's file has for a column; NOTHING, which overrides nothing, if
+        it has none.
+        """
         return self.columns.get((table_name(table), column.name), NOTHING)
 
 

@@ -32,7 +32,9 @@ each has.
 
 
 def table_name(table: Table) -> TableName:
-    """A table's full name."""
+    """A table's full name: database, schema and name, as statements and the overrides file refer to
+    it.
+    """
     return TableName(table.database, table.schema, table.name)
 
 

@@ -38,7 +38,9 @@ NAMES: Final = _canal.Names(
 
 
 def _kind(m: Column) -> Column:
-    """The kind of a message by its members; NULL if it is of none."""
+    """The kind of a message: TRANSACTION by `entryType`, then DDL or ROW by `isDdl` and `action`;
+    NULL for any other, which is CORRUPT.
+    """
     is_row, is_ddl = (
         m["action"].isin(*_canal.ROW_TYPES),
         F.coalesce(m["isDdl"], m["ddl"], F.lit(False)),

@@ -135,7 +135,9 @@ def _kind(m: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether column names are unique and every value has a column."""
+    """Whether a row change names its table, its column names are unique, and every value has a
+    column.
+    """
     names = m["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
         names, lambda n: n.isNull()

@@ -150,7 +150,7 @@ class _Producers:
         return any(stage is not None and stage.currentAttemptId > 0 for stage in stages)
 
     def stop(self) -> None:
-        """Ends the tasks."""
+        """Cancels the producers' Spark job, and waits a few seconds for its thread."""
         self._spark.sparkContext.cancelJobGroup(self._group)
         if self._thread is not None:
             self._thread.join(5)

@@ -133,13 +133,15 @@ class Behind:
     of: ConnectDialect | Baseline
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one."""
+        """Level one: the changes of records in Confluent's Avro, read as Connect's JSON."""
         return self.of.decode(as_connect_json(records), deployment=deployment)
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Level two."""
+        """Level two: typed row changes of `table` from records in Confluent's Avro, read as
+        Connect's JSON.
+        """
         return self.of.decode_rows(as_connect_json(records), table, deployment=deployment)
 
 
@@ -340,7 +342,9 @@ def _decimal(scale: int) -> Read:
 
 
 def _long(raw: bytes, at: int) -> tuple[int, int]:
-    """Reads an integer of up to 64 bits at an offset."""
+    """An Avro long that begins at an offset, and the place behind it. Raises ValueError for a
+    number of more than 64 bits.
+    """
     number = shift = 0
     while True:
         byte = raw[at]

@@ -24,7 +24,7 @@ _PLAIN: Final = re.compile(r"[\w .-]*", re.ASCII)
 
 
 def name(column_name: str) -> str:
-    """A column's name in SQL."""
+    """A column's name in back quotes, as SQL text needs it."""
     return "`" + column_name.replace("`", "``") + "`"
 
 
@@ -38,7 +38,9 @@ def literal(string: str) -> str:
 
 
 def lower(column: Column) -> Column:
-    """The same of a column."""
+    """A column of texts with the ASCII letters in lower case, whatever the session's locale or
+    collation.
+    """
     return F.translate(column, ascii_uppercase, ascii_lowercase)
 
 

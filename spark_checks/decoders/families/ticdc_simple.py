@@ -40,7 +40,9 @@ def types(schema: Column) -> Column:
 
 
 def keys(schema: Column) -> Column:
-    """The columns of the primary key."""
+    """The names of the primary key's columns in a table schema of TiCDC Simple; NULL without a
+    primary key.
+    """
     return F.get(F.filter(schema["indexes"], lambda i: i["primary"]), F.lit(0))["columns"]
 
 

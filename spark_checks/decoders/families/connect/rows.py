@@ -146,7 +146,7 @@ class ConnectDialect:
     fixed: Mapping[str, str] = field(default_factory=dict)
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one."""
+        """Level one: the changes that records with messages of this dialect carry."""
         options = replace(deployment or Deployment(), **self.fixed)
         return decode(records, self, are_decimals_numbers=options.decimal == "numeric")
 

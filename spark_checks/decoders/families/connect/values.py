@@ -420,7 +420,9 @@ def _label(t: str, type: SourceType) -> str:
 
 
 def _labels(t: str, type: SourceType) -> str:
-    """The bit mask of a SET's labels, which hold no comma."""
+    """SQL of a SET's bit mask from the text of its labels, which commas separate; NULL if one is
+    unknown. No label holds a comma.
+    """
     labels = _array(type.members)
     if "\\" in "".join(type.members):
         position = (
