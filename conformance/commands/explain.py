@@ -111,11 +111,13 @@ class Liar(NamedTuple):
 
 
 def _liars(name: str, rule: Rule) -> Iterator[Liar]:
-    """The decoders of a format, or its keepers of tables, that are wrong on purpose."""
+    """All decoders of a format that the self test makes wrong on purpose, each with the rule that
+    it breaks; for a rule about streams the wrong programs that keep tables from a stream.
+    """
     if rule.law == "stream":
         for mistake in mistakes_of(name):
-            for convicts in mistake.rules(name):
-                yield Liar(mistake.name, f"{name}/stream/{convicts}", mistake.why)
+            for broken_rule in mistake.rules(name):
+                yield Liar(mistake.name, f"{name}/stream/{broken_rule}", mistake.why)
     else:
         for liar in liars(name):
             yield Liar(liar.name, liar.convicts, liar.why)

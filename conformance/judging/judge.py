@@ -364,9 +364,10 @@ class Judge:
         return _is_refusal(output_rows) and any(map(is_open, changes))
 
     def _as_refused(self, findings: Iterable[Finding], output_rows: Sequence[OutputRow]) -> bool:
-        """Whether a message of the asked table's namesake is refused as a row of the asked table
-        was, under a rule that does not bind: the case does not say what the namesake's message
-        holds.
+        """Whether the rows refuse a message of another table (such as one of the same name in
+        another database) as a row of the requested table was refused: under a rule of the format
+        that is no MUST. `findings` are those so far. The case does not say what the other table's
+        message holds.
         """
         refusal_rules = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return _is_refusal(output_rows) and any(

@@ -59,7 +59,7 @@ class Routes:
 
     @property
     def lanes(self) -> Lanes:
-        """The lanes of the topics."""
+        """The lane of each partition: its number among those of all topics, topic by topic."""
         return lanes_of(
             (name, number) for name in self.names.values() for number in range(self.partitions)
         )

@@ -225,7 +225,9 @@ class _Trial:
         self.judge = Judge(prepared.rules, prepared.loaded.capabilities)
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
-        """The case published alone, or behind the `neighbours`, with its decode call running."""
+        """The running decode call of the case alone, or behind the `neighbours`, from a Parquet
+        file of their messages; nothing is published.
+        """
         return Alone.decode_among(
             self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
         )

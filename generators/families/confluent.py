@@ -191,8 +191,10 @@ def avro_schema(schema: Mapping[str, Any]) -> str:
 
 
 def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
-    """The schema within a namespace; `records_before` are the full names of records that stand
-    before it, and how many have none.
+    """Avro's schema of a schema of Connect, within a namespace. An optional one is a union with
+    null, which comes first but where the schema has a default that Avro's field takes over.
+    `records_before` counts the records that stand before it by full name, those without a name
+    under _UNNAMED; the records of this schema are added.
     """
     base = _base(schema, space, records_before)
     if not schema["optional"]:
@@ -201,6 +203,7 @@ def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int])
 
 
 def _is_default(schema: Mapping[str, Any]) -> bool:
+    """Whether Avro's field takes over the default of its schema, which it does not for a struct."""
     return "default" in schema and schema["type"] != "struct"
 
 

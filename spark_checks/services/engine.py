@@ -453,8 +453,9 @@ class SparkEngine:
         return files
 
     def _sources(self, forget: bool) -> list[str]:
-        """The files of the modules that the decoders were loaded from. With `forget`, decoders and
-        modules are dropped, so that changed files are loaded again.
+        """The files of all imported modules below the working directory or beside a decoder's file,
+        but for installed ones and our own. With `forget`, decoders and modules are dropped, so
+        that changed files are loaded again.
         """
         files = self._modules()
         if forget:

@@ -350,7 +350,9 @@ class Columns(Reader):
         )
 
     def constraint(self) -> str:
-        """An index or a constraint of a table; "" if none follows."""
+        """Reads an index or a constraint of a table and returns it as TiDB prints it; "" if none
+        follows, with nothing read. An index is added to those of the statement.
+        """
         name = ""
         start = self.at
         if self.skip("CONSTRAINT") and self.next not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
