@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from conformance.pipelines.reach import OF_HISTORIES
+from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.running import SMOKE, PipelineSettings, streams_of
 from conformance.pipelines.showing import render
 from conformance.rules.order import order_of
 from conformance.selftest.folds import COMMONEST, FOLDS, Fold, fold
 from conformance.selftest.histories import HISTORIES, HISTORY_HABITS, HistoryFold
 from conformance.sheets import marked
+from conformance.streams.recipes import ReadStream
 from generators.wire_format import FORMATS
 
 PAGE: Final = "wrong-pipelines.md"
@@ -74,18 +76,35 @@ def verdicts(writer: Writer) -> dict[str, Row]:
     """
     streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
-    rules_by_habit: dict[str, Row] = {}
-    for habit in COMMONEST:
-        cells = []
-        for nemesis in SMOKE:
-            stream = by_nemesis.get(nemesis)
-            if stream is None:
-                cells.append(NO_STREAM)
-                continue
-            differences = fold(stream, FOLDS[habit.name]).wrong
-            cells.append(differences[0][0].rpartition("/")[2] if differences else NOT_SEEN)
-        rules_by_habit[habit.name] = tuple(cells)
-    return rules_by_habit
+    return {
+        habit.name: _fold_each(by_nemesis, FOLDS[habit.name], _first_rule) for habit in COMMONEST
+    }
+
+
+def _fold_each(
+    by_nemesis: Mapping[str, ReadStream],
+    kind: type[Fold],
+    describe: Callable[[PipelineResult], str],
+) -> Row:
+    """What became of a fold's table under each disturbance of SMOKE; NO_STREAM where there is no
+    stream with it.
+    """
+    cells: list[str] = []
+    for nemesis in SMOKE:
+        stream = by_nemesis.get(nemesis)
+        cells.append(NO_STREAM if stream is None else describe(fold(stream, kind)))
+    return tuple(cells)
+
+
+def _first_rule(result: PipelineResult) -> str:
+    """The rule of the first difference."""
+    return result.wrong[0][0].rpartition("/")[2] if result.wrong else NOT_SEEN
+
+
+def _rules_of_histories(result: PipelineResult) -> str:
+    """The rules of histories that are broken."""
+    broken = [rule.rpartition("/")[2] for rule in result.broken]
+    return ", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN
 
 
 def history_verdicts() -> dict[str, Row]:
@@ -93,18 +112,7 @@ def history_verdicts() -> dict[str, Row]:
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
-    rules_by_history: dict[str, Row] = {}
-    for name, kind in kinds.items():
-        cells = []
-        for nemesis in SMOKE:
-            stream = by_nemesis.get(nemesis)
-            if stream is None:
-                cells.append(NO_STREAM)
-                continue
-            broken = [rule.rpartition("/")[2] for rule in fold(stream, kind).broken]
-            cells.append(", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN)
-        rules_by_history[name] = tuple(cells)
-    return rules_by_history
+    return {name: _fold_each(by_nemesis, kind, _rules_of_histories) for name, kind in kinds.items()}
 
 
 @dataclass(frozen=True, slots=True)
