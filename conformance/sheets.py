@@ -32,8 +32,8 @@ def grid(
     left: Collection[str] | None = None,
     caption: str | None = None,
 ) -> Table:
-    """A table on a terminal; columns but those of `left`, if given, have numbers, which stand at
-    the right.
+    """A table on a terminal. If `left` is given, its columns hold texts and all others numbers,
+    which are aligned at the right.
     """
     from rich.table import Table
     from rich.text import Text

@@ -361,7 +361,7 @@ def _from_here(
     options: PublishOptions,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes from this process (`_on_executors`: from Spark's tasks); the summary and the exit
+    """Publishes the messages from this process, without Spark; returns the summary and the exit
     code.
     """
     stopped, code = None, 0
@@ -413,7 +413,9 @@ def _on_executors(
     executors: int,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes the same messages from Spark, in ranges; the summary and the exit code."""
+    """Publishes messages from Spark's tasks, of which each makes a range of them itself; returns
+    the summary and the exit code.
+    """
     from conformance.engines.child import ChildEngine
     from conformance.engines.engine import ChildDied, DecodeRaised
 

@@ -36,7 +36,8 @@ class DeviationKind(enum.StrEnum):
     ROW_LOST = "row-lost"
     ROW_REFUSED = "row-refused"
     ROW_SURPLUS = "row-surplus"
-    ROW_NUMBER = "row-number"
+    ROW_NUMBER_NULL = "row-number-null"
+    ROW_NUMBER_WRONG = "row-number-wrong"
     OTHER_OP = "other-op"
     OTHER_KIND = "other-kind"
     OP_IN_OTHER_LETTERS = "op-in-other-letters"
@@ -58,8 +59,8 @@ class DeviationKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A kind of deviation; `name` is the image's side, the envelope's column, the kind that came or
-    the words for the row number that came, `relation` that of a wrong value or envelope column.
+    """A kind of deviation; `name` is the image's side, the envelope's column or the kind that came,
+    `relation` that of a wrong value or envelope column.
     """
 
     kind: DeviationKind
@@ -369,31 +370,35 @@ def population_of(deviation: Deviation) -> PopulationName:
 def unify_row_numbers(
     failings: Sequence[tuple[Deviation, Failing]],
 ) -> Iterator[tuple[Deviation, Failing]]:
-    """The deviations, where a message whose rows are lost, and that has as many others with numbers
-    that none of its rows has, has rows with wrong numbers.
+    """The deviations, where a message lacks rows and has as many others, whose numbers none of its
+    rows has: these are its rows, with wrong numbers.
     """
-    lost: dict[Unit, list[Failing]] = defaultdict(list)
-    numbers: dict[Unit, tuple[int | None, ...]] = {}
+    lost_by_message: dict[Unit, list[Failing]] = defaultdict(list)
+    surplus_numbers: dict[Unit, tuple[int | None, ...]] = {}
     for deviation, failing in failings:
         message = failing.unit[:2]
         if deviation.kind is DeviationKind.ROW_LOST:
-            lost[message].append(failing)
+            lost_by_message[message].append(failing)
         elif deviation.kind is DeviationKind.ROW_SURPLUS and failing.finding.came:
-            numbers[message] = failing.finding.came
+            surplus_numbers[message] = failing.finding.came
     for deviation, failing in failings:
         message = failing.unit[:2]
-        numbers_that_came = numbers.get(message, ())
-        is_renumbered = lost[message] and len(numbers_that_came) == len(lost[message])
-        if is_renumbered and deviation in (_OF_ROWS[Aspect.MISSING], _OF_ROWS[Aspect.EXTRA]):
-            words = "NULL" if set(numbers_that_came) == {None} else "another number"
-            renumbered = replace(failing, traits=lost[message][0].traits)
-            is_row = deviation.kind is DeviationKind.ROW_LOST
-            yield (
-                Deviation(DeviationKind.ROW_NUMBER, words),
-                failing if is_row else renumbered,
-            )
-        else:
+        lost_rows = lost_by_message.get(message, [])
+        numbers = surplus_numbers.get(message, ())
+        is_renumbered = bool(lost_rows) and len(lost_rows) == len(numbers)
+        if not is_renumbered or deviation.kind not in _OF_ROW_NUMBERS:
             yield deviation, failing
+            continue
+        is_null = set(numbers) == {None}
+        kind = DeviationKind.ROW_NUMBER_NULL if is_null else DeviationKind.ROW_NUMBER_WRONG
+        # No change is owed for a surplus row: it has the traits of a row that it stands for.
+        is_owed = deviation.kind is DeviationKind.ROW_LOST
+        traits = failing.traits if is_owed else lost_rows[0].traits
+        yield Deviation(kind), replace(failing, traits=traits)
+
+
+_OF_ROW_NUMBERS: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.ROW_SURPLUS})
+"""What rows with wrong numbers look like: rows that are lost, and others that nobody owes."""
 
 
 def unify_rows(

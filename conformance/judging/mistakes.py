@@ -630,7 +630,12 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
 
 
 _HIDING: Final = frozenset(
-    {DeviationKind.ROW_LOST, DeviationKind.ROW_REFUSED, DeviationKind.ROW_NUMBER}
+    {
+        DeviationKind.ROW_LOST,
+        DeviationKind.ROW_REFUSED,
+        DeviationKind.ROW_NUMBER_NULL,
+        DeviationKind.ROW_NUMBER_WRONG,
+    }
 )
 """Deviations of rows that did not come out: nothing else is known of them."""
 
@@ -866,6 +871,7 @@ def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
 
 
 def _is_law_of_columns(mistake: Mistake) -> bool:
+    """Whether the mistake is the law on which columns a row of a kind has."""
     return mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
 
 

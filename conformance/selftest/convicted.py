@@ -86,8 +86,8 @@ def _fold_each(
     kind: type[Fold],
     describe: Callable[[PipelineResult], str],
 ) -> Row:
-    """What became of a fold's table under each disturbance of SMOKE; NO_STREAM where there is no
-    stream with it.
+    """What `describe` says of a fold's table under each disturbance of SMOKE; NO_STREAM where the
+    format has no stream with the disturbance.
     """
     cells: list[str] = []
     for nemesis in SMOKE:

@@ -130,7 +130,7 @@ class Measured:
         return Answer.RIGHT if self.reason("right") else Answer.MISSED
 
     def as_json(self) -> dict[str, Any]:
-        """It as JSON, for programs; its answer is that of a name of `Answer`, in lower case."""
+        """The measurement as JSON; `answer` is the name of a member of `Answer` in lower case."""
         return {
             "operator": self.operator.name,
             "level": self.level,
@@ -278,7 +278,7 @@ class Rate:
         return self.convicted + self.missed + self.undecided
 
     def as_json(self) -> dict[str, int]:
-        """It as JSON, for programs."""
+        """The counts as JSON, for programs."""
         return {"pairs": self.pairs, "convicted": self.convicted, **asdict(self)}
 
     def __str__(self) -> str:

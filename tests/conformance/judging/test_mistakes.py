@@ -116,6 +116,11 @@ NULL_OLD = (["lost"], {"message": '"old": ?null', "kind": "ROW|DDL"})
 """Documents whose `old` is null are lost."""
 
 
+def rows_counted_from_hundred(rows, _seen):
+    """The rows of a message counted from 100 on, those of unreadable messages as well."""
+    return [replace(row, row=row.row + 100) for row in rows]
+
+
 def rows_with_null_old(rows, seen):
     """Without the rows, and the refusals, of a document whose `old` is null; its statements
     stay.
@@ -137,6 +142,7 @@ MISTAKES = [
     (1, ("before-of-insert",), [BEFORE]),
     (1, ("before-lost",), ["every row of UPDATE comes out without its before image"]),
     (1, ("row-number-null",), ["every row comes out with NULL in the column row"]),
+    (1, (rows_counted_from_hundred,), ["comes out with another number in the column row"]),
     (1, ("row-beside-the-refusal",), ["comes out with other rows beside its CORRUPT row"]),
     (
         1,

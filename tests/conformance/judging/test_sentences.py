@@ -59,7 +59,8 @@ STATEMENTS = {
         Deviation(DeviationKind.ROW_REFUSED), Quantity.SOME, "row", by_company=True
     ),
     DeviationKind.ROW_SURPLUS: Statement(Deviation(DeviationKind.ROW_SURPLUS), *ROWS),
-    DeviationKind.ROW_NUMBER: Statement(Deviation(DeviationKind.ROW_NUMBER, "NULL"), *ROWS),
+    DeviationKind.ROW_NUMBER_NULL: Statement(Deviation(DeviationKind.ROW_NUMBER_NULL), *ROWS),
+    DeviationKind.ROW_NUMBER_WRONG: Statement(Deviation(DeviationKind.ROW_NUMBER_WRONG), *ROWS),
     DeviationKind.OTHER_OP: Statement(
         Deviation(DeviationKind.OTHER_OP), *ROWS, ops_that_came=("UPDATE",)
     ),
