@@ -283,8 +283,8 @@ class Materialiser:
         )
 
     def newness(self) -> str:
-        """The SQL expressions, over the fields of an event, by which the events of a key are
-        sorted.
+        """The SQL expression that sorts the events of one key, the newest last: what orders their
+        messages, then what decides between equal ones.
         """
         return "struct(version, tie)"
 

@@ -161,8 +161,8 @@ class Baseline:
         )
 
     def _before(self) -> Column:
-        """The image before of a row change: that of the row's own place where a message has a list
-        of rows.
+        """The before image of a row change: where a message has a list of rows, the entry of the
+        list of before images at the row's place.
         """
         before = F.col(f"m.{self.before}")
         return F.get(before, F.col("row")) if self.images == ROWS else before

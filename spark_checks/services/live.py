@@ -146,6 +146,7 @@ class LiveSession(SparkEngine):
         sys.path[:] = self._path
 
     def _table(self, path: str) -> DataFrame:
+        """The records of a Parquet file as a DataFrame of the user's session."""
         # Through the driver: the session's file system need not be this machine's.
         records = pq.read_table(path)
         return self.spark.createDataFrame(records).coalesce(1 + records.num_rows // TASK_RECORDS)

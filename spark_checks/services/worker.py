@@ -47,6 +47,7 @@ def main() -> None:
             replies.flush()
 
     def serve(lane: Lane) -> None:
+        """Answers the requests of one queue in their order, until None stands in it."""
         while (request := lane.get()) is not None:
             send_answer({"id": request["id"], **_handled(engine, request)})
             lane.task_done()

@@ -440,7 +440,9 @@ def _labels(t: str, type: SourceType) -> str:
 
 
 def _outside(cell_text: str, value: str, type: SourceType) -> str | None:
-    """Whether a value of the Spark type is outside the source type's domain."""
+    """The SQL condition under which a value of the Spark type is outside the source type's domain;
+    None if no value can be.
+    """
     low, high = type.low or 0, type.high or 0
     match type.logical:
         case Logical.YEAR:
