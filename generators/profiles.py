@@ -18,7 +18,7 @@ class Profile:
 
     `name` is `release[+option...]` in the format's fixed option order; `assumed` says which value
     forms have no outside literal (provenance ASSUMED in the report); `source` is the database that
-    the writer reads (generators.sources.registry).
+    the writer reads (generators.sources.databases).
     """
 
     release: str

@@ -32,8 +32,7 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.sources import mysql, postgresql, postgresql_text
-from generators.sources import registry as sources
+from generators.sources import databases, mysql, postgresql, postgresql_text
 
 LONGEST: Final = 1024
 """Characters of a VARCHAR and bytes of a VARBINARY: a row of MariaDB has 65,535 bytes in all."""
@@ -509,7 +508,7 @@ def plan_statements(history: History, *, identity: str = "", queries: bool = Fal
     left out. Raises Refused for a change of rows that no statement causes (a snapshot).
     """
     tables = [event.table for event in history.events if isinstance(event, RowChange)]
-    source = sources.of_table(tables[0]).name if tables else "mysql"
+    source = databases.of_table(tables[0]).name if tables else "mysql"
     work = _StatementPlanner(
         replace(
             DIALECTS[source], identity=identity if source == "postgresql" else "", queries=queries

@@ -27,8 +27,7 @@ from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, 
 from generators.profiles import Profile
 from generators.recorded import registry as recordings
 from generators.recorded.episodes import RECORDED
-from generators.sources import boundaries
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases
 from generators.wire_format import Format
 
 FOREIGN: Final = 12
@@ -495,7 +494,7 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     """
     from generators.drawing import strategies
 
-    origin = sources.source(source or fmt.profiles[0].source)
+    origin = databases.source(source or fmt.profiles[0].source)
     all_types = chain.from_iterable(origin.families)
     keyed = any(fmt.supports(type) and origin.keyable(type) for type in all_types)
     tables = strategies.tables(

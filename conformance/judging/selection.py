@@ -24,7 +24,7 @@ from generators.drawing.cases import boundary_scenarios, case_id
 from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest_path
 from generators.model import Case, Kind, Origin, SourceType
 from generators.profiles import Profile
-from generators.sources.registry import SOURCES
+from generators.sources.databases import SOURCES
 from generators.tables.scenarios import TABLES_TAG
 from generators.wire_format import FORMATS, Format, formats
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 
 _DIGIT: Final = 200
@@ -67,7 +67,7 @@ def simpler_values(type: SourceType, value: Value) -> list[Value]:
     """
     if value is None:
         return []
-    limit, fits = weight(type, value), sources.source_of(type).fits
+    limit, fits = weight(type, value), databases.source_of(type).fits
     weighed: dict[str, tuple[int, Value]] = {}
     for variant in (*_value_variants(type, value), *_boundaries(type).values()):
         # 1, 1.0, Decimal(1) and True are equal: their repr differs.
@@ -96,7 +96,7 @@ def _bisecting_order(size: int) -> list[int]:
 @cache
 def _boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of all types with this type's name and logical type."""
-    source = sources.source_of(type)
+    source = databases.source_of(type)
     slugs = [
         slug
         for slug, other_type in source.types.items()

@@ -39,7 +39,7 @@ from generators.model import (
     Written,
 )
 from generators.profiles import Profile
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.boundaries import of_three
 from generators.tables.scenarios import TABLES_TAG
 from generators.tables.schema import table_name
@@ -773,5 +773,5 @@ def _move_sql(event: SchemaChange | SourceStatement, suffix: str) -> str:
     if not suffix or not event.database:
         return event.sql
     table = (event.after or event.before) if isinstance(event, SchemaChange) else None
-    quote = (sources.of_table(table) if table else sources.MYSQL).quote
+    quote = (databases.of_table(table) if table else databases.MYSQL).quote
     return event.sql.replace(quote(event.database), quote(event.database + suffix))

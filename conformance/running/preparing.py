@@ -38,7 +38,7 @@ from conformance.running.prepared import Note, Part, Prepared, Settings, decode_
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, messages_of
 from generators.recorded.episodes import RECORDED
-from generators.sources.registry import SOURCES
+from generators.sources.databases import SOURCES
 from generators.wire_format import Format
 
 

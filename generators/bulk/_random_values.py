@@ -11,8 +11,7 @@ from math import isfinite
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
-from generators.sources import mysql, postgresql, postgresql_values
-from generators.sources import registry as sources
+from generators.sources import databases, mysql, postgresql, postgresql_values
 from generators.sources.pools import pools
 
 ALPHABET: Final = (
@@ -37,7 +36,7 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 @cache
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type that is in its source's `TYPES`; none for another type."""
-    source = sources.source_of(type)
+    source = databases.source_of(type)
     name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
 
@@ -161,7 +160,7 @@ class Drawer:
             characters = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
         if type.name in ("char", "varchar"):
             characters = characters[: type.length]
-        source = sources.source_of(type)
+        source = databases.source_of(type)
         characters = source.as_stored(type, characters)
         while not source.fits(type, characters):
             characters = source.as_stored(type, characters[:-1])

@@ -33,8 +33,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import boundaries
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases
 from generators.sources.boundaries import START
 from generators.wire_format import Format
 
@@ -96,7 +95,7 @@ def _table(
     """A random table of a drawn case of level one: its columns, key and name. Some have awkward
     names; about one in ten has no key, and one in ten a unique key in place of a primary key.
     """
-    source = sources.source(profile.source)
+    source = databases.source(profile.source)
     kinds = [type for type in source.types.values() if fmt.supports(type)]
     keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
     awkward = draw.chance(AWKWARD_RATE)

@@ -29,8 +29,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import mysql, postgresql
-from generators.sources import registry as sources
+from generators.sources import databases, mysql, postgresql
 from generators.sources.boundaries import START
 from generators.sources.pools import pools
 from generators.wire_format import Format
@@ -204,13 +203,13 @@ def load_table(source: str = "mysql", payload: bool = False) -> Table:
     beyond 2^53, text in several languages, a decimal, a nullable note. With `payload` it has a text
     column of that name at the end. Raises UnknownName for an unknown source.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     integer, varchar = (
         origin.number,
-        postgresql.text if origin is sources.POSTGRESQL else mysql.text,
+        postgresql.text if origin is databases.POSTGRESQL else mysql.text,
     )
     amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
-    if origin is sources.POSTGRESQL:
+    if origin is databases.POSTGRESQL:
         amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
     columns = (
         Column("id", origin.key, nullable=False),

@@ -34,7 +34,7 @@ from generators.model import (
     Value,
     Watermark,
 )
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.boundaries import AWKWARD_NAMES, START
 from generators.wire_format import Format
 
@@ -84,7 +84,7 @@ def ddl_text(
     """The SQL of a DDL statement on a table. `action` is one of the source's `ddl_actions`;
     `old_name` is the table's old name in a RENAME.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     quoted = {
         "db": origin.quote(database),
         "table": origin.quote(table),
@@ -104,7 +104,7 @@ def draw_table(
     high: int,
     keyed: bool | None,
     supports: Callable[[SourceType], bool],
-    source: sources.Source = sources.MYSQL,
+    source: databases.Source = databases.MYSQL,
 ) -> Table:
     """Draws a table: two draws, and one for each column. The high digits of a column's number
     choose its type, the low ones its name and whether it is nullable.
@@ -302,7 +302,7 @@ class SourceModel:
 
     def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange:
         """Draws a statement on one of the tables, and changes the tables accordingly."""
-        source = sources.of_table(self.tables[0])
+        source = databases.of_table(self.tables[0])
         action = draw(sample(source.drawn_ddl))
         which = draw(_values.between(0, len(self.tables) - 1))
         before = after = self.tables[which]
@@ -314,7 +314,7 @@ class SourceModel:
         elif action == "rename table":
             after = replace(before, name=before.name + "_r")
         elif action == "table comment":
-            after = replace(before, comment=sources.COMMENT)
+            after = replace(before, comment=databases.COMMENT)
         elif action == "truncate table":
             self.live[which] = []
         self.tables[which] = after
@@ -323,7 +323,7 @@ class SourceModel:
         return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
 
 
-def added_column(name: str, source: sources.Source) -> Column:
+def added_column(name: str, source: databases.Source) -> Column:
     """The column that ADD COLUMN adds, with its type spelled as in the statement; in MySQL without
     a display width.
     """
@@ -337,7 +337,7 @@ def draw_history(
     fmt: Format[Any],
     database: str,
     max_events: int,
-    origin: sources.Source = sources.MYSQL,
+    origin: databases.Source = databases.MYSQL,
 ) -> History:
     """Draws a history: a row change, then events whose kinds are drawn from a list in which row
     changes occur several times. The first event is a row change because Hypothesis shrinks towards

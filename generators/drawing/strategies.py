@@ -43,7 +43,7 @@ from generators.model import (
     Written,
 )
 from generators.profiles import Profile
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.boundaries import START
 from generators.wire_format import Format
 
@@ -58,7 +58,7 @@ def any_type(_kind: SourceType) -> bool:
 def types(
     *, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql"
 ) -> SearchStrategy[SourceType]:
-    """Column types of a source (a name of `sources.SOURCES`) that `supports` accepts, over the
+    """Column types of a source (a name of `databases.SOURCES`) that `supports` accepts, over the
     whole domain.
 
     MySQL: five widths of integers, signed, unsigned and zerofill, decimal(1..65, 0..30),
@@ -77,7 +77,7 @@ def types(
 
 
 def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
-    """Canonical values of a type, all of which fit it (`sources.fits`); with `nullable` also None.
+    """Canonical values of a type, all of which fit it (`databases.fits`); with `nullable` also None.
 
     About half are the type's boundaries and texts, bytes and times that decoders get wrong; the
     rest is the whole range. There are no surrogates and no NaN, infinities and negative zeros only
@@ -296,7 +296,7 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     def table(old: Table) -> Table:
         """The table in the other database, with the suffix at its name."""
         return replace(
-            old, database=database, name=_suffixed(old.name, suffix, sources.of_table(old))
+            old, database=database, name=_suffixed(old.name, suffix, databases.of_table(old))
         )
 
     def event(old: Event) -> Event:
@@ -316,7 +316,7 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
                     old_name=old.old_name and _suffixed(old.old_name, suffix, source),
                 )
             case SourceStatement():
-                moved = old.table and _suffixed(old.table, suffix, sources.MYSQL)
+                moved = old.table and _suffixed(old.table, suffix, databases.MYSQL)
                 sql = _swap_quoted(
                     old.sql,
                     {old.database: database} | ({old.table: moved} if old.table and moved else {}),
@@ -464,14 +464,14 @@ def _format(fmt: str | Format[Any]) -> Format[Any]:
         raise InvalidArgument(f"fmt={fmt!r}: {error}") from None
 
 
-def _source(name: object) -> sources.Source:
+def _source(name: object) -> databases.Source:
     """The source that a strategy's argument names. Raises InvalidArgument for an unknown one."""
-    if not isinstance(name, str) or name not in sources.SOURCES:
-        raise InvalidArgument(f"source={name!r}: expected one of {', '.join(sources.SOURCES)}")
-    return sources.source(name)
+    if not isinstance(name, str) or name not in databases.SOURCES:
+        raise InvalidArgument(f"source={name!r}: expected one of {', '.join(databases.SOURCES)}")
+    return databases.source(name)
 
 
-def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
+def _origin(fmt: Format[Any], name: str | None) -> databases.Source:
     """The source `name`, or, if None, that of the format's first profile. Raises InvalidArgument
     unless a profile of the format reads it.
     """
@@ -484,7 +484,7 @@ def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
 
 
 def _groups(
-    supports: Callable[[SourceType], bool], keys: bool, source: sources.Source
+    supports: Callable[[SourceType], bool], keys: bool, source: databases.Source
 ) -> tuple[tuple[SourceType, ...], ...]:
     """The source's groups of types that `supports` accepts. Raises InvalidArgument if it accepts
     none.
@@ -493,7 +493,7 @@ def _groups(
         raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
     groups = _values.type_groups(supports, keys, source.name)
     if not groups:
-        source_words = "" if source is sources.MYSQL else f" of {source.name}"
+        source_words = "" if source is databases.MYSQL else f" of {source.name}"
         raise InvalidArgument(
             f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{source_words}"
         )
@@ -501,7 +501,7 @@ def _groups(
 
 
 def _types(
-    supports: Callable[[SourceType], bool], source: sources.Source
+    supports: Callable[[SourceType], bool], source: databases.Source
 ) -> SearchStrategy[SourceType]:
     """The strategy of the source's column types that the format supports, each group of types
     equally likely, plain ones first. Raises InvalidArgument if it supports none.
@@ -561,7 +561,7 @@ def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
     return Scenario("drawn", History((change,), draw(_drawing.CHANCE)), 2, frozenset({"drawn"}))
 
 
-def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: sources.Source) -> Scenario:
+def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: databases.Source) -> Scenario:
     """Draws a level-one scenario: a change of up to 3 rows in a drawn table, or, once in 8, a
     history of up to 5 events.
     """
@@ -580,13 +580,13 @@ def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Writt
     the expected changes.
     """
     profile = draw(_drawing.sample(profiles)) if len(profiles) > 1 else profiles[0]
-    history = _drawing.draw_history(draw, fmt, "drawn", 3, sources.source(profile.source))
+    history = _drawing.draw_history(draw, fmt, "drawn", 3, databases.source(profile.source))
     written = fmt.write(history, profile, Layout())
     assume(written)
     return written[draw(_values.between(0, len(written) - 1))]
 
 
-def _suffixed(name: str, suffix: str, source: sources.Source) -> str:
+def _suffixed(name: str, suffix: str, source: databases.Source) -> str:
     """The name with the suffix, cut before the suffix where the source's limit of names asks for
     it.
     """
@@ -595,10 +595,10 @@ def _suffixed(name: str, suffix: str, source: sources.Source) -> str:
     return name + suffix
 
 
-def _source_of(event: SchemaChange) -> sources.Source:
+def _source_of(event: SchemaChange) -> databases.Source:
     """The source of a statement, by the table that it made or changed; MySQL's if it has none."""
     table = event.after or event.before
-    return sources.of_table(table) if table else sources.MYSQL
+    return databases.of_table(table) if table else databases.MYSQL
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
@@ -616,7 +616,9 @@ def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
     return _swap_quoted(event.sql, {event.database: database} | tables, source)
 
 
-def _swap_quoted(sql: str, swaps: dict[str, str], source: sources.Source = sources.MYSQL) -> str:
+def _swap_quoted(
+    sql: str, swaps: dict[str, str], source: databases.Source = databases.MYSQL
+) -> str:
     """The SQL with quoted names replaced by others, which are quoted as the source does."""
     for old, new in swaps.items():
         sql = sql.replace(source.quote(old), source.quote(new))

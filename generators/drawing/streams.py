@@ -32,7 +32,7 @@ from generators.model import (
     Written,
 )
 from generators.profiles import Profile
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.wire_format import Format
 
 START_MS: Final = 1_700_000_000_000
@@ -228,7 +228,7 @@ class Story(ABC):
 
     def statement(self, statement_kind: str) -> None:
         """Executes one of STATEMENTS: changes the table and the rows, and adds the event."""
-        before, name, source = self.table, self.table.name, sources.of_table(self.table)
+        before, name, source = self.table, self.table.name, databases.of_table(self.table)
         quote = source.quote
         self.stated[statement_kind] = len(self.events)
         match statement_kind:

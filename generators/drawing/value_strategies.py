@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
-from generators.sources import mysql
+from generators.sources import databases, mysql
 from generators.sources import postgresql as _postgresql
 from generators.sources import postgresql_values as _postgresql_values
-from generators.sources import registry as sources
 
 AWKWARD_TEXTS: Final = (
     "0",
@@ -157,7 +156,7 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 @cache
 def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
     """The distinct boundary values of all types of a source that have the logical type."""
-    origin = sources.source(source)
+    origin = databases.source(source)
     slugs = [slug for slug, known_type in origin.types.items() if known_type.logical is logical]
     distinct = {
         repr(value): value for slug in slugs for value in origin.boundary_values(slug).values()
@@ -322,9 +321,9 @@ def _oddness(value: Value) -> tuple[Any, ...]:
 @lru_cache(maxsize=8192)
 def pool(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type, and values that decoders get wrong; plain ones first. All of
-    them fit the type (`sources.fits`).
+    them fit the type (`databases.fits`).
     """
-    source = sources.source_of(type)
+    source = databases.source_of(type)
     distinct: dict[str, Value] = {}
     for candidate in _candidates(type):
         value = source.as_stored(type, candidate) if isinstance(candidate, str) else candidate
@@ -440,9 +439,9 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
                 return st.integers(0, (1 << 128) - 1).map(
                     lambda number: _postgresql_values.text_at(type, number)
                 )
-            source = sources.source_of(type)
+            source = databases.source_of(type)
             drawn = st.text(
-                ALPHABET if source is sources.MYSQL else _STORABLE, max_size=min(length, 12)
+                ALPHABET if source is databases.MYSQL else _STORABLE, max_size=min(length, 12)
             )
             return drawn.map(lambda s: source.as_stored(type, s)) if type.name == "char" else drawn
         case Logical.BINARY:
@@ -514,13 +513,13 @@ def between(low: int, high: int) -> SearchStrategy[int]:
     return st.integers(low, high)
 
 
-FAMILIES: Final = sources.MYSQL.families
+FAMILIES: Final = databases.MYSQL.families
 """MySQL's families of types."""
 
 
 def keyable(type: SourceType) -> bool:
-    """Whether a column of the type can be in a key (`sources.Source.keyable`)."""
-    return sources.source_of(type).keyable(type)
+    """Whether a column of the type can be in a key (`databases.Source.keyable`)."""
+    return databases.source_of(type).keyable(type)
 
 
 @lru_cache(maxsize=64)
@@ -532,7 +531,7 @@ def type_groups(
     """
     groups = (
         tuple(k for k in family if supports(k) and (not keys or keyable(k)))
-        for family in sources.source(source).families
+        for family in databases.source(source).families
     )
     return tuple(group for group in groups if group)
 

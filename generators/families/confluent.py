@@ -39,7 +39,7 @@ from generators.model import (
 )
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
-from generators.sources.registry import source
+from generators.sources.databases import source
 
 MAGIC: Final = b"\x00"
 HEAD: Final = 5

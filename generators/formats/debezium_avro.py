@@ -71,7 +71,7 @@ from generators.model import (
 from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.sources.boundaries import every_type, slug
-from generators.sources.registry import source
+from generators.sources.databases import source
 from generators.wire_format import Format, about
 
 NAME: Final = "debezium-avro"

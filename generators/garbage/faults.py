@@ -32,8 +32,7 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.sources import boundaries, mysql
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases, mysql
 from generators.sources.boundaries import BOUNDARY
 
 MUST: Final = "MUST"
@@ -500,7 +499,7 @@ def fault_scenarios(
 
     Raises UnknownName.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
     before: Row = {"id": 1, "a": "x", "b": 5}
     after: Row = {**before, "a": "y"}
@@ -827,7 +826,7 @@ def cell_text_scenarios(
                 boundaries.neutral(name),
                 kinds,
                 ("id",),
-                schema=sources.source(source).schema,
+                schema=databases.source(source).schema,
             )
             event = boundaries.insert(table, {"id": 1, fault.column: fault.value})
             yield fault, boundaries.scenario(name, event, tags=BOUNDARY | {"unfit"})

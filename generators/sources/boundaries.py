@@ -28,8 +28,7 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.sources import registry as sources
-from generators.sources import value_classes
+from generators.sources import databases, value_classes
 from generators.sources.mysql import enum_of, wall
 from generators.sources.postgresql import value_class
 
@@ -38,7 +37,7 @@ START = Instant(1_700_000_000_000, 1)
 
 BOUNDARY = frozenset({"boundary"})
 
-POOL_DATABASE = sources.MYSQL.pool_database
+POOL_DATABASE = databases.MYSQL.pool_database
 """The database of MySQL's pool; `Source.pool_database` is any source's."""
 
 
@@ -48,7 +47,7 @@ OTHER_DATABASE, OTHER_SCHEMA = "loop", "shared"
 
 def id_column(source: str = "mysql") -> Column:
     """The bigint key `id`. Raises UnknownName."""
-    return Column("id", sources.source(source).key, nullable=False)
+    return Column("id", databases.source(source).key, nullable=False)
 
 
 ID = id_column()
@@ -117,7 +116,7 @@ def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") ->
     """The pool's table with a column for each supported type of the source's `TYPES`, named
     `c_<type>`. Raises UnknownName.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     columns = tuple(
         Column(f"c_{slug(name)}", type) for name, type in origin.types.items() if supports(type)
     )
@@ -133,7 +132,7 @@ def composite(source: str = "mysql") -> Table:
 
     Raises UnknownName.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     more = (*ENVELOPE_NAMES, *PUNCTUATED_NAMES, "UPPER", origin.identifier("n" * 64))
     columns = (
         Column(AWKWARD_NAMES[0], origin.number, nullable=False),
@@ -155,7 +154,7 @@ def keyless(source: str = "mysql") -> Table:
     """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises
     UnknownName.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
     return Table(origin.pool_database, "visits", columns, schema=origin.schema)
 
@@ -237,7 +236,7 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
 def one_column(database: str, name: str, type: SourceType) -> Table:
     """A table of a key and one column `c`, in the schema of the type's source."""
     columns = (id_column(type.source), Column("c", type))
-    return Table(database, neutral(name), columns, ("id",), schema=sources.source_of(type).schema)
+    return Table(database, neutral(name), columns, ("id",), schema=databases.source_of(type).schema)
 
 
 def type_values(
@@ -246,7 +245,7 @@ def type_values(
     """Each supported type of the source with its boundary values, NULL among them. Raises
     UnknownName.
     """
-    origin = sources.source(source)
+    origin = databases.source(source)
     for name, type in origin.types.items():
         if supports(type):
             yield name, type, {"null": None, **origin.boundary_values(name)}
@@ -259,13 +258,13 @@ def scenarios(
     `database`. Raises UnknownName.
     """
     yield from _type_scenarios(database, supports, source)
-    yield from _shape_scenarios(database, sources.source(source), supports)
+    yield from _shape_scenarios(database, databases.source(source), supports)
     yield from _row_scenarios(supports, source)
-    yield from class_scenarios(database, sources.source(source), supports)
+    yield from class_scenarios(database, databases.source(source), supports)
 
 
 def class_scenarios(
-    database: str, source: sources.Source, supports: Callable[[SourceType], bool]
+    database: str, source: databases.Source, supports: Callable[[SourceType], bool]
 ) -> Iterator[Scenario]:
     """Each class of values of a logical type in a row of its own, with a column for each type that
     holds one: at level one in a table of these columns, at level two in the pool's.
@@ -323,7 +322,7 @@ def _type_scenarios(
 
 
 def _shape_scenarios(
-    database: str, source: sources.Source, supports: Callable[[SourceType], bool]
+    database: str, source: databases.Source, supports: Callable[[SourceType], bool]
 ) -> Iterator[Scenario]:
     """The level-one scenarios of row operations and of shapes of tables: keys, names, widths, long
     texts; for MySQL also DDL texts with semicolons. Each is named `shape/...` or `ddl/...`.
@@ -565,14 +564,14 @@ def megabyte(database: str, source: str = "mysql") -> Scenario:
     UnknownName.
     """
     name = "shape/megabyte"
-    table = one_column(database, name, sources.source(source).long_text)
+    table = one_column(database, name, databases.source(source).long_text)
     return scenario(name, insert(table, {"id": 1, "c": "0123456789" * (MEGABYTE // 10)}))
 
 
 def many_rows(database: str, source: str = "mysql") -> Scenario:
     """More rows of one statement than a loop of a hundred takes. Raises UnknownName."""
     name = "shape/many-rows"
-    table = one_column(database, name, sources.source(source).number)
+    table = one_column(database, name, databases.source(source).number)
     return scenario(
         name, change(table, Op.INSERT, *((None, {"id": i, "c": i}) for i in range(MANY)))
     )
@@ -583,7 +582,7 @@ def many_commits(database: str, source: str = "mysql") -> Scenario:
     end of a file of the log. Raises UnknownName.
     """
     name = "shape/many-commits"
-    table = one_column(database, name, sources.source(source).number)
+    table = one_column(database, name, databases.source(source).number)
     seconds = (replace(START, ms=START.ms + 1000 * i) for i in range(COMMITS))
     return scenario(
         name, *(insert(table, {"id": i, "c": i}, at=at) for i, at in enumerate(seconds))
@@ -703,7 +702,7 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
         "rows/keyless/all-null", *(change(bag, op, (old, new)) for op, old, new in changes), level=2
     )
     long_text = next(
-        (c.name for c in table.columns if c.type == sources.source(source).long_text), None
+        (c.name for c in table.columns if c.type == databases.source(source).long_text), None
     )
     if long_text:
         yield scenario(
@@ -716,8 +715,8 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
         for column in table.columns
         if column.type
         in (
-            sources.source(source).long_text,
-            sources.source(source).types.get("longblob"),
+            databases.source(source).long_text,
+            databases.source(source).types.get("longblob"),
         )
     }
     if big:

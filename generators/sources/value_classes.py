@@ -13,8 +13,8 @@ from importlib import resources
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
+from generators.sources.databases import Source
 from generators.sources.mysql import EPOCH
-from generators.sources.registry import Source
 
 FILE: Final = "value_classes.toml"
 FULL_LENGTH: Final = "full-length"

@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from generators.model import Column, Logical, SourceType, Table, Value
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.tables.ddl_text import WordKind, find_column, parse_expression
 from generators.tables.ddl_types import literal_value
 from generators.tables.schema import Check
@@ -167,7 +167,7 @@ class _ConditionReader:
         if column is None:
             return None
         values = [_constant(column.type, constant) for constant in constants]
-        if any(value is None or not sources.fits(column.type, value) for value in values):
+        if any(value is None or not databases.fits(column.type, value) for value in values):
             return None
         return Check(column.name, self.condition_text, choices=tuple(dict.fromkeys(values)))
 

@@ -27,7 +27,7 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.tables.schema import ForeignKey, UserTable, table_name
 from generators.tables.user_values import Values, identity
 
@@ -254,7 +254,7 @@ class LiveTables:
             draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
         )
         before = self.tables[table_number]
-        source = sources.of_table(before)
+        source = databases.of_table(before)
         action = draw(drawing.sample(source.drawn_ddl))
         has_added_column = any(column.name.casefold() == ADDED for column in before.columns)
         has_children = False
@@ -281,7 +281,7 @@ def schema_change(action: str, before: Table, at: Instant, column: str = "") -> 
     """The event of a statement on a table: `action` is one of the source's `ddl_actions`, `column`
     the column that "drop column" drops.
     """
-    source = sources.of_table(before)
+    source = databases.of_table(before)
     after, old_name = before, None
     match action:
         case "add column":
@@ -289,7 +289,7 @@ def schema_change(action: str, before: Table, at: Instant, column: str = "") -> 
         case "drop column":
             after = replace(before, columns=tuple(c for c in before.columns if c.name != column))
         case "table comment":
-            after = replace(before, comment=sources.COMMENT)
+            after = replace(before, comment=databases.COMMENT)
         case "rename table":
             after, old_name = (
                 replace(before, name=source.identifier(before.name[:60] + "_r")),

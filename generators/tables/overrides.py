@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from generators.errors import UnknownName, UsageError
 from generators.model import Column, Json, Logical, Table, Value
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 from generators.tables.schema import Schema, TableName, table_name
 
@@ -267,7 +267,7 @@ def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
         converted = canonical_value(column, value)
     except (ValueError, TypeError, ArithmeticError):
         converted = None
-    if converted is None or not sources.fits(column.type, converted):
+    if converted is None or not databases.fits(column.type, converted):
         members = f": {', '.join(column.type.members)}" if column.type.members else ""
         raise _value_error(file, at, value, f"a value of {column.type.key}{members}")
     return converted
@@ -296,7 +296,7 @@ def canonical_value(column: Column, value: Any) -> Value:
         case Logical.TEXT | Logical.BINARY | Logical.SET if not isinstance(value, str):
             raise TypeError(value)
         case Logical.TEXT:
-            return sources.source_of(type).as_stored(type, value)
+            return databases.source_of(type).as_stored(type, value)
         case Logical.BINARY:
             return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
         case Logical.DATE:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from generators.model import Column, Json, Logical, SourceType, Value
-from generators.sources import postgresql_values, registry
+from generators.sources import databases, postgresql_values
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
 from generators.sources.pools import LOCALES
 from generators.sources.postgresql import array_item, element
@@ -260,7 +260,7 @@ def candidate_values(
 def _shorten(type: SourceType, fake_value: Any) -> str:
     """A text within the column's length, of at most 200 characters."""
     shortened = str(fake_value)[: min(type.length or 200, 200)].strip()
-    return registry.source_of(type).as_stored(type, shortened)
+    return databases.source_of(type).as_stored(type, shortened)
 
 
 def has_grammar(type: SourceType) -> bool:
@@ -294,7 +294,7 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
     if type.name.endswith("[]") and type.name not in ("integer[]", "text[]"):
         return _arrays(element(type))
-    return registry.source_of(type).candidates(type)
+    return databases.source_of(type).candidates(type)
 
 
 _OLD: Final = ("min", "before-gregorian", "end-of-day")
@@ -307,7 +307,7 @@ def _arrays(inner: SourceType) -> Mapping[str, Value]:
         f"item-{name}": array_item(inner, value)
         for name, value in boundaries(inner).items()
         if value is not None
-        if _examples(inner) or registry.source_of(inner).fits(inner, value)
+        if _examples(inner) or databases.source_of(inner).fits(inner, value)
         if not (inner.logical in _MOMENTS and name in _OLD)
     }
     arrays: dict[str, Value] = {name: Json([item]) for name, item in items.items()}

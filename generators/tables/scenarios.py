@@ -24,7 +24,7 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.sources.boundaries import START, change
 from generators.tables.histories import histories, schema_change
 from generators.tables.schema import Schema, UserTable, referred_columns, table_name
@@ -210,7 +210,7 @@ def _statement_scenarios(
         "table charset",
     ]
     for turn, action in enumerate(actions):
-        if action not in sources.of_table(table).ddl_actions:
+        if action not in databases.of_table(table).ddl_actions:
             continue
         dropped = droppable_column(values, user)
         if (action == "drop column" and not dropped) or (

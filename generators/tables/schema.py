@@ -26,7 +26,7 @@ DIALECTS: Final = {
     "tidb": "mysql",
     "postgresql": "postgresql",
 }
-"""Dialects of DDL, and the source (a name of `generators.sources.registry.SOURCES`) whose types
+"""Dialects of DDL, and the source (a name of `generators.sources.databases.SOURCES`) whose types
 each has.
 """
 

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 from generators.model import Column, Logical, Row, Scenario, SourceType, Value, ZeroDate
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.tables import computed, realistic
 from generators.tables.overrides import NO_OVERRIDES, Overrides, is_between
 from generators.tables.schema import Check, ForeignKey, Schema, TableName, UserTable, table_name
@@ -80,7 +80,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
     ):
         return value in realistic.boundaries(type).values()
     listed = type.name.endswith("]") or type.name == "point"
-    return sources.fits(type, value) or (listed and value in realistic.boundaries(type).values())
+    return databases.fits(type, value) or (listed and value in realistic.boundaries(type).values())
 
 
 _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")

@@ -16,7 +16,7 @@ from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.rules.tables import Legal, call_named, check_fields, compile_pattern
 from conformance.selftest.operators.operator import Alter, Image, MessageContext, Rows, on_images
 from generators.model import Cell, Kind, Logical
-from generators.sources.registry import SOURCES
+from generators.sources.databases import SOURCES
 
 RowAlter: TypeAlias = Callable[[OutputRow, MessageContext], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")

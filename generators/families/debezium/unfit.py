@@ -17,7 +17,7 @@ from generators.garbage.faults import CellFault
 from generators.model import Value
 from generators.sources import mysql
 from generators.sources.boundaries import slug
-from generators.sources.registry import source
+from generators.sources.databases import source
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
 from generators.garbage.faults import LABELS, UNSPECIFIED, CellFault, Fault, Way, matrix
 from generators.model import Logical, Value
-from generators.sources import boundaries, mysql
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases, mysql
 from generators.sources.boundaries import slug
 
 Span: TypeAlias = tuple[int, int]
@@ -422,8 +421,8 @@ def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
     """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and
     other bytes.
     """
-    source = sources.source(profile.source)
-    cells = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
+    source = databases.source(profile.source)
+    cells = _POSTGRESQL_CELLS if source is databases.POSTGRESQL else _MYSQL_CELLS
     written_forms = [
         cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells
     ]

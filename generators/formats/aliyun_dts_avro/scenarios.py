@@ -30,8 +30,7 @@ from generators.model import (
     Value,
     Watermark,
 )
-from generators.sources import mysql
-from generators.sources import registry as sources
+from generators.sources import databases, mysql
 from generators.sources.boundaries import (
     START,
     change,
@@ -80,7 +79,7 @@ class _Cases(Cases):
     """The cases of one profile."""
 
     def __init__(self, profile: AliyunProfile, database: str) -> None:
-        self.profile, self.source = profile, sources.source(profile.source)
+        self.profile, self.source = profile, databases.source(profile.source)
         string = self.source.string
         self.abc = (id_column(profile.source), Column("a", string), Column("b", string))
         super().__init__(database, self.abc, schema=self.source.schema)
@@ -305,7 +304,7 @@ class _Cases(Cases):
 
     def values(self) -> Iterator[Scenario]:
         for label, type, value in (
-            _POSTGRESQL_VALUES if self.source is sources.POSTGRESQL else _MYSQL_VALUES
+            _POSTGRESQL_VALUES if self.source is databases.POSTGRESQL else _MYSQL_VALUES
         ):
             yield self.value(f"values/{label}", type, value)
 
@@ -466,7 +465,7 @@ _POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
             ("tilde", "~"),
         )
     ),
-    ("text-like-none", sources.POSTGRESQL.string, "NONE"),
+    ("text-like-none", databases.POSTGRESQL.string, "NONE"),
 )
 
 _COMMON: Final = ("latin1", "gbk", "utf8mb4", "utf8mb3", "utf8", "ascii")

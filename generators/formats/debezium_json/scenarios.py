@@ -33,8 +33,7 @@ from generators.model import (
     Value,
     ZeroDate,
 )
-from generators.sources import mysql, postgresql
-from generators.sources import registry as sources
+from generators.sources import databases, mysql, postgresql
 from generators.sources.boundaries import (
     START,
     change,
@@ -110,7 +109,7 @@ class _Cases(Cases):
     """The cases of one profile, in its source's types."""
 
     def __init__(self, profile: DebeziumProfile, database: str) -> None:
-        self.profile, self.origin = profile, sources.source(profile.source)
+        self.profile, self.origin = profile, databases.source(profile.source)
         self.id = Column("id", self.origin.key, nullable=False)
         self.a, self.b = Column("a", self.origin.string), Column("b", self.origin.number)
         super().__init__(database, (self.id, self.a, self.b), schema=self.origin.schema)

@@ -23,7 +23,7 @@ from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
 from generators.profiles import Choices, Profile
-from generators.sources.registry import of_table
+from generators.sources.databases import of_table
 from generators.wire_format import FORMATS, Format, KindRow, get
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")

@@ -21,8 +21,7 @@ from conformance.engines.command import ProtocolBreak
 from conformance.judging.compare import Typed
 from conformance.judging.output import check_columns, read
 from generators.model import Column, Table
-from generators.sources import mysql
-from generators.sources import registry as sources
+from generators.sources import databases, mysql
 
 
 def schema_of(part):
@@ -33,7 +32,7 @@ def schema_of(part):
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
 def test_every_type_of_the_sources_has_a_form(source):
-    types = {kind.spark for kind in sources.source(source).types.values()}
+    types = {kind.spark for kind in databases.source(source).types.values()}
     assert len(types) > 10
     for spark in types:
         Cells({"c": spark}).to_struct_array([{"c": None}, None])

@@ -58,8 +58,7 @@ from generators.model import (
     Value,
 )
 from generators.recorded import registry
-from generators.sources import boundaries, mysql, postgresql
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases, mysql, postgresql
 from generators.sources.boundaries import (
     AWKWARD_NAMES,
     COMPOSITE,
@@ -134,9 +133,9 @@ def test_the_plainest_value_of_a_type_comes_first(
     assert simpler_values(type, value)[0] == plain
 
 
-@pytest.mark.parametrize("source", sources.SOURCES)
+@pytest.mark.parametrize("source", databases.SOURCES)
 def test_every_simpler_value_fits_its_type_and_weighs_less(source: str) -> None:
-    dialect = sources.source(source)
+    dialect = databases.source(source)
     for slug, kind in dialect.types.items():
         for value in dialect.boundary_values(slug).values():
             for other in simpler_values(kind, value):
@@ -150,7 +149,7 @@ def test_simpler_values_of_drawn_ones_fit_and_weigh_less(data: st.DataObject) ->
     kind = data.draw(strategies.types() | strategies.types(source="postgresql"))
     value = data.draw(strategies.values(kind))
     assert all(
-        sources.fits(kind, other) and weight(kind, other) < weight(kind, value)
+        databases.fits(kind, other) and weight(kind, other) < weight(kind, value)
         for other in simpler_values(kind, value)
     )
 
@@ -186,7 +185,7 @@ def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
             ):
                 assert list(image) and set(image) == {c.name for c in change_.table.columns}
                 assert all(
-                    sources.fits(change_.table.column(name).type, value)
+                    databases.fits(change_.table.column(name).type, value)
                     for name, value in image.items()
                 )
 

@@ -38,8 +38,7 @@ from generators.drawing import strategies
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, Refused, UsageError
 from generators.model import Column, History, Instant, Op, Origin, RowImages, Scenario, Table
-from generators.sources import boundaries
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases
 from generators.sources.boundaries import KEYLESS, change, insert
 from generators.wire_format import get
 
@@ -544,7 +543,7 @@ def large(draw, fmt, profile, kind, level):
     source, number, types = (
         profile.source,
         random.Random(kind),
-        sources.source(profile.source).types,
+        databases.source(profile.source).types,
     )
     others = number.sample(
         [other for name, other in types.items() if fmt.supports(other) and name != kind], 8
@@ -553,7 +552,7 @@ def large(draw, fmt, profile, kind, level):
         Column("failing", types[kind]),
         *(Column(f"c_{i}", other) for i, other in enumerate(others)),
     )
-    database = profile.database if level == 1 else sources.source(source).pool_database
+    database = profile.database if level == 1 else databases.source(source).pool_database
     table = Table(database, "wide", (boundaries.id_column(source), *columns), ("id",))
     at = [Instant(boundaries.START.ms + 1000 * i, 1 + i) for i in range(6 if level == 1 else 1)]
     return [

@@ -14,7 +14,7 @@ from conformance.rules import pipelines, streams
 from conformance.rules import rules as book
 from conformance.rules.rules import Aspect, Citation, Obligation, Selector, Subject, owner, rules
 from generators.model import Kind
-from generators.sources.registry import source
+from generators.sources.databases import source
 from generators.wire_format import FORMATS, get
 
 LAWS = ["batch", "environment", "places", "returns", "row-shape", "one-form", "one-zone", "own-row"]

@@ -19,7 +19,7 @@ from conformance.reports import differential_page as report
 from conformance.running import differential
 from generators.drawing import shared_history as histories
 from generators.model import Op, RowChange
-from generators.sources import registry as sources
+from generators.sources import databases
 from generators.wire_format import FORMATS, get
 
 
@@ -33,7 +33,7 @@ def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -
     assert any(b and a and b["id"] != a["id"] for b, a in pairs)
     assert any(b and b == a for b, a in pairs)
     assert len(story.rows) > 20
-    fits = sources.source(fmt.profiles[0].source).fits
+    fits = databases.source(fmt.profiles[0].source).fits
     for row in (row for pair in pairs for row in pair if row):
         assert all(fits(column.type, row[column.name]) for column in story.table.columns)
 

@@ -34,8 +34,7 @@ from generators.model import (
     Written,
 )
 from generators.profiles import Choices, Profile
-from generators.sources import boundaries, mysql, postgresql
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases, mysql, postgresql
 from generators.wire_format import Format, KindRow
 
 INT = mysql.integer("int")
@@ -153,7 +152,7 @@ def test_drawn_values_fit(source: str, data: st.DataObject) -> None:
     kind = data.draw(s.types(source=source))
     value = data.draw(s.values(kind, nullable=True))
     assert kind.source == source
-    assert sources.fits(kind, value)
+    assert databases.fits(kind, value)
     if isinstance(value, float):
         assert (
             (math.copysign(1, value) == 1 or value != 0)
@@ -166,11 +165,11 @@ def test_drawn_values_fit(source: str, data: st.DataObject) -> None:
 
 
 def test_pools_fit_and_start_plain() -> None:
-    for family in (*_values.FAMILIES, *sources.POSTGRESQL.families):
+    for family in (*_values.FAMILIES, *databases.POSTGRESQL.families):
         for kind in family[::7]:
             pool = _values.pool(kind)
             assert pool
-            assert all(sources.fits(kind, value) and value is not None for value in pool)
+            assert all(databases.fits(kind, value) and value is not None for value in pool)
             assert len({repr(value) for value in pool}) == len(pool)
 
 
@@ -225,7 +224,7 @@ def test_the_domain_of_types_is_whole() -> None:
 
 def test_each_type_of_a_group_has_a_number() -> None:
     assert (
-        max(len(family) for source in sources.SOURCES.values() for family in source.families)
+        max(len(family) for source in databases.SOURCES.values() for family in source.families)
         <= _values.STEPS
     )
     groups = _values.type_groups(s.any_type, False)
@@ -247,7 +246,7 @@ def test_names_are_legal(name: str) -> None:
 def test_tables(source: str, data: st.DataObject) -> None:
     table = data.draw(s.tables(min_columns=2, max_columns=5, source=source))
     assert 2 <= len(table.columns) <= 5
-    assert table.schema == sources.source(source).schema
+    assert table.schema == databases.source(source).schema
     for column in (*table.columns, data.draw(s.columns(source=source))):
         assert column.type.source == source
         assert source == "mysql" or len(column.name.encode()) <= 63
@@ -281,7 +280,7 @@ def check_rows(change: RowChange) -> None:
             if row is not None:
                 assert list(row) == [column.name for column in change.table.columns]
                 for column in change.table.columns:
-                    assert sources.fits(column.type, row[column.name])
+                    assert databases.fits(column.type, row[column.name])
                     assert column.nullable or row[column.name] is not None
 
 
@@ -360,13 +359,13 @@ def test_histories_of_postgresql_are_consistent(history: History) -> None:
 def test_scenarios_are_of_the_source_asked_for(source: str | None) -> None:
     drawn = s.draw(s.scenarios(MIXED, source=source), 100, 1)
     tables = [e.table for d in drawn for e in d.history.events if isinstance(e, RowChange)]
-    assert {sources.of_table(table).name for table in tables} == {source or "mysql"}
+    assert {databases.of_table(table).name for table in tables} == {source or "mysql"}
 
 
 def test_a_profile_writes_histories_of_its_source() -> None:
     def write_source(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
         names = {
-            sources.of_table(event.table).name
+            databases.of_table(event.table).name
             for event in history.events
             if isinstance(event, RowChange | model.Bootstrap)
         }
@@ -517,7 +516,7 @@ def test_a_drawn_comment_is_the_table_s() -> None:
     assert tables and all(after is not None and after.comment == 'it\'s "new"' for after in tables)
 
 
-@pytest.mark.parametrize("action", sources.POSTGRESQL.drawn_ddl)
+@pytest.mark.parametrize("action", databases.POSTGRESQL.drawn_ddl)
 def test_rename_of_postgresql(action: str) -> None:
     def named(name: str, database: str) -> Table:
         return Table(database, name, (Column("t", postgresql.integer()),), schema="public")
@@ -539,7 +538,7 @@ def test_rename_of_postgresql(action: str) -> None:
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
 def test_renamed_scenarios_share_no_table(source: str) -> None:
     seen: set[tuple[str, str]] = set()
-    quote = sources.source(source).quote
+    quote = databases.source(source).quote
     for number, scenario in enumerate(s.draw(s.scenarios(MIXED, source=source), 100, 5)):
         names = set()
         for event in s.rename(scenario, "db", f"_{number}").history.events:

@@ -7,8 +7,7 @@ import pytest
 
 from generators.errors import UnknownName
 from generators.model import Op, RowChange, Scenario, SchemaChange
-from generators.sources import boundaries
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases
 
 ALL = list(boundaries.scenarios("db", lambda _kind: True))
 POSTGRESQL = list(boundaries.scenarios("db", lambda _kind: True, "postgresql"))
@@ -105,7 +104,7 @@ def test_shapes_are_the_same_for_every_source() -> None:
 
 @BOTH
 def test_every_row_fits_its_table(source: str, scenarios: list[Scenario]) -> None:
-    schema = sources.source(source).schema
+    schema = databases.source(source).schema
     for scenario in scenarios:
         for change in row_changes(scenario):
             assert change.table.schema == schema or change.table == boundaries.namesake(source), (
@@ -122,7 +121,7 @@ def test_every_row_fits_its_table(source: str, scenarios: list[Scenario]) -> Non
                         scenario.name
                     )
                     for column in change.table.columns:
-                        assert sources.fits(column.type, row[column.name]), (
+                        assert databases.fits(column.type, row[column.name]), (
                             scenario.name,
                             column.name,
                         )
@@ -219,7 +218,7 @@ def test_every_case_is_tagged() -> None:
 
 
 def test_helpers_follow_the_type() -> None:
-    kind = sources.POSTGRESQL.types["uuid"]
+    kind = databases.POSTGRESQL.types["uuid"]
     table = boundaries.one_column("db", "x/y", kind)
     assert (table.schema, table.name, table.primary_key) == ("public", "t2657489167", ("id",))
     assert table.columns[0] == boundaries.id_column("postgresql") != boundaries.ID

@@ -10,7 +10,7 @@ import pytest
 from generators.drawing import value_strategies
 from generators.drawing.cases import as_case
 from generators.model import Logical, State, ZeroDate
-from generators.sources import boundaries, mysql, postgresql, registry, value_classes
+from generators.sources import boundaries, databases, mysql, postgresql, value_classes
 from generators.wire_format import FORMATS, Format, formats
 
 CLASSES = {
@@ -35,7 +35,7 @@ def classes_of(fmt: Format[Any]) -> set[tuple[int, Logical, str]]:
     """
     found = set()
     for profile in fmt.profiles:
-        source = registry.source(profile.source)
+        source = databases.source(profile.source)
         for scenario in boundaries.class_scenarios(profile.database, source, fmt.supports):
             case = as_case(fmt, profile, scenario)
             logical = Logical(re.split("[-/]", scenario.name)[-1])
@@ -67,13 +67,13 @@ def test_what_is_not_carried_is_none_of_the_formats_types() -> None:
 @pytest.mark.parametrize(
     ("source", "type", "name", "value"),
     [
-        (registry.MYSQL, mysql.text("varchar", 4), "full-length", "汉汉汉汉"),
-        (registry.MYSQL, mysql.text("longtext"), "full-length", None),
-        (registry.MYSQL, mysql.text("char", 8), "padded", "  x"),
-        (registry.POSTGRESQL, postgresql.text("char", 8), "padded", "  x     "),
-        (registry.MYSQL, mysql.temporal("timestamp"), "second-in-new-york", 1730615400000000),
-        (registry.MYSQL, mysql.temporal("datetime", 6), "first-of-1900", -2208988800000000),
-        (registry.POSTGRESQL, postgresql.uuid(), "comma", None),
+        (databases.MYSQL, mysql.text("varchar", 4), "full-length", "汉汉汉汉"),
+        (databases.MYSQL, mysql.text("longtext"), "full-length", None),
+        (databases.MYSQL, mysql.text("char", 8), "padded", "  x"),
+        (databases.POSTGRESQL, postgresql.text("char", 8), "padded", "  x     "),
+        (databases.MYSQL, mysql.temporal("timestamp"), "second-in-new-york", 1730615400000000),
+        (databases.MYSQL, mysql.temporal("datetime", 6), "first-of-1900", -2208988800000000),
+        (databases.POSTGRESQL, postgresql.uuid(), "comma", None),
     ],
 )
 def test_a_class_has_its_value_in_a_type_that_holds_it(source, type, name, value) -> None:
@@ -81,7 +81,7 @@ def test_a_class_has_its_value_in_a_type_that_holds_it(source, type, name, value
 
 
 def test_every_source_has_a_type_that_holds_each_class() -> None:
-    for source in (registry.MYSQL, registry.POSTGRESQL):
+    for source in (databases.MYSQL, databases.POSTGRESQL):
         types = source.types.values()
         assert {
             (type.logical, name)
@@ -104,7 +104,7 @@ def test_each_moment_that_is_drawn_for_its_calendar_or_zone_is_a_class(logical, 
     """Another seed draws others: what they show, a named case shows. Zero dates are boundaries."""
     types = [type for type in mysql.TYPES.values() if type.logical is logical]
     named_values = {
-        value_classes.class_value(registry.MYSQL, type, name)
+        value_classes.class_value(databases.MYSQL, type, name)
         for type in types
         for name in value_classes.class_names(logical)
     }

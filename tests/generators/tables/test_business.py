@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.tables import named_cases, read_tables
-from generators.sources.registry import SOURCES
+from generators.sources.databases import SOURCES
 from generators.tables.reading import read_schema
 from generators.wire_format import formats
 

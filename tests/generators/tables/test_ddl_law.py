@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from generators.drawing import strategies
 from generators.errors import UsageError
-from generators.sources.registry import SOURCES
+from generators.sources.databases import SOURCES
 from generators.tables.reading import read_schema
 from recorders import sql
 

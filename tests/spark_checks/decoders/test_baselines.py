@@ -12,7 +12,7 @@ import pytest
 from conformance.load.bench import baseline, plain_profile
 from generators.model import Column, Deployment, History, Kind, Layout, Message, Op, State, Table
 from generators.sources import boundaries, mysql
-from generators.sources.registry import source
+from generators.sources.databases import source
 from generators.wire_format import FORMATS, get
 from spark_checks.services.engine import load
 

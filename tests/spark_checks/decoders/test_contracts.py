@@ -12,7 +12,7 @@ from decoded import assert_contract, by_offset, parses
 from conformance.load.bench import plain_profile
 from generators.model import Column, Deployment, History, Kind, Layout, Op, Table
 from generators.sources import boundaries
-from generators.sources.registry import source
+from generators.sources.databases import source
 from generators.wire_format import FORMATS, get
 from spark_checks import reference
 from spark_checks.decoders import ticdc_canal_json

@@ -5,24 +5,24 @@ import pytest
 from generators.bulk import orders
 from generators.errors import UnknownName
 from generators.model import Column, Logical, Table
-from generators.sources import boundaries, mysql, postgresql
-from generators.sources import registry as sources
+from generators.sources import boundaries, databases, mysql, postgresql
 
-EVERY = list(sources.SOURCES.values())
+EVERY = list(databases.SOURCES.values())
 
 
 def test_lookup() -> None:
-    assert sources.source("mysql") is sources.MYSQL
-    assert sources.source_of(postgresql.uuid()) is sources.POSTGRESQL
+    assert databases.source("mysql") is databases.MYSQL
+    assert databases.source_of(postgresql.uuid()) is databases.POSTGRESQL
     assert (
-        sources.of_table(Table("d", "t", (Column("a", postgresql.uuid()),))) is sources.POSTGRESQL
+        databases.of_table(Table("d", "t", (Column("a", postgresql.uuid()),)))
+        is databases.POSTGRESQL
     )
     with pytest.raises(UnknownName, match="Did you mean 'postgresql'"):
-        sources.source("postgres")
+        databases.source("postgres")
 
 
 @pytest.mark.parametrize("source", EVERY, ids=lambda source: source.name)
-def test_a_source_is_whole(source: sources.Source) -> None:
+def test_a_source_is_whole(source: databases.Source) -> None:
     named = (source.key, source.number, source.string, source.moment, source.long_text)
     assert [kind.logical for kind in named] == [
         Logical.INT,
@@ -54,27 +54,27 @@ def test_no_pool_is_shared() -> None:
 
 
 def test_dispatch_of_fits() -> None:
-    assert sources.fits(mysql.text("char", 4), "ab")
-    assert not sources.fits(postgresql.text("char", 4), "ab")
-    assert sources.fits(postgresql.text("char", 4), "ab  ")
+    assert databases.fits(mysql.text("char", 4), "ab")
+    assert not databases.fits(postgresql.text("char", 4), "ab")
+    assert databases.fits(postgresql.text("char", 4), "ab  ")
 
 
 def test_texts_as_stored() -> None:
-    assert sources.MYSQL.as_stored(mysql.text("char", 4), "a\0 ") == "a\0"
-    assert sources.MYSQL.as_stored(mysql.text("varchar", 4), "a\0 ") == "a\0 "
-    assert sources.POSTGRESQL.as_stored(postgresql.text("char", 4), "a\0 ") == "a   "
-    assert sources.POSTGRESQL.as_stored(postgresql.text("varchar", 4), "a\0 ") == "a "
+    assert databases.MYSQL.as_stored(mysql.text("char", 4), "a\0 ") == "a\0"
+    assert databases.MYSQL.as_stored(mysql.text("varchar", 4), "a\0 ") == "a\0 "
+    assert databases.POSTGRESQL.as_stored(postgresql.text("char", 4), "a\0 ") == "a   "
+    assert databases.POSTGRESQL.as_stored(postgresql.text("varchar", 4), "a\0 ") == "a "
 
 
 def test_identifiers() -> None:
-    assert sources.MYSQL.identifier("n" * 64) == "n" * 64
-    assert sources.POSTGRESQL.identifier("n" * 64) == "n" * 63
-    assert sources.POSTGRESQL.identifier("汉" * 22) == "汉" * 21
-    assert sources.POSTGRESQL.identifier("n" * 62 + "汉") == "n" * 62
+    assert databases.MYSQL.identifier("n" * 64) == "n" * 64
+    assert databases.POSTGRESQL.identifier("n" * 64) == "n" * 63
+    assert databases.POSTGRESQL.identifier("汉" * 22) == "汉" * 21
+    assert databases.POSTGRESQL.identifier("n" * 62 + "汉") == "n" * 62
 
 
 @pytest.mark.parametrize("source", EVERY, ids=lambda source: source.name)
-def test_the_load_table(source: sources.Source) -> None:
+def test_the_load_table(source: databases.Source) -> None:
     table = orders.load_table(source.name)
     assert {column.type.source for column in table.columns} == {source.name}
     assert [column.type.logical for column in table.columns] == [
