@@ -98,7 +98,9 @@ def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...
 
 
 def discard_archive(file: Path, what: str, note: Note) -> None:
-    """Removes an archive with which a JVM (`what`) did not start, and tells `note`."""
+    """Removes a class archive because a Java process died while it used it, and tells `note` so;
+    `what` says of which process and how, such as "Kafka died of a signal".
+    """
     remove_sealed(file)
     note(f"{what} with {file}, which was removed; it is started once more without. {_AGAIN}")
 

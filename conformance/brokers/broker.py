@@ -133,8 +133,9 @@ def _contained(
     note: Callable[[str], None],
     reached: Callable[[str], Cluster],
 ) -> Broker | None:
-    """Starts a broker in a container. Returns None if `spec` is auto and no container is
-    possible.
+    """Starts a broker in a container for the duration of `stack`. `reached` gives the broker's
+    address the properties that clients need. If no container is possible, returns None for the
+    `spec` auto, and raises for container.
     """
     auto = spec == "auto"
     try:

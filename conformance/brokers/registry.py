@@ -117,7 +117,9 @@ class Remote:
         return content
 
     def register_schemas(self, messages: Iterable[Message]) -> None:
-        """Puts in what the messages name and no earlier ones did."""
+        """Sends to the registry the schemas that the messages name, each with its own number; those
+        that an earlier call has sent are left out. Raises HarnessError if the registry refuses.
+        """
         new = {
             version: schema_text
             for version, schema_text in confluent.schema_versions(messages).items()
@@ -156,7 +158,9 @@ class Remote:
         self._sent |= new.keys()
 
     def close(self, note: Note = lambda _line: None) -> None:
-        """Removes the subjects that were made."""
+        """Deletes from the registry the subjects that this run has registered, if it is to clean up
+        behind itself. An error of the registry is ignored.
+        """
         created_subjects = sorted({subject for subject, _ in self._sent}) if self._removes else []
         with self._connect() as to:
             for number, subject in enumerate(created_subjects):
@@ -179,8 +183,9 @@ Version: TypeAlias = tuple[str, int]
 
 
 def export_archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
-    """Texts of versions in the form of Apicurio's export, contents before the versions that name
-    them; `before` are those of earlier archives, whose numbers go on.
+    """Schemas as a zip archive in the form of Apicurio's export, to be imported with their numbers:
+    first the texts, then the versions of subjects that name them. `before` are the versions of
+    earlier archives: the numbering of versions continues after theirs.
     """
     packed = io.BytesIO()
     versions, uses = (
@@ -243,7 +248,9 @@ class _Answers(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self) -> None:
-        """Answers."""
+        """Answers a request for a schema by its number (`.../ids/NUMBER`) with the schema's text as
+        JSON; any other request, and an unknown number, with status 404.
+        """
         *_, folder, number = ("", *self.path.partition("?")[0].split("/"))
         entry = (
             confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
@@ -269,15 +276,17 @@ class _Server(ThreadingHTTPServer):
 
 @cache
 def local_registry_url() -> str:
-    """The address of the small registry, which lives as long as this process."""
+    """Starts the small schema registry in a thread of this process, once, and returns its URL; it
+    lives as long as the process.
+    """
     server = _Server(("127.0.0.1", 0), _Answers)
     threading.Thread(target=server.serve_forever, daemon=True, name="registry").start()
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
 def read_schema(number: int) -> str | None:
-    """The text of a schema in the registry of the environment; None without one, or if it does not
-    tell.
+    """The text of the schema with this number, asked of the registry that the environment variables
+    name; None if they name none, or if the registry does not answer with one.
     """
     url = os.environ.get(ADDRESS)
     if not url:
@@ -304,7 +313,9 @@ def names_schemas(formats: Sequence[str]) -> bool:
 
 
 def ensure_registry(formats: Sequence[str]) -> None:
-    """Names the small registry in the environment, if a format needs one and none is named."""
+    """Starts the small registry of this process, and names it in the environment variable that
+    decoders read, if a format's messages name schemas and the variable is not set.
+    """
     if names_schemas(formats):
         os.environ.setdefault(ADDRESS, local_registry_url())
 

@@ -218,7 +218,7 @@ def check_java(release: str, java: Java) -> None:
 
 
 def java_words(release: str) -> str:
-    """The Javas that a release supports: Java 17, 21 or 25."""
+    """The versions of Java that a release of Spark supports, in words, such as "Java 17, 21 or 25"."""
     *first, last = map(str, supported_javas(release))
     return f"Java {', '.join(first)} or {last}"
 
@@ -259,10 +259,9 @@ def _listed(environ: Mapping[str, str]) -> list[str]:
 def missing_artefacts(
     module: Module, spark_jars: Collection[str], user_jars: Iterable[str]
 ) -> tuple[str, ...]:
-    """The artefacts of a module that are to be fetched: none if Spark has its first one itself, or
-    the user gives its jars.
-
-    Raises UsageError if the user gives its first one without the others.
+    """The artefacts of a Spark module that must be downloaded. None, if the module's first artefact
+    is among Spark's own jars, or the user has given the jars. Raises UsageError if the user has
+    given the first artefact without the others that it needs.
     """
     if module.artefacts[0] in spark_jars:
         return ()
@@ -371,7 +370,9 @@ def next_revisions(
 
 
 def substitution(name: str, substitute_release: str, release: str) -> str:
-    """The line that says which release was taken instead of Spark's own."""
+    """The line for the user that says that an artefact was not published in Spark's own release,
+    and which release is used instead.
+    """
     major, minor = _numbers(release)
     line = f"{major}.{minor}" if _numbers(substitute_release) == (major, minor) else str(major)
     return (
@@ -381,10 +382,9 @@ def substitution(name: str, substitute_release: str, release: str) -> str:
 
 
 def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:
-    """Without a download: where each of the MODULES comes from, in words, by its name; and the
-    names of missing ones.
-
-    Raises HarnessError without pyspark, UsageError as `prepare_jars` does.
+    """For the command `doctor`, without a download: where each of Spark's MODULES would come from,
+    in words, by the module's name; and the names of modules that are not there yet. Raises
+    HarnessError without pyspark, UsageError as `prepare_jars` does.
     """
     release, folder = installed_spark()
     spark_jars = {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}

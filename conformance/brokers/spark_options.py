@@ -95,8 +95,9 @@ UNREAD: Final = (
 
 
 def spark_options(target: Target) -> dict[str, str]:
-    """The options by name, with the address. Raises UsageError for a property without a counterpart
-    in Java's client.
+    """The options of Spark's Kafka source (`kafka.NAME`: value) with which it reaches a broker: the
+    address, and the user's librdkafka properties in the names of Java's client. Raises UsageError
+    for a property that Java's client does not have.
     """
     cluster = as_cluster(target)
     remaining = {
@@ -124,7 +125,9 @@ def _protocol_options(remaining: dict[str, str]) -> Mapping[str, str]:
 
 
 def _sasl_options(remaining: dict[str, str]) -> Mapping[str, str]:
-    """The mechanism with its login module, which holds name and password."""
+    """Takes the SASL properties out of `remaining`, and gives Java's options for them: the
+    mechanism, and its login module, which holds name and password.
+    """
     mechanism = remaining.pop("sasl.mechanisms", "") or remaining.pop("sasl.mechanism", "")
     if not mechanism:
         return {}
@@ -170,8 +173,8 @@ def _escape_jaas(value: str) -> str:
 
 
 def _ssl_options(remaining: dict[str, str]) -> Mapping[str, str]:
-    """Certificates and keys. Raises UsageError for a file that cannot be read, and for a key that
-    Java does not read.
+    """Takes the certificates and keys out of `remaining`, and gives Java's options for them. Raises
+    UsageError for a file that cannot be read, and for a key that Java does not read.
     """
     options: dict[str, str] = {}
     if remaining.get("enable.ssl.certificate.verification") == "true":

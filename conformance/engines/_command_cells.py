@@ -138,6 +138,9 @@ def _read_decimal(value: Any, precision: int, scale: int) -> Decimal:
 
 
 def _read_boolean(value: Any) -> bool:
+    """The boolean of a cell of the decoder protocol. Raises ValueError for any JSON value but true
+    and false.
+    """
     if type(value) is not bool:
         raise ValueError(f"must be true or false, not {_describe_value(value)}")
     return value
@@ -159,7 +162,9 @@ def _read_double(value: Any) -> float:
 
 
 def _read_float(value: Any) -> float:
-    """As `_read_double`, rounded to 32 bits. Raises ValueError also for a number beyond them."""
+    """The float of 32 bits of a cell, in the forms of `_read_double`. Raises ValueError also for a
+    number beyond 32 bits.
+    """
     number = _read_double(value)
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
@@ -168,6 +173,9 @@ def _read_float(value: Any) -> float:
 
 
 def _read_string(value: Any) -> str:
+    """The text of a cell of the decoder protocol. Raises ValueError for any JSON value but a
+    string.
+    """
     if type(value) is not str:
         raise ValueError(f"must be a string, not {_describe_value(value)}")
     return value
@@ -186,13 +194,19 @@ def _read_binary(value: Any) -> bytes:
 
 
 def _read_date(value: Any) -> dt.date:
+    """The date of a cell of the decoder protocol, from a text such as 2024-02-29. Raises ValueError
+    for any other form.
+    """
     if type(value) is str and _DATE.fullmatch(value):
         return dt.date.fromisoformat(value)
     raise ValueError(f"must be a date such as 2024-02-29, not {_describe_value(value)}")
 
 
 def _read_instant(value: Any, zone: str) -> int:
-    """Microseconds since 1970-01-01."""
+    """A timestamp cell of the decoder protocol as microseconds since 1970-01-01. `zone` is what
+    must follow the time: "Z" for a moment, "" for a timestamp without time zone. Raises ValueError
+    for any other form.
+    """
     match = _INSTANT.fullmatch(value) if type(value) is str else None
     if match is None or match.group(1) != zone:
         raise ValueError(

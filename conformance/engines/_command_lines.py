@@ -384,8 +384,8 @@ class Answers:
         self._answered_flags = bytearray()
 
     def expect_batch(self, batch: int, first_seq: int, records: Sequence[LineRecord]) -> None:
-        """Expects answers to a batch, whose records have the sequence numbers from `first_seq`
-        on.
+        """Prepares for the answers to a batch, before it is sent. Its records have consecutive
+        sequence numbers from `first_seq` on.
         """
         self._batch, self._first_seq, self._records, self._answered_flags = (
             batch,
@@ -441,7 +441,10 @@ class Answers:
         )
 
     def _claim_record(self, message: Mapping[str, Any]) -> int:
-        """The batch index of an answer's record; marks it as answered."""
+        """Marks the record that an answer names by its sequence number as answered, and returns its
+        index in the batch. Raises _SchemaBreach if the number is none of the batch, or was answered
+        before.
+        """
         seq = message.get("seq")
         if type(seq) is not int:
             raise _SchemaBreach("seq", f"must be an integer, not {kind_of(seq)}")
@@ -587,7 +590,9 @@ class Answers:
                 self.errors[self._records[i].place] = (self._first_seq + i, "no answer")
 
     def finish(self) -> pa.Table:
-        """The changes of all batches. Raises RecordsRaised when some records have none."""
+        """The Arrow table of the changes of all batches, at the end of a call. Raises RecordsRaised
+        if the decoder gave an error, or no answer, for some records.
+        """
         table = self._to_table()
         if not self.errors:
             return table

@@ -159,7 +159,11 @@ class Process:
         )
 
     def _read(self, take_line: Callable[[bytes, bool], bool], all_sent: bool) -> bool:
-        """Reads available bytes; true after the last line."""
+        """Reads what the process has written so far and passes each complete line to `take_line`;
+        returns true once that returns true, for the last line of an answer. Raises ProtocolBreak
+        for a line that is too long and for output after the last line, and another error if the
+        pipe is closed.
+        """
         chunk = os.read(self._stdout.fileno(), CHUNK)
         if not chunk:
             line_beginning_on_end = b"".join(self._unfinished_line)
@@ -195,7 +199,9 @@ class Process:
         return bool(poll.poll(0))
 
     def _read_rest(self, take_line: Callable[[bytes, bool], bool]) -> None:
-        """Reads remaining output of a process that closed its input: it may hold the error."""
+        """Reads the output that a process still has after it closed its input, since its last lines
+        may say why; gives up after GRACE_S seconds.
+        """
         deadline = time.monotonic() + GRACE_S
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
@@ -236,7 +242,9 @@ class Process:
             time.sleep(0.01)
 
     def describe_failure(self, deed: str) -> str:
-        """What the decoder did, and the tail of its standard error."""
+        """An error text: the decoder and what it did wrong (`deed`), the last lines of its standard
+        error, and the memory limit if these speak of memory.
+        """
         lines = self._log.read_text().splitlines()[-LINES:]
         message = "\n".join(
             [f"the decoder {deed}", *(f"  its standard error: {line}" for line in lines)]

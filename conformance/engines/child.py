@@ -304,8 +304,9 @@ class ChildEngine(RequestingEngine):
         return self._waiting.popleft()
 
     def _begin_request(self, pending: _PendingRequest) -> None:
-        """Sends a request, after starting the child and repeating what it must know, if it is a new
-        one.
+        """Sends a request to the child process. If no child runs it starts one, and first repeats
+        the requests that a new child needs: the start of the session and the opened records. Errors
+        go into the request's future.
         """
         op, handle = pending.request["op"], pending.request.get("handle", "")
         if not pending.future.running() and not pending.future.set_running_or_notify_cancel():

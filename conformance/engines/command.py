@@ -287,6 +287,9 @@ class CommandEngine(Closing):
         answers: list[Started] = []
 
         def take_line(line: bytes, _everything: bool) -> bool:
+            """Takes the process's first line, the answer to the start line; returns true, since no
+            other line belongs to that answer. A line that is no such answer raises.
+            """
             self._write_trace(b"< ", line + b"\n")
             # Read at once: if a line of noise comes before the answer, the noise is the error.
             answers.append(parse_started(line, levels))
@@ -313,6 +316,9 @@ class CommandEngine(Closing):
         return opened.count
 
     def _records(self, source: RecordSource) -> list[LineRecord]:
+        """The records of a source: read from its Kafka broker if it names one, else from its
+        Parquet file.
+        """
         if source.bootstrap:
             return _read_kafka(source, self._start_s, lambda: self._jobs.closed)
         return _read_parquet(source)
@@ -403,11 +409,17 @@ class CommandEngine(Closing):
         )
 
     def _trace_lines(self, lines: Iterator[bytes] | Sequence[bytes]) -> Iterator[bytes]:
+        """Passes on the lines for the decoder's process, and writes each to the trace file of the
+        conversation, if there is one.
+        """
         for line in lines:
             self._write_trace(b"> ", line)
             yield line
 
     def _write_trace(self, mark: bytes, line: bytes) -> None:
+        """Appends a line to the trace file, if the user asked for one; the mark says whether the
+        harness ("> ") or the decoder ("< ") wrote it.
+        """
         if self._trace:
             self._trace.write(mark + line)
             self._trace.flush()
@@ -460,7 +472,9 @@ def _split_batches(records: Sequence[LineRecord], parts: int) -> list[Sequence[L
 
 
 def _environment(conf: Mapping[str, str]) -> dict[str, str]:
-    """The environment variables for the settings of a call."""
+    """The environment variables with which a decoder's process runs under the settings of a call:
+    all but Spark's, and TZ for the time zone of Spark's session.
+    """
     variables = {name: value for name, value in conf.items() if not name.startswith("spark.")}
     if zone := conf.get("spark.sql.session.timeZone"):
         variables["TZ"] = zone
@@ -579,7 +593,7 @@ def _read_kafka(
 
 
 def _to_line_record(message: Any) -> LineRecord:
-    """A message of the Kafka client as a record of the protocol."""
+    """A message that the Kafka client read, as a record that the decoder protocol can send."""
     kind, at = message.timestamp()
     headers = tuple((key, value) for key, value in message.headers() or ())
     # The client counts from 1 (create time); Kafka, and Spark after it, from 0.
@@ -596,6 +610,7 @@ def _to_line_record(message: Any) -> LineRecord:
 
 
 def _ranges_text(ranges: Mapping[tuple[str, int], tuple[int, int]]) -> str:
+    """Ranges of records in words, for an error text, such as "offsets 0 to 9 of topic/0"."""
     return ", ".join(
         f"offsets {low} to {high} of {topic}/{partition}"
         for (topic, partition), (low, high) in ranges.items()

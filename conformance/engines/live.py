@@ -114,8 +114,8 @@ class LiveEngine(RequestingEngine):
     def ask_service(
         self, service: str, request: Mapping[str, Any], limit_s: float
     ) -> Future[Mapping[str, Any]]:
-        """Asks one of the services (stream, fuzz ...). What exceeds its limit is interrupted, and
-        the session goes on.
+        """Asks one of the services (stream, fuzz ...) in the user's session; the future has its
+        answer. A request that exceeds `limit_s` seconds is interrupted, and the session lives on.
         """
         return convert_result(
             self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]
@@ -132,8 +132,8 @@ class LiveEngine(RequestingEngine):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
-        """Answers a request on the user's session, as a child process would. Raises the errors of
-        the engine.
+        """Runs a request of the engine on the user's session and returns the reply. Raises the
+        errors that an engine whose decoder runs in a child process would raise.
         """
         op, handle = request["op"], request.get("handle", "")
         if op == "renew":

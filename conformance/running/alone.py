@@ -68,8 +68,8 @@ class Alone:
         mapping: Mapping[str, str],
         neighbours: Sequence[Case] = (),
     ) -> Alone:
-        """Asks for a case whose messages are the only ones of a table, but for those of its
-        neighbours, which are before them.
+        """Writes the case's messages behind those of its neighbours into a table of their own, and
+        begins to decode that table: nothing else can disturb the case.
         """
         handle = f"alone-{next(_NUMBERS)}"
         laid, source = write_table(engine.directory, handle, list(messages_of((*neighbours, case))))
@@ -92,8 +92,10 @@ class Alone:
         return cls(case, request, places, engine.decode(request), True, neighbour_places)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
-        """The case's findings; of a law that concerns surroundings, with those of other ones.
-        Raises DecodeRaised, DecodeTimeout, ChildDied and HarnessError.
+        """Waits for the decoding and returns the findings on the case. For the laws of batches and
+        environments it also decodes the same messages under other circumstances, for a law of
+        readings it judges the readings of this case. Raises DecodeRaised, DecodeTimeout, ChildDied
+        and HarnessError.
         """
         try:
             outputs = read(self.future.result(), self.case.level)
@@ -119,7 +121,9 @@ class Alone:
 
 
 def shows_broken_rule(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
-    """Whether the findings show one of the rules broken, or any other that counts."""
+    """Whether a case that was judged again still fails: with a finding on one of the rules
+    `owners`, or with a verdict that counts as failed.
+    """
     verdict = judge.verdict(case, findings)
     return (
         any(finding.rule in owners for finding in findings)
@@ -131,22 +135,23 @@ def shows_broken_rule(judge: Judge, case: Case, findings: Sequence[Finding], *ow
 def move_to_batch_law(
     engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]
 ) -> FormatResult:
-    """The result with the findings moved to batch independence whose failure's case, among the same
-    published records, passes alone.
+    """Decodes the failing cases alone, from the records that are already published. Findings of
+    cases that pass alone become findings of the law that a message decodes alike in every batch;
+    returns the result so changed.
     """
     trial = _Trial(engine, prepared)
 
     def published(case: Case) -> Alone:
-        """The case with its place on the topic, and its decode call, which is running."""
+        """Begins to decode the case alone, from its records on the topic."""
         table = case.tables[0] if case.level == 2 else None
-        eligible = decode_request(
+        request = decode_request(
             prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,)
         )
         return Alone(
             case,
-            eligible,
+            request,
             tuple(prepared.place(written.message) for written in case.written),
-            engine.decode(eligible),
+            engine.decode(request),
         )
 
     eligible = [
@@ -170,8 +175,9 @@ def move_to_batch_law(
 def choose_displayed(
     engine: Engine, prepared: Prepared, small: Sequence[Failure], originals: Sequence[Failure]
 ) -> list[Failure]:
-    """The failures, each with whether its case was seen to fail alone; in place of a reduced one
-    that passes alone its `originals` one, with the neighbours that it needs, if they were found.
+    """The failures that reports show, each with whether its case fails when it is decoded alone. A
+    reduced case that passes alone gives way to its original from `originals`, with the other cases
+    behind which it fails, if these were found.
     """
     trial = _Trial(engine, prepared)
 
@@ -225,8 +231,8 @@ class _Trial:
         self.judge = Judge(prepared.rules, prepared.loaded.capabilities)
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
-        """The running decode call of the case alone, or behind the `neighbours`, from a Parquet
-        file of their messages; nothing is published.
+        """Begins to decode the case alone, or behind the messages of `neighbours`, from a Parquet
+        file; nothing is published.
         """
         return Alone.decode_among(
             self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
@@ -271,7 +277,9 @@ class _Trial:
         return alone
 
     def _fails(self, failure: Failure, decode_alone: Callable[[], Alone]) -> bool:
-        """Whether a case of the failure, in a new process, fails."""
+        """Whether the failure's case still fails when it is decoded alone, by a command in a new
+        process; an error of the decoder also counts as failing.
+        """
         if is_command(self.prepared.decoder):
             self.engine.renew()
         decoded, judge = decode_alone(), self.judge.empty()
@@ -289,8 +297,8 @@ class _Trial:
         )
 
     def find_neighbours(self, failure: Failure, deadline: float) -> tuple[Case, ...]:
-        """Cases of its call behind which the failure's case always fails, as few as are found until
-        then; none if there are none.
+        """As few other cases of the same call as can be found until the deadline, behind whose
+        messages the failure's case always fails; empty if none are found.
         """
         case = failure.result.case
         original_id = case.id.removesuffix(AGAIN)
@@ -327,14 +335,17 @@ class _Trial:
 def _move_findings(
     judge: Judge, result: FormatResult, acquitted: set[tuple[str, str]]
 ) -> FormatResult:
-    """The result in which the findings of the pairs (rule, cause) in `acquitted`, whose cases pass
-    alone, are findings of the law of batches; the counts of both rules follow.
+    """The result in which each finding whose pair (rule, cause) is in `acquitted` is a finding of
+    the law of batches, because its case passes alone. The rules' counts of broken comparisons
+    follow.
     """
     law = laws.rule_of(judge, "batch")
     moved_counts: dict[str, int] = {}
 
     def finding(finding_before: Finding) -> Iterator[Finding]:
-        """The finding as it is; one whose case passes alone as a finding of the law of batches."""
+        """The finding unchanged, or, if its pair (rule, cause) is acquitted, a finding of the law
+        of batches in its place; counts the latter.
+        """
         if (finding_before.rule, finding_before.cause) not in acquitted:
             yield finding_before
             return
@@ -354,6 +365,7 @@ def _move_findings(
         )
 
     def case(old: CaseResult) -> CaseResult:
+        """The result of a case with its findings moved, and the verdict that they give."""
         return judge.with_findings(
             old, tuple(itertools.chain.from_iterable(map(finding, old.findings)))
         )

@@ -55,7 +55,7 @@ class Comparison:
     worn: Counter[str] = field(default_factory=Counter)
 
     def differ(self, what: str, column: str = "") -> None:
-        """Adds a difference, and counts its column."""
+        """Adds a difference in words, and counts it for its column, if it concerns one."""
         self.differences += 1
         if column:
             self.broken[column] += 1
@@ -71,7 +71,9 @@ def compare(
     decoder: str | None,
     note: Callable[[str], None],
 ) -> list[Comparison]:
-    """The comparisons of all profiles of these formats that match `globs`. Raises UsageError."""
+    """Runs the differential check of each profile of these formats that matches one of `globs`, and
+    yields its comparison with the source's table. Raises UsageError.
+    """
     comparisons = []
     for name in names:
         fmt = get(name)
@@ -84,8 +86,9 @@ def compare(
 def compare_profile(
     engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None
 ) -> Comparison:
-    """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder
-    cannot be loaded.
+    """Decodes one profile's messages of the common history, applies the changes to a table, and
+    compares that with the source's. `decoder` None is the reference decoder. Raises UsageError when
+    the decoder cannot be loaded.
     """
     expected = shared_history.history_of(fmt, profile, seed)
     written = fmt.write(expected.history, profile, Layout(partitions=1))
@@ -120,7 +123,9 @@ def compare_profile(
 def _apply_changes(
     changes: Iterable[OutputRow], outcome: Comparison
 ) -> dict[Value, Mapping[str, Any]]:
-    """The table, by key, after the row changes."""
+    """Applies decoded changes to an empty table and returns its rows by key. A CORRUPT row is noted
+    as a difference in `outcome`.
+    """
     table: dict[Value, Mapping[str, Any]] = {}
     for change in changes:
         if change.kind == "CORRUPT":
@@ -149,8 +154,9 @@ def _compare(
     losses: Sequence[Loss],
     outcome: Comparison,
 ) -> None:
-    """Compares the table that the changes leave with the source's, cell by cell; what the format is
-    known to lose is no difference.
+    """Compares the table that the decoded changes give with the source's table, cell by cell, and
+    notes in `outcome` what differs. A cell that differs exactly as a documented loss of the format
+    says is counted apart and is no difference.
     """
     for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")

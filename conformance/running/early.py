@@ -51,7 +51,9 @@ class Early:
     always: Exception | None = None
 
     def start_decoding(self, loaded: Loaded) -> None:
-        """Asks for the largest call of the cases, if the decoder claims any."""
+        """Submits the largest decode call of the early cases that the decoder claims; does nothing
+        if it claims none.
+        """
         # Rows of claimed types have tables of their own.
         cases = (
             [case for case in self.cases if case.level == 1]
@@ -73,7 +75,10 @@ class Early:
             )
 
     def breaks(self) -> bool:
-        """Waits for the decoding: whether it failed, or a rule that binds is broken."""
+        """Waits for the early call and judges its rows, whose first finding of each rule it keeps.
+        Returns whether the decoder failed or a case failed: then there is a verdict to show at
+        once.
+        """
         if self.pending is None:
             return False
         prepared, call, future = self.pending

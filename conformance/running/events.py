@@ -111,7 +111,7 @@ def working(listen: Listener) -> Callable[[str], None]:
 
 
 def failing(listen: Listener, call: str, error: Exception) -> None:
-    """Passes on how a decode call failed."""
+    """Tells the listener that a decode call failed, with the first line of the error."""
     listen(
         Failing(f"{call}: {str(error).partition(chr(10))[0]}; looking for the messages that do it")
     )

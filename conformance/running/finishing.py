@@ -155,8 +155,8 @@ def finish_format(
 
 
 def _judge_group(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge) -> None:
-    """Judges each call of a group on the group's rows, once; asks alone for each that they do not
-    acquit.
+    """Judges the calls that were decoded together as one, each on its own messages. A call of which
+    some case fails is decoded once more by itself, since the common deployment may be to blame.
     """
     group_messages = (*messages_of(mixed.call.cases), *mixed.call.foreign)
     requested = set(map(prepared.place, group_messages))
@@ -264,7 +264,9 @@ def _judge_call(
 
 
 def _is_unreadable(case: Case) -> bool:
-    """Whether every change of the case is a message that cannot be read."""
+    """Whether all messages of the case are malformed, so that a decoder owes nothing but CORRUPT
+    rows.
+    """
     kinds: set[Kind] = set()
     for written in case.written:
         kinds.update(change.kind for change in written.changes)
@@ -329,7 +331,9 @@ def _judge_cases(
 
 
 def _rows_of_case(prepared: Prepared, case: Case, outputs: Outputs) -> list[Sequence[OutputRow]]:
-    """The output rows of each message of the case."""
+    """The decoder's rows of each message of the case, found by the message's place on the topic; an
+    empty sequence for a message without a row.
+    """
     places = (prepared.place(written.message) for written in case.written)
     return [outputs.get(place, ()) for place in places]
 
@@ -337,7 +341,9 @@ def _rows_of_case(prepared: Prepared, case: Case, outputs: Outputs) -> list[Sequ
 def _with_counted_findings(
     judge: Judge, result: CaseResult, counted_rules: Container[str]
 ) -> CaseResult:
-    """The result with only the findings of counted rules, and the verdict that these give."""
+    """The case's result without findings on rules that this run does not count, and with the
+    verdict that remains.
+    """
     counted = tuple(finding for finding in result.findings if finding.rule in counted_rules)
     return judge.with_findings(result, counted)
 
@@ -345,8 +351,8 @@ def _with_counted_findings(
 def _with_findings(
     judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]
 ) -> list[CaseResult]:
-    """The results of cases with these findings, which laws make, added to their own and their
-    verdicts given anew.
+    """The results of cases with the findings that laws made about them added, and with verdicts
+    that take these into account.
     """
     by_case: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:

@@ -85,7 +85,9 @@ class Finding:
         return self.tally.outcome != "accepted" or self.rule.obligation is Obligation.MUST
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as data; bytes in base64."""
+        """A finding of the fuzzer as a JSON object: which rule, how many mutants, and the smallest
+        of them with key and value in base64.
+        """
         tally, message = self.tally, self.message
         return {
             "format": self.format,
@@ -127,7 +129,9 @@ class Fuzzed:
     interrupted: bool = False
 
     def count(self, state: str = "", outcome: str = "") -> int:
-        """Messages of a state and outcome."""
+        """The number of mutants in this state (such as readable) and with this outcome (such as
+        accepted); "" stands for any.
+        """
         return sum(
             t.count for t in self.tallies if state in ("", t.state) and outcome in ("", t.outcome)
         )
@@ -148,7 +152,9 @@ class Fuzzed:
         return not self.too_large and not any(f.fails for f in self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as data."""
+        """The result of fuzzing one format as a JSON object: the verdict, the number of mutants by
+        outcome, speed and memory.
+        """
         accepted, doubtful = Counter[str](), Counter[str]()
         for finding in self.findings:
             if finding.tally.outcome == "accepted":
@@ -349,7 +355,9 @@ class Fuzzer:
                 return future.result(timeout=0.5)
 
     def _look(self) -> None:
-        """Raises the noted peak of memory to that of the child process, if it runs."""
+        """Reads the peak of memory of the child process, if one runs, and keeps the highest one of
+        all readings.
+        """
         pid = self._engine.pid
         peak = None if pid is None else peak_memory(pid)
         if peak is not None:
@@ -484,8 +492,8 @@ def owning_rule(fmt: str, profile: str, tally: Tally) -> Rule:
 
 
 def peak_memory(leader: int) -> int | None:
-    """The sum of peak resident memory of a session's live processes, with Java; None without
-    /proc.
+    """The sum in bytes of the peak resident memory of all live processes, Java's too, in the
+    session of processes that `leader` leads; None without /proc.
     """
     total = None
     for path in Path("/proc").glob("[0-9]*"):
@@ -507,8 +515,8 @@ def peak_memory(leader: int) -> int | None:
 
 
 def save(directory: Path, result: Fuzzed) -> Path:
-    """Writes a format's findings as JSON lines, smallest first; returns its path. Raises
-    HarnessError.
+    """Writes the findings of fuzzing a format to the file `fuzz-FORMAT.jsonl` in the directory, one
+    JSON object a line, smallest first; returns its path. Raises HarnessError if writing fails.
     """
     path = directory / f"fuzz-{result.format}.jsonl"
     return put(

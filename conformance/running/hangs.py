@@ -27,7 +27,9 @@ T = TypeVar("T")
 
 
 def parts(items: Sequence[T], number: int = PARTS) -> list[Sequence[T]]:
-    """The items in parts of about one size, the first part last."""
+    """Divides the items into at most `number` parts of about one size. The last part comes first:
+    the caller takes parts from the end.
+    """
     size = -(-len(items) // number)
     return [items[start : start + size] for start in reversed(range(0, len(items), size))]
 
@@ -54,13 +56,16 @@ class Search(Generic[T]):
         return bool(self.waiting or self.doubted) and self._left_s > 0 and self._deaths < DEATHS
 
     def pop(self) -> Sequence[T]:
-        """The part to ask next."""
+        """The items of the next call: a waiting part; once no part waits, one item whose failure
+        was doubted, which is asked a second time.
+        """
         self._again = not self.waiting
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
     def convicts(self, suspects: Sequence[T], error: Exception, began: float) -> bool:
-        """Whether a call that began then and failed convicts an item that was asked alone; several
-        are divided.
+        """Takes a failed call into account. Returns whether it shows that its only item is to
+        blame; several items are divided into new parts, a doubtful one is kept to be asked again.
+        `began` is when the call began.
         """
         if isinstance(error, ProcessLost):
             self._left_s -= time.monotonic() - began if error.lost_s is None else error.lost_s
@@ -75,7 +80,9 @@ class Search(Generic[T]):
 
 
 def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
-    """The items of a call that failed, in parts."""
+    """The items of a call that failed, divided for the next calls: into halves if the decoder
+    raised, which costs little, else into PARTS.
+    """
     return parts(items, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 

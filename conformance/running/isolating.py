@@ -52,8 +52,9 @@ class BlamedCase:
 
 
 def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
-    """A message of another table in a level-two call, as a case that requires no row; one that
-    comes again in a level-one call, as a case that requires its rows again.
+    """A foreign message of a decode call as a case that can be judged: at level two a message of
+    another table, which requires no row; at level one a repeated message, which requires its rows
+    again.
     """
     owner = prepared.owners[id(message)]
     if call.table is None:
@@ -102,8 +103,9 @@ def find_error_of_every_call(
 
 
 def _withdrawn(prepared: Prepared) -> list[int]:
-    """Withdraws what waits for the decoder; the numbers of the calls that must be asked for again.
-    Groups and laws see to themselves.
+    """Cancels the calls of a format that wait for the decoder, and returns the numbers of those
+    that must be submitted again. Cancelled groups and calls of laws are not among these: their own
+    code submits them again.
     """
     for future in (
         *(mixed.future for mixed in prepared.mixed.values()),
@@ -120,8 +122,9 @@ def _withdrawn(prepared: Prepared) -> list[int]:
 def isolate_failing_cases(
     engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
 ) -> tuple[Outputs, list[BlamedCase]]:
-    """Splits a call that failed with `first` until the failing cases stand alone; returns the
-    output of the others, too.
+    """Finds the cases that make a call fail, which failed with `first`: decodes smaller and smaller
+    parts of it until failing cases stand alone. Returns the output rows of the other cases, and the
+    cases to blame.
     """
     outputs: dict[Place, list[OutputRow]] = {}
     blamed: list[BlamedCase] = []
@@ -196,8 +199,8 @@ def isolate_failing_cases(
 def _same_error_everywhere(
     engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]
 ) -> list[BlamedCase]:
-    """All cases, if each of a few, spread over them, raises alone with one and the same text: no
-    search tells more. Else none.
+    """All cases of a call, to be blamed, if each of a few of them raises alone with one and the
+    same text, so that a search would tell no more; else an empty list.
     """
     probed = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
     lines, message = set[str](), ""
@@ -264,7 +267,9 @@ def find_stray_rows(
 def stray_finding(
     judge: Judge, case: str, outputs: Outputs, requested: Collection[Place]
 ) -> Finding | None:
-    """The finding on rows whose coordinates name no message of the call."""
+    """The finding on rows whose coordinates are of none of the `requested` messages; None if there
+    are no such rows.
+    """
     foreign_places = sorted((place for place in outputs if place not in requested), key=str)
     if not foreign_places:
         return None

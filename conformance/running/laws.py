@@ -157,7 +157,7 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
 
 
 def pending_futures(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
-    """All calls of the samples, some of which may wait."""
+    """The futures of all decode calls that were submitted for the laws, finished or not."""
     for sample in samples:
         for trial in sample.trials:
             yield from trial.futures
@@ -182,7 +182,9 @@ def _cancel_after_failure(
 
 
 def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
-    """The first of the futures that hangs or ends the process withdraws the others."""
+    """Connects the calls: the first that hangs or ends its process cancels those that have not
+    begun.
+    """
     for future in futures:
         future.add_done_callback(partial(_cancel_after_failure, futures, ProcessLost))
 
@@ -318,6 +320,9 @@ def _without_culprits(
     """
 
     def decode_part(part: Sequence[Place], within_s: float) -> object:
+        """Decodes some of the messages under the circumstances of the trial, within so many
+        seconds; `find_culprits` wants only its error.
+        """
         return engine.decode(
             replace(plain, ranges=ranges_of(part), limit_s=within_s, **trial.changed)
         ).result()
@@ -345,7 +350,9 @@ def _withdrawn(trial: Trial) -> bool:
 
 
 def _error(future: Future[Any]) -> BaseException | None:
-    """The error of a finished call, also that it was cancelled; None if it has a result."""
+    """The error with which a finished call ended, which is CancelledError if it was cancelled; None
+    if it has a result.
+    """
     try:
         return future.exception()
     except CancelledError as error:

@@ -40,7 +40,9 @@ class Mixed:
     future: Future[pa.Table]
 
     def outputs(self) -> Outputs | None:
-        """The rows by place, or None if the decoder failed on the group."""
+        """Waits for the common call of the group and returns the decoder's rows by their messages'
+        places; None if the call failed.
+        """
         try:
             return read(self.future.result(), self.call.level)
         except (CancelledError, DecodeRaised, ProcessLost, HarnessError):

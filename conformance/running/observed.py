@@ -253,7 +253,9 @@ def _prepare_messages(
 
 
 def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> bool:
-    """Whether the decoder claims the kinds of rows that the reference has of a message."""
+    """Whether the decoder's capabilities include every kind of row that the reference decoder
+    returned for the case's message.
+    """
     reference_rows = reference_outputs.get(prepared.place(case.written[0].message), ())
     return all(
         reference_row.kind is None
@@ -276,7 +278,9 @@ def _open_records(engine: Engine, prepared: Prepared, call: Call) -> None:
 
 
 def _reference_outputs(engine: Engine, reference_request: Request) -> Outputs:
-    """The reference decoder's rows."""
+    """Runs the reference decoder and returns its rows by message. Raises HarnessError if it fails,
+    since there is nothing to compare with then.
+    """
     try:
         return read(engine.decode(reference_request).result(), reference_request.level)
     except (DecodeRaised, ProcessLost) as error:
@@ -315,12 +319,16 @@ class _Differences:
                     self._add(case.id, *part)
 
     def raised(self, table: str, why: str) -> None:
-        """Notes that the decoder has no typed rows of a table at all."""
+        """Counts every message of the table as different: the decoder raised at level two, so that
+        it has no typed rows of that table.
+        """
         for case in self.call.cases:
             self._add(case.id, f"{table} rows", "rows", f"raised: {why}")
 
     def _add(self, case: str, what: str, want: str, got: str) -> None:
-        """Counts a message of which the two decoders tell a part differently."""
+        """Counts a message in which the two decoders' values of one part (such as a column) differ,
+        and keeps both values of the first such message.
+        """
         self.unlike.add(case)
         record = self.records[case]
         self.by_part.setdefault(

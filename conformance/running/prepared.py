@@ -68,8 +68,8 @@ class Settings:
         return Selection(self.select, self.exclude)
 
     def check_selection(self) -> None:
-        """Refuses a selection that matches nothing; of a user's tables it is known later. Raises
-        NothingSelected.
+        """Raises NothingSelected for a selection that matches no case or rule of the formats; with
+        the user's own tables that is found out later.
         """
         self.selection.check(self.formats)
         if self.select and self.tables is None:
@@ -79,7 +79,9 @@ class Settings:
 
     @property
     def filtered(self) -> bool:
-        """Whether a selection, the tables of a user or the budget leave out cases or rules."""
+        """Whether the run judges only a part of the format: cases are selected, the profiles or the
+        budget are narrowed, or the tables are the user's.
+        """
         return (
             bool(self.selection)
             or self.budget.telling > 0
@@ -157,7 +159,9 @@ class Prepared:
 
     @contextlib.contextmanager
     def measure(self, part: Part) -> Iterator[None]:
-        """Counts the seconds of the context as those of a part of the run."""
+        """A context whose duration is added to the time that this part of the run (such as
+        publishing) has taken.
+        """
         began = time.monotonic()
         try:
             yield

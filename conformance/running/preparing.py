@@ -163,7 +163,9 @@ def _selects_law(fmt: Format[Any], patterns: Sequence[str]) -> bool:
 def _submit_groups(
     engine: Engine, prepared: Prepared, groups_of_calls: Iterable[Sequence[int]]
 ) -> dict[int, Mixed]:
-    """Asks for each group of calls in one; by the number of each of its calls."""
+    """Submits one decode call for each group of calls that can be decoded together. Returns it by
+    the number of each call in it.
+    """
     by_number: dict[int, Mixed] = {}
     for numbers in groups_of_calls:
         call = merge_calls([prepared.calls[number] for number in numbers])
@@ -181,8 +183,9 @@ def _draw_telling_cases(
     loading: Future[Loaded],
     note: Note,
 ) -> list[Case]:
-    """The most telling named cases of one profile that the decoder claims, or of what is selected,
-    at its levels. They are made while the decoder is loaded.
+    """For a budget such as quick: the most telling named cases of one profile that the decoder
+    claims, or of the cases that the user selected, at the decoder's levels. They are made while the
+    decoder is being loaded.
     """
     selected = select_profiles(fmt, settings.writer_profile)
     profiles = selected if patterns else (plainest_profile(selected),)

@@ -115,7 +115,9 @@ class Readings:
                     self._take_row(case, number, change, output_row)
 
     def findings(self) -> list[Finding]:
-        """What breaks the laws; counts it, and what was compared, in the judge."""
+        """The findings on all cases taken so far: images, cells and moments that contradict one
+        reading. Adds them, and the number of comparisons, to the judge's counts.
+        """
         findings = [*self._images]
         if form_law := self.judge.law(ONE_FORM):
             for cells in self._cells.values():
@@ -192,8 +194,8 @@ class Readings:
             self._take_moment(case, law, owner, ReadMoment(spot, (expected,), actual))
 
     def _take_moment(self, case: Case, law: Rule, owner: Rule, moment: ReadMoment) -> None:
-        """Keeps a moment under the deployment and the rule that owns it, if all that it may be lies
-        within the years that are compared.
+        """Keeps a moment for the law ONE_ZONE, by its deployment and the rule that owns it, unless
+        it lies outside the years that are compared.
         """
         if all(_FIRST <= option < _LAST for option in moment.options):
             self._compared[law.id] += 1
@@ -203,7 +205,10 @@ class Readings:
     def _take_image(
         self, case: Case, number: int, change: Change, output_row: OutputRow, side: str
     ) -> None:
-        """An image that is not owed has what the message's other image has, or nothing."""
+        """Checks for the law OWN_ROW an image that the decoder does not owe (no MUST rule owns it):
+        each of its values must be NULL, or the value of the same column in the message's other
+        image (the decoder's or the expected one). Keeps a finding on the first other value.
+        """
         law = self.judge.law(OWN_ROW)
         owner = self.judge.find_owner(self._subject(case, change, "image", Aspect.IMAGE, side=side))
         if law is None or owner.obligation is Obligation.MUST:
@@ -229,7 +234,9 @@ class Readings:
     def _open_rule(
         self, case: Case, change: Change, aspect: Aspect, side: str, cell: Cell
     ) -> Rule | None:
-        """The rule that owns this aspect of a cell, if it does not bind."""
+        """The rule that owns this aspect of an expected cell, if it leaves the decoder a choice;
+        None if it is a MUST rule.
+        """
         more = {
             "type": cell.type.key,
             "logical": cell.type.logical.value,
@@ -242,8 +249,8 @@ class Readings:
     def _subject(
         self, case: Case, change: Change, name: str, aspect: Aspect, **more: str
     ) -> Subject:
-        """One part of a change, as the selectors of rules see it, to find the rule that owns it;
-        `more` are fields on a cell, such as its type.
+        """A part of a change (such as an image or a cell) as the object by which the judge finds
+        the rule that owns it; `more` are facts on a cell, such as its type.
         """
         return Subject(
             case.profile,
@@ -288,8 +295,8 @@ class Conflict(NamedTuple):
 
 
 def _form_finding(rule: str, cell: ReadCell, why: str, conflicting: ReadCell | None) -> Finding:
-    """The finding of a cell that breaks the law ONE_FORM: its value beside the conflicting cell of
-    another case, or without one `why` alone (the value is cut).
+    """The finding on a cell that breaks the law ONE_FORM, with `why` in words: beside the earlier
+    cell that it contradicts, or without one, if its value is cut off.
     """
     words = typed(cell.value)
     if conflicting is not None:
@@ -300,8 +307,8 @@ def _form_finding(rule: str, cell: ReadCell, why: str, conflicting: ReadCell | N
 
 
 def _conflicts(cells: Iterable[ReadCell]) -> Iterator[Conflict]:
-    """The cells of one type in one deployment that the cells before them contradict, and those that
-    are cut.
+    """Of the cells of one type in one deployment those that contradict an earlier one (one text
+    read as two values, or two values read as one), and those that the decoder cut off.
     """
     by_text: dict[str, ReadCell] = {}
     by_value: dict[Any, ReadCell] = {}
@@ -342,13 +349,17 @@ def _differs(left_cell: Cell, right_cell: Cell) -> bool:
 
 
 def _label(cell: Cell) -> str:
-    """The label of an ENUM cell; "" for number 0."""
+    """The label of an ENUM cell, for a comparison; "" if the cell holds the number 0, which has no
+    label.
+    """
     assert isinstance(cell.value, int)
     return cell.type.members[cell.value - 1] if cell.value else ""
 
 
 def _is_cut(read: ReadCell) -> bool:
-    """Whether a text or binary is the beginning of what it should be."""
+    """Whether the decoder's text or bytes are only the beginning of the right value; zero bytes
+    that BINARY(n) is padded with may be missing.
+    """
     expected, part = read.cell.value, read.value and read.value.value
     if isinstance(expected, str) and isinstance(part, str):
         return part != expected and expected.startswith(part)
@@ -359,7 +370,9 @@ def _is_cut(read: ReadCell) -> bool:
 
 
 def _zone_findings(rule: str, time_zone: str, moments: Sequence[ReadMoment]) -> Iterator[Finding]:
-    """The moments that the zone which explains most of them does not explain."""
+    """A finding for each moment that does not fit the one time zone which fits most moments of a
+    deployment; none if all moments are right, or one zone fits all.
+    """
     if all(moment.micros in moment.options for moment in moments):
         return
     clock = Clock(time_zone)

@@ -101,7 +101,7 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name, fixed by rule, case and cause."""
+    """A short name for a failure's file, which depends only on its rule, case and cause."""
     cause = f"\0{failure.cause.key}" if failure.cause else ""
     digest = hashlib.sha256(
         f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()
@@ -181,8 +181,8 @@ def with_crash_files(result: RunResult, directory: Path, settings: Settings) -> 
 
 
 def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessError | None]:
-    """Saves every failure that has a file; the result, in which those that could not be saved name
-    none, and the first error.
+    """Saves every failure that has a file name. Returns the result, in which failures that could
+    not be saved name no file, and the first error of saving.
     """
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     failures, first = [], None
@@ -222,7 +222,9 @@ def trusted(decoder: str) -> bool:
 
 
 def find(name: str, home: Path = FAILURES) -> Path:
-    """A crash file by path, or by id below `home`. Raises UnknownName."""
+    """A crash file: the path itself if it exists, else the file with that id in `home`. Raises
+    UnknownName, or UsageError if `home` has none.
+    """
     path = Path(name)
     if path.is_file():
         return path
@@ -329,8 +331,9 @@ def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
 def code_of_files(
     crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]
 ) -> list[str]:
-    """The foreign decoders and expressions that only the files name: a file may be a stranger's,
-    and a replay would run them.
+    """The decoders and column expressions that only crash files name, and that a replay would run:
+    a file may be a stranger's. What the user has given on the command line as well, and our own
+    decoders, are left out.
     """
     code_in_files = [
         f"decoder {crash.decoder!r}"

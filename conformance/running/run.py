@@ -165,7 +165,9 @@ def _prepare_ahead(formats: Iterable[Prepared]) -> Iterator[Prepared]:
 
 
 def _own_tables(settings: Settings) -> OwnTables | None:
-    """The user's tables, with notes on what the model does not take as it stands."""
+    """The user's own tables, which the run is to judge, with notes on columns that the harness
+    cannot model as they are; None if the user gave none.
+    """
     if settings.tables is None:
         return None
     schema = settings.tables.schema
@@ -192,8 +194,9 @@ def _reduce_failing(
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
         def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
-            """The scenario from which a failing case was written, of the user's own tables if the
-            run has some; None for faults, which have none to reduce.
+            """The scenario from which a failing case was written, for the reducer to change; one of
+            the user's own tables if the run has some. None for a malformed message, which has no
+            scenario.
             """
             if settings.tables is not None:
                 return tables.find_scenario(

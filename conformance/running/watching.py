@@ -51,12 +51,10 @@ class Turn:
 def turns(
     settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None
 ) -> Iterator[Turn]:
-    """Judges, waits for a change, and judges again, for ever; a decoder that cannot be loaded is a
-    turn, too.
-
-    After a failure the cases that failed are judged first, a case of each rule before a second; all
-    cases follow once these pass. Failures are reduced where all cases are judged. Raises
-    HarnessError if the engine cannot go on.
+    """The loop of `watch`: judges, waits for a change of the decoder's source, and judges again,
+    for ever. Yields each turn, also one whose decoder cannot be loaded. After a failure the failed
+    cases are judged first, and all cases once these pass; failures are reduced only where all cases
+    are judged. Raises HarnessError if the engine cannot go on.
     """
     wait, failed, files = wait or changed, tuple[str, ...](), tuple[Path, ...]()
     while True:
@@ -89,8 +87,8 @@ def turns(
 
 
 def first(result: RunResult) -> tuple[str, ...]:
-    """The ids of failing cases to judge first: the smallest of each broken rule, then the next, at
-    most FIRST.
+    """The ids of the failing cases to judge first in the next turn, at most FIRST: the smallest
+    case of each broken rule, then the second smallest of each, and so on.
     """
     by_rule: dict[str, list[tuple[int, str]]] = {}
     for fmt in result.formats:
