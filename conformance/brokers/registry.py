@@ -302,7 +302,9 @@ _REMOTES: Final[list[Remote]] = []
 
 
 def register_schemas(messages: Sequence[Message]) -> None:
-    """Puts into the registry of this run what the messages name, before a decoder reads them."""
+    """Puts the schemas that these messages name into every schema registry that the run uses,
+    before a decoder reads the messages.
+    """
     for remote in _REMOTES:
         remote.register_schemas(messages)
 
