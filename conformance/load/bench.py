@@ -24,7 +24,7 @@ from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, w
 from conformance.engines.specs import DECODERS, decoder_spec
 from conformance.files import put
 from conformance.sheets import cell, grid, marked
-from generators.bulk import expander as bulk
+from generators.bulk import expander
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.profiles import Profile
@@ -87,7 +87,7 @@ def bench(
         request = {
             "parquet": source.parquet,
             "messages": len(load),
-            "table": codec.dump_table(bulk.load_table()),
+            "table": codec.dump_table(expander.load_table()),
             "deployment": codec.dump_deployment(profile.deployment),
             "rounds": rounds,
             "baseline": baseline(name, load[0]),
@@ -137,11 +137,11 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
     """Makes `count` units of load. Returns them with the messages per second that one process
     makes, without storing them.
     """
-    messages = list(bulk.messages(fmt, profile, SEED, count=count))
+    messages = list(expander.messages(fmt, profile, SEED, count=count))
     seconds = []
     for _ in range(GENERATIONS):
         began = time.perf_counter()
-        deque(bulk.messages(fmt, profile, SEED, count=count), maxlen=0)
+        deque(expander.messages(fmt, profile, SEED, count=count), maxlen=0)
         seconds.append(time.perf_counter() - began)
     return messages, len(messages) / statistics.median(seconds)
 

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.lanes import Lanes, lanes_of
-from generators.bulk import orders
-from generators.bulk import traffic as load
+from generators.bulk import orders, traffic
 from generators.model import Layout, Message, Table, Written
 from generators.profiles import Profile
 from generators.publishing.cluster import Cluster
@@ -108,13 +107,13 @@ class ProducerSource:
 
         self.plain = (
             user_tables is None
-            and load.why_not_learned(fmt, profile, layout) is None
+            and traffic.why_not_learned(fmt, profile, layout) is None
             and all(
                 len(group) == 1 and _has_row_of_table(group[0], level, table)
                 for _, group in written(range(PROBED))
             )
         )
-        self._made = partial(load.messages, fmt, profile, seed, layout=layout)
+        self._made = partial(traffic.messages, fmt, profile, seed, layout=layout)
         if self.plain:
             generated = self._made()
             self._messages: Iterator[Message] = (

@@ -16,7 +16,7 @@ from conformance.reports.page import environment
 from conformance.running.differential import Comparison
 from conformance.sheets import grid, marked
 from conformance.text import printable
-from generators.drawing import shared_history as histories
+from generators.drawing import shared_history
 
 COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the format")
 
@@ -104,7 +104,7 @@ def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = No
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     """An HTML page: a row for each profile, a column for each column of the history's table."""
-    column_set = dict.fromkeys(histories.COLUMNS)
+    column_set = dict.fromkeys(shared_history.COLUMNS)
     lost: dict[str, list[str]] = {}
     for outcome in outcomes:
         column_set |= dict.fromkeys((*outcome.broken, *outcome.worn))

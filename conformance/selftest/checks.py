@@ -41,7 +41,7 @@ from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Alter, Operator
 from conformance.selftest.stacks import draw_stacks
-from conformance.streams import reading as streams
+from conformance.streams import reading
 from conformance.streams.kept import KeptTables, judge
 from conformance.streams.recipes import RESTART, Group, group_of, why_not_kept
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, owed_at_level
@@ -472,9 +472,9 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
     name = group.fmt.name
     home = engine.directory / f"keepers-{name}"
     home.mkdir(exist_ok=True)
-    makers = (streams.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
-    source = streams.feed_options(group, home / "streams")
-    reader = streams.GroupReader(
+    makers = (reading.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
+    source = reading.feed_options(group, home / "streams")
+    reader = reading.GroupReader(
         engine, group, decoder_spec(name, None), source, home / "tables", makers
     )
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()

@@ -12,7 +12,7 @@ from decimal import Decimal
 from operator import getitem, itemgetter
 from typing import Any, Final, TypeAlias
 
-from generators.bulk import orders as load
+from generators.bulk import orders
 from generators.bulk.orders import BLOCK, CHANGED, NAMES, PAYLOAD, UNIT, VARIANTS, LoadOptions
 from generators.bulk.templates import (
     TIMES,
@@ -107,12 +107,12 @@ class Filler:
         write: Callable[..., list[Written]],
         profile: Profile,
         layout: Layout,
-        options: LoadOptions = load.DEFAULT,
+        options: LoadOptions = orders.DEFAULT,
     ) -> None:
         if options.rows > _MOST_ROWS:
             raise NotLearned(f"{options.rows} rows a message")
         self._write, self._profile, self._layout, self._options = write, profile, layout, options
-        self._table = load.load_table(profile.source, options.payload > 0)
+        self._table = orders.load_table(profile.source, options.payload > 0)
         self._names = tuple(column.name for column in self._table.columns)
         packing = profile.deployment.compression
         self._compress = None if packing == "none" else compressor(packing)
@@ -122,7 +122,7 @@ class Filler:
             else replace(profile, deployment=replace(profile.deployment, compression="none"))
         )
         self._ops = options.op_by_byte()
-        self._columns = load.columns_by_byte(options)
+        self._columns = orders.columns_by_byte(options)
         self._texts: dict[str, list[_Lazy]] = {name: [] for name in self._names}
         """How places spell a column's values; the writer is asked for values that are new."""
         self._tables: dict[tuple[int, int], Any] = {}
@@ -131,7 +131,7 @@ class Filler:
         used = dict.fromkeys(self._ops)
         self._kinds = {op: self._learn_variants(op) for op in used}
         self._by_byte = [(op, self._kinds[op]) for op in self._ops]
-        self._partition_of = _Lazy(lambda draw: self._partitions[load.row_key(options, draw, 0)])
+        self._partition_of = _Lazy(lambda draw: self._partitions[orders.row_key(options, draw, 0)])
         self._verify()
 
     def _write_messages(
@@ -148,14 +148,16 @@ class Filler:
                 for name in self._names
             }
             if number and f"id{end}" not in values:
-                cells["id"] = load.row_key(self._options, 0, number)
+                cells["id"] = orders.row_key(self._options, 0, number)
             old = {
                 name: values.get(f"{name} before{end}", _PROBES[f"{name} before"][0])
                 for name in CHANGED
             }
-            row_images.append(load.row_images(op, cells, old))
+            row_images.append(orders.row_images(op, cells, old))
         written_messages = self._write(
-            load.statement_history(self._table, op, variant, at, row_images), profile, self._layout
+            orders.statement_history(self._table, op, variant, at, row_images),
+            profile,
+            self._layout,
         )
         return [written_message.message for written_message in written_messages]
 
@@ -363,7 +365,7 @@ class Filler:
         """
         texts = self._texts[name][spelling]
         if name == "id":
-            return _Lazy(lambda draw: texts[load.row_key(self._options, draw, row_number)])
+            return _Lazy(lambda draw: texts[orders.row_key(self._options, draw, row_number)])
         return [texts[value] for value in self._columns[column]]
 
     def _find_spelling(
@@ -440,7 +442,7 @@ class Filler:
             expanded = iter(self.expand(bytes(raw), first, units))
             for unit in units:
                 n = first + unit
-                history = load.unit_history(
+                history = orders.unit_history(
                     bytes(raw), unit, n, self._profile.source, self._options
                 )
                 for written in self._write(history, self._profile, self._layout):
@@ -495,7 +497,7 @@ class Filler:
                     key,
                     *raw[row_offset + 4 : row_offset + 13],
                     raw[row_offset + 3] & 15,
-                    *load.before_places(raw, row_offset),
+                    *orders.before_places(raw, row_offset),
                 ]
             commit = (first + unit) // size
             ms, seq = begin + commit, commit % 1000

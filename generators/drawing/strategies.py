@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators import wire_format as base
+from generators import wire_format
 from generators.drawing import histories as _drawing
 from generators.drawing import value_strategies as _values
 from generators.errors import UnknownName
@@ -456,10 +456,10 @@ def _format(fmt: str | Format[Any]) -> Format[Any]:
         return fmt
     if not isinstance(fmt, str):
         raise InvalidArgument(
-            f"fmt={fmt!r}: expected a Format, or one of {', '.join(base.FORMATS)}"
+            f"fmt={fmt!r}: expected a Format, or one of {', '.join(wire_format.FORMATS)}"
         )
     try:
-        return base.get(fmt)
+        return wire_format.get(fmt)
     except UnknownName as error:
         raise InvalidArgument(f"fmt={fmt!r}: {error}") from None
 

@@ -262,7 +262,7 @@ class Values:
         """What drawn rows choose from: realistic values twice in three, then boundaries and awkward
         values; NULL by its share.
         """
-        from generators.drawing import value_strategies as drawing
+        from generators.drawing import value_strategies
 
         at = table_name(user.table), column.name
         if at not in self._drawing_pools:
@@ -270,7 +270,9 @@ class Values:
             special_values: list[Value] = []
             if not column.generated:
                 boundary_values = self.boundaries(user, column).values()
-                awkward = () if realistic.has_grammar(column.type) else drawing.pool(column.type)
+                awkward = (
+                    () if realistic.has_grammar(column.type) else value_strategies.pool(column.type)
+                )
                 special_values = [
                     value
                     for value in (*boundary_values, *awkward)

@@ -19,8 +19,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from generators.bulk import orders
-from generators.bulk import traffic as load
+from generators.bulk import orders, traffic
 from generators.model import Layout
 from generators.publishing.cluster import Cluster
 from generators.publishing.pacing import PublishStopped, add_up, publish_paced
@@ -50,7 +49,7 @@ def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
     for batch in batches:
         for units in batch.to_pylist():
             began = time.process_time()
-            new_messages = load.messages(
+            new_messages = traffic.messages(
                 fmt,
                 profile,
                 task["seed"],
