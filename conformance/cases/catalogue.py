@@ -84,7 +84,9 @@ class Call:
 
     @property
     def name(self) -> str:
-        """Its name in progress and reports."""
+        """The name of the decode call in progress and reports: format, deployment (source, time
+        zone, compression and other fields that matter), level, and the table of a level-two call.
+        """
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
         parts = (
@@ -158,7 +160,9 @@ def select_profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple
 
 
 def _match_profiles(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
-    """The profiles that a glob names. Raises UnknownName if there is none."""
+    """The format's profiles whose names match a glob. A name without wildcards may also be a
+    profile that is not listed, made of a release and options. Raises UnknownName if there is none.
+    """
     listed = tuple(profile for profile in fmt.profiles if fnmatchcase(profile.name, glob))
     if listed or set("*?[").isdisjoint(glob):
         return listed or (fmt.profile(glob),)
@@ -311,8 +315,8 @@ def _three_row_faults(
 
 
 def spoil_case(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
-    """The case with its row messages spoiled; other messages (schemas, tombstones, deletes without
-    a value) stay.
+    """The case with each of its row messages spoiled by `apply`; its other messages (schemas,
+    tombstones, deletes without a value) stay. `name` is added to the case's id.
     """
     spoiled = (apply(message) if _has_row_change(message) else message for message in case.written)
     return replace(case, written=tuple(spoiled), origin=Origin.FAULT, fault=name)
@@ -427,7 +431,9 @@ def drawn_scenarios(
 def _split_by_size(
     counts: tuple[int, int], groups: Iterable[Sequence[Profile]]
 ) -> Iterator[tuple[int, int]]:
-    """Both counts split by the sizes of the groups, without rounding loss."""
+    """Shares out both counts among the groups of profiles, in proportion to the sizes of the
+    groups; the shares add up to the counts.
+    """
     sizes = [len(group) for group in groups]
     ends = [0, *accumulate(sizes)]
     for start, end in pairwise(ends):
@@ -464,7 +470,9 @@ def spoil_some_drawn(fmt: Format[Any], profile: Profile, case: Case) -> Case:
 def find_scenario(
     fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int
 ) -> Scenario | None:
-    """The scenario of a case: named, or drawn from the seed; None for faults."""
+    """The scenario from which a case was written: a named one by its name, or a drawn one, drawn
+    again from the seed; None for malformed messages and recordings, which have none.
+    """
     if case.origin is Origin.DRAWN:
         return next(
             (

@@ -99,7 +99,9 @@ def _absent(image: Image | None) -> tuple[str, ...] | None:
 
 
 def list_traits(case: Case) -> Iterator[Trait]:
-    """What a case covers."""
+    """The traits that a case covers, each with its profile and level: its tags, the operations of
+    its changes, the classes of their fields and of their cells.
+    """
     operations = {(change.kind, change.op) for change in _changes(case)}
     cells = {
         (cell.type.logical, cell.state, cell.cls, _number_signs(cell)) for cell in _cells(case)
@@ -138,8 +140,8 @@ def list_field_classes(change: Change) -> Iterator[FieldClass]:
 
 @cache
 def _name_signs(name: str) -> frozenset[str]:
-    """The signs of a name beside small letters, digits and `_`; capitals are one, and so are all
-    signs beyond ASCII.
+    """The characters of a table's or column's name that a decoder may stumble over: all but small
+    letters, digits and `_`. Capitals count as one sign, and so do all characters beyond ASCII.
     """
     signs = {
         "capital" if sign.isascii() and sign.isupper() else sign if sign.isascii() else "beyond"

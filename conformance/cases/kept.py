@@ -60,7 +60,9 @@ def cache_root() -> Path:
 
 
 def read_cases(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
-    """The profile's named cases if they are kept, else None."""
+    """The profile's named cases from the cache on disk; None if they are not there, or if the file
+    is damaged or another user's.
+    """
     path = _case_path(fmt, profile)
     with contextlib.suppress(OSError):
         if path is not None:
@@ -212,7 +214,9 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
     written: dict[int, int] = {}
 
     def assign_number(value: Any) -> int:
-        """The number of a value: those of atoms count down from -1."""
+        """The number that stands for a value in the packed cases; equal values share one. Simple
+        values (texts, numbers) count down from -1, values made of others count up from 0.
+        """
         kind = type(value)
         if kind in _ATOMS:
             key: Any = (kind, repr(value) if kind is float else value)

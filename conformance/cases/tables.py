@@ -33,8 +33,8 @@ class UsableTables:
 
 
 def usable_tables(fmt: Format[Any], schema: Schema) -> UsableTables:
-    """The tables of which the format has every type. A table without one of its columns would not
-    be the user's.
+    """The user's tables that the format can write: those of which it has the type of every column.
+    A table without one of its columns would not be the user's.
     """
     usable, notes = [], []
     for user in schema.tables:
@@ -157,8 +157,8 @@ def _has_kind(fmt: Format[Any], kind: Kind) -> bool:
 
 
 def _with_bootstraps(scenario: Scenario) -> Scenario:
-    """The scenario behind the schemas of its tables: cases of one table share a decoder's cache of
-    schemas.
+    """The scenario with a message that announces each table's schema put in front: cases of one
+    table share a decoder's cache of schemas, so that each must bring its own.
     """
     events = scenario.history.events
     first: dict[tuple[str, str | None, str], Table] = {}
@@ -170,7 +170,9 @@ def _with_bootstraps(scenario: Scenario) -> Scenario:
 
 
 def _adapt_scenarios(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
-    """The scenarios as the format writes them: behind bootstraps, if it has them at level one."""
+    """The scenarios as the format needs them: if it announces schemas (BOOTSTRAP messages), those
+    of level one begin with such messages.
+    """
     announces = _has_kind(fmt, Kind.BOOTSTRAP)
     return (
         _with_bootstraps(scenario) if scenario.level == 1 and announces else scenario
@@ -193,7 +195,9 @@ def _named_scenarios(
 def _drawn_scenarios(
     fmt: Format[Any], values: Values, count: int, seed: int
 ) -> tuple[Scenario, ...]:
-    """The drawn scenarios, once: each failure is looked up among them."""
+    """The drawn scenarios of the user's tables for this seed. They are kept in memory, since each
+    failing case looks its scenario up among them.
+    """
     users = usable_tables(fmt, values.schema).users
     drawn = (
         scenarios.drawn_scenarios(values, users, count, seed, ddl=_has_kind(fmt, Kind.DDL))
@@ -204,8 +208,8 @@ def _drawn_scenarios(
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
-    """Every boundary, operation, statement and fault case of the tables, as each profile writes
-    them.
+    """The named cases of the user's tables: every boundary value, operation, statement and fault,
+    written by each profile whose database is that of the tables.
     """
     users = usable_tables(fmt, values.schema).users
     scenarios_of_tables = [*_named_scenarios(fmt, values, users)]
@@ -255,7 +259,9 @@ def drawn_cases(
 
 
 def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
-    """The histories of level one: the named ones, and `count` drawn ones."""
+    """The histories of the user's tables at level one: those of the named scenarios, and of `count`
+    drawn ones.
+    """
     all_scenarios = chain(
         _named_scenarios(fmt, values, usable_tables(fmt, values.schema).users),
         _drawn_scenarios(fmt, values, count, seed),
@@ -266,7 +272,9 @@ def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> 
 def find_scenario(
     fmt: Format[Any], values: Values, case: Case, count: int, seed: int
 ) -> Scenario | None:
-    """The scenario of a case; None for faults."""
+    """The scenario from which a case of the user's tables was written, by its name; None for a
+    malformed message, which has none.
+    """
     of_tables = usable_tables(fmt, values.schema).users
     candidates = (
         _drawn_scenarios(fmt, values, count, seed)

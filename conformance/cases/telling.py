@@ -32,7 +32,10 @@ def plainest_profile(profiles: Sequence[Profile]) -> Profile:
 
 
 def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
-    """At most `limit` cases, in their order."""
+    """At most `limit` cases for a quick run: chosen one after the other for the traits (operations,
+    types, classes of values) that no chosen one has. Level two gets a fixed share, on a few tables.
+    Returned in the order of `cases`.
+    """
     all_cases = list(cases)
     row_cases = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
     change_cases = [case for case in all_cases if case.level == 1]
@@ -43,15 +46,16 @@ def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
 
 
 def _weigh(traits: Iterable[Trait]) -> int:
-    """How much traits tell: what a case is named for stands in its tags, and counts more than a
-    cell, of which a case may have a hundred.
+    """How much new traits count when the next case is chosen. A tag, which says what a case is
+    about, counts more than a cell, since a case may have a hundred cells.
     """
     return sum(TAG if isinstance(trait, str) else 1 for _, _, trait in traits)
 
 
 def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
-    """The cases with the most traits that no case before them has, one after the other; of equal
-    ones the smaller message. Once they have `table_limit` tables, only cases of these tables.
+    """Chooses cases one after the other, each time the one with the most traits that no chosen case
+    has; of equal ones the one with the smaller messages. Once the chosen cases have `table_limit`
+    tables, only cases of these tables follow.
     """
     untold = {case.id: set(list_traits(case)) for case in cases}
     sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}

@@ -131,7 +131,7 @@ class Key:
         return value
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of its value."""
+        """The JSON Schema of the key's value in a configuration file."""
         kind = _schema(self.parameter)
         if self.is_array:
             array = {"type": "array", "items": kind}
@@ -151,7 +151,7 @@ class Key:
 
     @property
     def default(self) -> str | int | float | None:
-        """The command's default; None if it has none."""
+        """The value that the command takes if the key is not set; None if it has no default."""
         default = self.parameter.default
         if self.accepts_one_value and isinstance(default, tuple):
             (default,) = default
@@ -167,7 +167,9 @@ class Key:
 
 
 def help_of(parameter: click.Parameter) -> str:
-    """The help text of an option or argument."""
+    """The text that describes a command's parameter in the schema of configuration files; arguments
+    have no help text of their own.
+    """
     return (
         (parameter.help or "")
         if isinstance(parameter, click.Option)
@@ -228,7 +230,9 @@ def schema(group: click.Group) -> dict[str, Any]:
 
 
 def _spelled(keys_by_name: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Schemas of keys, in both spellings."""
+    """The JSON Schema of each key under the names that a configuration file may use: with `-`, and
+    with `_` in place of it.
+    """
     for name, key in keys_by_name.items():
         yield name, key.schema()
         if "-" in name:
@@ -263,7 +267,9 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
 
 
 def _bounds(kind: Any) -> dict[str, Any]:
-    """The limits of click's ranges."""
+    """The limits of a number's type in click (IntRange, FloatRange) as members of a JSON Schema; {}
+    for a type without limits.
+    """
     low, high = getattr(kind, "min", None), getattr(kind, "max", None)
     bounds = {} if low is None else {"exclusiveMinimum" if kind.min_open else "minimum": low}
     return (
@@ -282,6 +288,7 @@ def _or_table(parameter: click.Parameter) -> str:
 
 
 def _word(value: object) -> str:
+    """The kind of a TOML value in words, for an error, such as "an integer" or "a date or time"."""
     if value == "":
         return "an empty one"
     word = _WORDS.get(type(value), "date or time")

@@ -337,7 +337,9 @@ def run(options: RunOptions) -> None:
 
 
 def _failed_cases(settings: Settings, options: RunOptions) -> tuple[str, ...]:
-    """The cases whose failures this decoder's runs have saved. Raises UsageError."""
+    """The ids of the cases that this decoder failed in earlier runs and that have a crash file, for
+    `run --failed`. Raises UsageError.
+    """
     from conformance.running.replay import failed_cases
 
     for name, value in (
@@ -365,7 +367,9 @@ def _judge_failed(
     listen: Listener,
     note: Progress,
 ) -> RunResult | None:
-    """The result of the cases that failed before; None if they pass, so that all others follow."""
+    """Judges the cases that failed in earlier runs alone. Returns the result if one still fails;
+    None if all pass, or none is of this run, so that the run goes on with all cases.
+    """
     from conformance.running.run import run_formats
 
     if not failed:
@@ -534,8 +538,8 @@ def _perform(
 
 
 def _show(result: RunResult, style: OutputStyle, stream: records.Stream, details: bool) -> None:
-    """Prints the verdict on stdout. What is written there for programs or a page has its failures
-    and closing lines on stderr, for people, unless both are read together.
+    """Prints the result in the chosen style on stdout. In the styles for programs and pages the
+    failures are printed on stderr too, for people, unless stdout and stderr go to the same place.
     """
     from conformance.reports import console, markdown
 
@@ -550,8 +554,8 @@ def _show(result: RunResult, style: OutputStyle, stream: records.Stream, details
 
 
 def _echo(record: Mapping[str, Any]) -> None:
-    """A line of the report on stdout, without cases and calls. Pure ASCII: what a decoder raised
-    may hold what no terminal can encode.
+    """Prints one record of the report as a line of JSON on stdout; records of cases and calls are
+    left out. The line is pure ASCII: what a decoder raised may hold what no terminal can encode.
     """
     if record["type"] not in ("case", "call"):
         click.echo(json.dumps(record))

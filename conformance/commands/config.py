@@ -66,7 +66,9 @@ class Config:
         return defaults
 
     def default_map_value(self, setting: Setting) -> Any:
-        """A setting's value with paths relative to the working directory."""
+        """A setting's value as click's default map needs it: relative paths, which in the file
+        start at the file's folder, start at the working directory.
+        """
         assert self.path is not None
         return setting.key.default_map_value(setting.value, self.path.absolute().parent)
 
@@ -99,7 +101,9 @@ def find(start: Path) -> Path | None:
 
 
 def _ours(path: Path) -> bool:
-    """Whether a pyproject.toml has our table. Errors outside of our table are not reported."""
+    """Whether a pyproject.toml has the table `[tool.cdc-conformance]`. Errors elsewhere in the file
+    are not reported.
+    """
     content = _read_file(path)
     if TOOL not in content:
         return False
@@ -153,8 +157,8 @@ class _Reader:
         self.problems.append(f"{where}, {name} = {safe_value}: {what}")
 
     def where(self, section: Section, name: str = "") -> str:
-        """The file, the section, and the line of a key or of the section's header, unless it stands
-        within another's.
+        """Where a key or section stands, for an error: file, line and section's header. The line is
+        missing for a section that has no header of its own (an inline table).
         """
         label = _label(self.path, section)
         line = self.lines.get((label, name)) or self.lines.get(
@@ -328,6 +332,10 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--config FILE` and `--no-config`, for the group of all commands."""
 
     def store_as(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+        """A click callback that keeps an option's value in the context under `name`, since the
+        group's own function does not take it.
+        """
+
         def keep(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
             ctx.meta[name] = value
 
@@ -371,8 +379,9 @@ class Main(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's; then sets the command's defaults from the file. Raises UsageError, except for
-        help.
+        """Finds the command as click does, then makes the configuration file's settings its
+        defaults. Raises UsageError for a bad file; if only help is asked for, prints that error and
+        goes on.
         """
         name, command, arguments = super().resolve_command(ctx, args)
         try:
@@ -443,7 +452,9 @@ def config_show(
 
 
 def _hide(name: str, value: Any) -> Any:
-    """The value of a key without secrets."""
+    """The value of a configuration key with the secrets in it hidden: settings of Spark that may be
+    secret, and passwords in URLs.
+    """
     if isinstance(value, list | tuple):
         return [_hide(name, item) for item in value]
     if not isinstance(value, str):

@@ -59,7 +59,9 @@ class Check:
 
     @property
     def command(self) -> str:
-        """The remedy's command, or ""."""
+        """The command in the remedy's text, which stands there between backquotes; "" if it has
+        none.
+        """
         match = re.search(r"`([^`]+)`", self.remedy)
         return match[1] if match else ""
 
@@ -80,7 +82,7 @@ Outcome: TypeAlias = tuple[bool, str, str]
 
 
 def python() -> Outcome:
-    """Python 3.11 or later."""
+    """Checks that this Python is 3.11 or later."""
     return (
         sys.version_info >= (3, 11),
         f"{platform.python_version()} at {sys.executable}",
@@ -89,7 +91,7 @@ def python() -> Outcome:
 
 
 def packages() -> Outcome:
-    """Whether a folder of the user hides one of our three packages."""
+    """Checks that no folder or file of the user hides one of our three packages from Python."""
     from conformance.shadow import HOME, PACKAGES, explain, shadows
 
     hidden = shadows()
@@ -103,7 +105,7 @@ def packages() -> Outcome:
 
 
 def java() -> Outcome:
-    """A Java that the installed release of Spark supports."""
+    """Checks that a Java is installed which the installed release of Spark supports."""
     from conformance.brokers import spark
     from conformance.brokers.jars import find_java
 
@@ -129,14 +131,16 @@ def java() -> Outcome:
 
 
 def pyspark() -> Outcome:
-    """The installed pyspark, from its metadata."""
+    """Checks that pyspark is installed, and says its release, without importing it."""
     version = _version("pyspark")
     remedy = _install("pyspark>=4.0,<5")
     return version is not None and version.split(".")[0] == "4", version or "not installed", remedy
 
 
 def connector() -> Outcome:
-    """Spark's Kafka source and Avro functions, in our cache or named by the user."""
+    """Checks that the jars of Spark's Kafka source and Avro functions are in the cache or named by
+    the user.
+    """
     from conformance.brokers import spark
 
     try:
@@ -155,7 +159,7 @@ def connector() -> Outcome:
 
 
 def client() -> Outcome:
-    """The Kafka client."""
+    """Checks that the Kafka client (confluent-kafka) is installed, and says its release."""
     if _version("confluent-kafka") is None:
         return False, "not installed", _install("confluent-kafka")
     import confluent_kafka
@@ -164,7 +168,7 @@ def client() -> Outcome:
 
 
 def kafka_jars() -> Outcome:
-    """The embedded broker's jars."""
+    """Checks that the jars of the embedded broker are in the cache or named by the user."""
     from conformance.brokers.jars import KAFKA, KAFKA_VERSION, altered_jars, cached_jars
     from conformance.files import cache_dir
 
@@ -184,13 +188,13 @@ def kafka_jars() -> Outcome:
 
 
 def testcontainers() -> Outcome:
-    """testcontainers, an optional dependency."""
+    """Checks that testcontainers, an optional dependency, is installed."""
     version = _version("testcontainers")
     return version is not None, version or "not installed", _install("cdc-conformance[container]")
 
 
 def docker() -> Outcome:
-    """A Docker engine, and whether it has the broker's image."""
+    """Checks that a Docker engine answers, and says whether it has the broker's image."""
     from conformance.brokers.container import EngineMissing, engine, has_image, image_name
 
     try:
@@ -216,7 +220,7 @@ def docker() -> Outcome:
 
 
 def memory() -> Outcome:
-    """Memory that is available without swapping."""
+    """Checks how much memory is available without swapping."""
     try:
         meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -233,8 +237,8 @@ def memory() -> Outcome:
 
 
 def disk() -> Outcome:
-    """Free disk space of the cache and of the temporary directory, and what the named cases take of
-    it.
+    """Checks the free space of the cache's and of the temporary directory's disk, and says how much
+    the kept named cases take of it.
     """
     from conformance.cases import kept
     from conformance.files import cache_dir
@@ -260,7 +264,7 @@ def disk() -> Outcome:
 
 
 def configuration() -> Outcome:
-    """The configuration file in force, if there is one."""
+    """Checks the configuration file that the commands would use here, if there is one."""
     from conformance.commands import config
 
     remedy = (
@@ -276,7 +280,7 @@ def configuration() -> Outcome:
 
 
 def workplace() -> Outcome:
-    """Whether failures can be saved in the working directory."""
+    """Checks that failures can be saved in the working directory."""
     folder = next(
         place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists()
     )
@@ -296,7 +300,7 @@ def workplace() -> Outcome:
 
 
 def ports() -> Outcome:
-    """Whether a broker or a JVM can listen on loopback."""
+    """Checks that a broker or a JVM can listen on a port of loopback."""
     from conformance.brokers.embedded import free_ports
 
     try:
@@ -311,7 +315,7 @@ def ports() -> Outcome:
 
 
 def reachable(broker: Target) -> Outcome:
-    """Whether a running broker answers."""
+    """Checks that the running broker that the user named answers."""
     from generators.publishing.kafka import check_reachable
 
     host, _, port = str(broker).partition(",")[0].rpartition(":")
@@ -405,6 +409,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         clusters: list[Target] = []
 
         def session() -> str:
+            """Starts a Spark session in a child process, which `stack` ends, and waits until it
+            answers.
+            """
             engines.append(stack.enter_context(ChildEngine(packages=("kafka", "avro"), note=note)))
             engines[0].started.result()
             return "a session answers"
@@ -542,6 +549,7 @@ def _first(error: BaseException) -> str:
 
 
 def _version(distribution: str) -> str | None:
+    """The release of an installed package; None if it is not installed."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:

@@ -58,8 +58,8 @@ def install_handlers() -> None:
             os.write(writing, b"\0")
 
     def lost(frame: FrameType | None) -> bool:
-        """Whether what is raised there is lost: in the hook itself for good, in an import
-        perhaps.
+        """Whether an exception raised at this frame would be lost: in Python's hook for exceptions
+        that it cannot raise always, in the middle of an import perhaps.
         """
         codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
         return unraisable.__code__ in codes or any(
@@ -121,8 +121,8 @@ def install_handlers() -> None:
 
 @contextlib.contextmanager
 def surface_interrupts() -> Iterator[None]:
-    """Raises the interrupt in the place of an error that was raised while the interrupt was
-    handled.
+    """A context: if an error leaves it that was raised while a KeyboardInterrupt was being handled,
+    the KeyboardInterrupt leaves it instead.
     """
     try:
         yield

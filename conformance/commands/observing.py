@@ -97,8 +97,9 @@ def observe(
 
 
 def finish(observed: Observed, style: OutputStyle, report: Path | None) -> int:
-    """What is printed for programs or a page has the verdict on stderr, for people, unless both are
-    read together; then the report. Returns the code of what is lost.
+    """Ends `run --messages`: in the styles for programs and pages prints the summary on stderr, for
+    people, unless stdout and stderr go to the same place; then writes the report. Returns the exit
+    code for a report that could not be written, else 0.
     """
     from conformance.reports import write_all
 
@@ -179,7 +180,9 @@ def _difference_cells(observed: Observed) -> Iterator[tuple[str, ...]]:
 
 
 def summary(observed: Observed) -> Sequence[str]:
-    """What was judged, in lines."""
+    """The closing lines of `run --messages`: how many messages were judged, how many rows equal the
+    reference decoder's, and which laws are broken.
+    """
     (fmt,) = observed.result.formats
     broken = sorted({failure.rule.id.partition("/")[2] for failure in observed.result.failures})
     more = len(observed.differences) - SHOWN
@@ -206,7 +209,9 @@ def summary(observed: Observed) -> Sequence[str]:
 
 
 def as_json(observed: Observed) -> dict[str, Any]:
-    """The whole result."""
+    """The result of `run --messages` as a JSON object: counts, differences from the reference
+    decoder, and failures of laws.
+    """
     (fmt,) = observed.result.formats
     return {
         "format": fmt.format,

@@ -16,7 +16,9 @@ class UnreadPipe(io.FileIO):
     """A file descriptor that becomes /dev/null once nobody reads from it."""
 
     def write(self, data: Any) -> int:
-        """Writes, or drops, the bytes; how many."""
+        """Writes the bytes. Once nobody reads the pipe any more they are dropped, and so are all
+        later ones, without an error. Returns their number in both cases.
+        """
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -31,7 +33,9 @@ def outlive_readers() -> None:
 
 
 def _outliving(stream: TextIO) -> TextIO:
-    """The stream over the same file descriptor; the stream itself if it has none, as in tests."""
+    """A text stream over the same file descriptor that drops what nobody reads any more; the stream
+    itself if it has no descriptor, as in tests.
+    """
     try:
         descriptor = stream.fileno()
     except (OSError, AttributeError):

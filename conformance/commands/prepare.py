@@ -44,7 +44,9 @@ class Step:
     seconds: float
 
     def as_json(self) -> dict[str, object]:
-        """The step as one JSON object; `found` is its state."""
+        """The step of `prepare` as one JSON object; `found` is the version or file that is ready,
+        `made` says that it was not ready before.
+        """
         return {
             "name": self.name,
             "found": self.state,

@@ -323,8 +323,8 @@ class Routed:
 
 
 def _load_options(options: PublishOptions) -> LoadOptions:
-    """What the drawn messages of `publish` are to be like, from the options that the user gives,
-    with the defaults of the load for the rest.
+    """How the drawn messages of `publish` are distributed (operations, keys, rows, NULLs, size),
+    from the user's options; what he leaves out is as in the default load.
     """
     default = orders.DEFAULT
     return LoadOptions(
@@ -340,8 +340,8 @@ def _load_options(options: PublishOptions) -> LoadOptions:
 def _load_with_ops(
     user_load: TableLoad, load_options: LoadOptions, options: PublishOptions
 ) -> TableLoad:
-    """The load of a user's tables with the weights of the operations. Raises UsageError for options
-    of `shop.orders` alone.
+    """The load of a user's tables, with the shares of operations that the user gives. Raises
+    UsageError for options that only the harness's own table `shop.orders` has.
     """
     for name in ("keys", "rows", "transaction", "null_rate", "payload"):
         if getattr(load_options, name) != getattr(orders.DEFAULT, name):
@@ -473,8 +473,8 @@ def _on_executors(
 
 
 def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
-    """Publishes with the bare client and our settings; the number of acknowledgements, and the
-    seconds.
+    """Publishes the messages with the plain Kafka client, without the harness's pacing, under the
+    same settings; returns the number of acknowledged messages, and the seconds.
     """
     producer = client().Producer({**kafka.PRODUCER_CONFIG, **settings(bootstrap)})
     # Without the topic's metadata an idempotent producer waits half a second before the first
@@ -483,6 +483,9 @@ def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[in
     acknowledged = 0
 
     def report(error: object, _message: object) -> None:
+        """Called by the client for each message; counts those that were acknowledged without an
+        error.
+        """
         nonlocal acknowledged
         if error is None:
             acknowledged += 1

@@ -198,12 +198,14 @@ def _formats(ctx: click.Context) -> Sequence[str]:
 
 
 def _rule_ids(fmt: str) -> list[str]:
+    """The ids of all rules of a format, for completion."""
     from conformance.rules.rules import rules
 
     return [rule.id for rule in rules(fmt)]
 
 
 def _case_ids(fmt: str, profile: str) -> list[str]:
+    """The ids of the named cases of a format's profile, for completion."""
     from conformance.cases.catalogue import named_cases
 
     profiles = [candidate for candidate in get(fmt).profiles if candidate.name == profile]
@@ -211,6 +213,9 @@ def _case_ids(fmt: str, profile: str) -> list[str]:
 
 
 def _budgets() -> Iterable[str]:
+    """The names of the budgets, for completion; imported late, so that the command line starts
+    fast.
+    """
     from conformance.cases.catalogue import BUDGETS
 
     return BUDGETS
@@ -320,8 +325,8 @@ _TABLES = (
 
 
 def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a user's own tables, for a command. It gets them as `table_options`, which
-    `given_tables` reads.
+    """Decorates a command with the options for the user's own tables; the command gets their values
+    as one `table_options`, which `given_tables` reads.
     """
 
     @functools.wraps(command)
@@ -393,8 +398,8 @@ def given_tables(
 
 
 def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
-    """The first of the notes on which the same is done, with how many more there are; what is left
-    out first.
+    """Of the notes on a user's tables one for each kind of action (such as "left out"), with the
+    number of further notes of its kind; those of what is left out come first.
     """
     kinds: dict[str, list[Note]] = {}
     for note in notes:
@@ -488,6 +493,7 @@ _SETTING: Final = "--spark-conf"
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
+    """A command-line argument with each text that hides a secret (the keys of `hidden`) replaced."""
     for source, replacement in hidden.items():
         argument = argument.replace(source, replacement)
     return argument
@@ -580,7 +586,9 @@ class Progress:
             print_notice(printable(line))
 
     def _due(self) -> None:
-        """Prints the last message if it waits and its time has come."""
+        """Prints the last progress message if it has waited long enough, or repeats it with the
+        elapsed seconds if there has been none for a while.
+        """
         with self._lock:
             now = time.monotonic()
             going = now - self._last >= STILL_S and bool(self._text)

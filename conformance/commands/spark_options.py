@@ -97,7 +97,9 @@ _OPTIONS: Final = (
 
 
 def on_cluster(command: str, settings: Mapping[str, str]) -> None:
-    """Refuses Spark Connect for what needs Spark's own process. Raises UsageError."""
+    """Raises UsageError if the session is to run on a Spark Connect server, for a command that
+    needs Spark's driver in a process of this machine.
+    """
     if spark_conf.REMOTE in settings:
         raise UsageError(
             f"--remote {settings[spark_conf.REMOTE]}: {command} needs Spark's driver here;"
@@ -106,7 +108,9 @@ def on_cluster(command: str, settings: Mapping[str, str]) -> None:
 
 
 def check_local(settings: object) -> None:
-    """Refuses other machines while a decoder's source changes. Raises UsageError."""
+    """Raises UsageError if the session is to use other machines, for `--watch`: their workers would
+    not read the changed decoder again.
+    """
     if isinstance(settings, Mapping) and (place := spark_conf.cluster_url(settings)):
         raise UsageError(
             f"--watch watches on this machine, since workers of {place} get a module once"

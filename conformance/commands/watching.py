@@ -49,7 +49,9 @@ def watch(
 
 
 def show(turn: Turn, note: Progress) -> None:
-    """Prints a turn, and what is done next."""
+    """Prints the verdict of a turn of `run --watch`, and what comes next: all cases, or waiting for
+    a change.
+    """
     from conformance.reports import console
     from conformance.reports.facts import WORDS
 
@@ -72,7 +74,7 @@ def show(turn: Turn, note: Progress) -> None:
 
 
 def check_watch_options(settings: Settings, options: RunOptions) -> None:
-    """Raises UsageError for what makes no sense while watching."""
+    """Raises UsageError for options of `run` that cannot be combined with `--watch`."""
     check_local(options.spark_conf)
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")

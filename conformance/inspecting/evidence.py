@@ -52,7 +52,9 @@ class MemberOrder:
 
     @classmethod
     def parse_order(cls, names_text: str) -> MemberOrder:
-        """The order of these names, which blanks separate; those with a `?` may be missing."""
+        """Reads an order of members from a table of evidence: names separated by blanks; one that
+        ends with `?` may be missing from a message.
+        """
         names = names_text.split()
         return cls(
             tuple(name.rstrip("?") for name in names),
@@ -60,7 +62,9 @@ class MemberOrder:
         )
 
     def objections(self, members: Iterable[str]) -> Iterator[str]:
-        """Why an object with these members, in this order, does not have the shape."""
+        """Why members with these names, in this order, are not those that the writer writes: some
+        are missing, unknown, or in another order. Nothing if they are.
+        """
         names = list(members)
         if missing := [
             name for name in self.order if name not in self.optional and name not in names
@@ -118,8 +122,9 @@ class EvidenceBook:
     filled: tuple[str, ...] = ()
 
     def objections(self, opened: OpenedRecord) -> tuple[list[str], list[str]]:
-        """Why no profile of the format writes the message, by its members and by signs; both empty
-        if one may.
+        """The reasons why no profile of the format can have written the message, in two lists: its
+        members are wrong, or it has a property that the format never has. Both are empty if a
+        profile can.
         """
         names = tuple(self.members(opened))
         by_shape = min(
@@ -135,8 +140,8 @@ class EvidenceBook:
         return by_shape, by_sign
 
     def _inner_objections(self, opened: OpenedRecord) -> Iterator[str]:
-        """Why no profile of the format writes the message, by members that are null and by those of
-        the objects in it.
+        """Reasons inside the message why no profile can have written it: a member is null that
+        never is, or an object in it has an unknown member.
         """
         root = self.root(opened)
         yield from (f"{path} is null" for path in self.filled if _is_null(root, path))
@@ -149,7 +154,9 @@ class EvidenceBook:
 
 
 def _is_null(root: Mapping[str, Any], path: str) -> bool:
-    """Whether a member is null: one that is not there is not, but in an object it is."""
+    """Whether the member at a path is null in the message: `a`, or `a.b` in the object at `a`. A
+    member `a` that is missing is not null; a member `b` that is missing from its object is.
+    """
     outer, _, name = path.rpartition(".")
     if not outer:
         return root.get(name, name) is None
@@ -163,7 +170,7 @@ def json_objects(images: Any) -> list[Mapping[str, Any]]:
 
 
 def texts(value: Any) -> Types:
-    """The members of an object whose values are texts."""
+    """Those members of a JSON object whose values are texts; {} for any other value."""
     return (
         {name: member for name, member in value.items() if isinstance(member, str)}
         if isinstance(value, dict)

@@ -47,7 +47,9 @@ class Sample:
 
     @classmethod
     def of_record(cls, opened: OpenedRecord) -> Sample:
-        """The sample of a message."""
+        """A sample of a message for the report: where it was read, the beginning of its text or
+        bytes, and its size.
+        """
         value = opened.record.value
         complete_text = opened.text or ("null" if value is None else value[:SHOWN].hex())
         short = complete_text[:SHOWN] + ("..." if len(complete_text) > SHOWN else "")
@@ -84,7 +86,9 @@ class TableSummary:
     keys: tuple[str, ...] = ()
 
     def add(self, types: Iterable[tuple[str, str]], keys: tuple[str, ...]) -> None:
-        """Adds one message's description."""
+        """Takes the columns' types and the key that one message names into the summary of its
+        table.
+        """
         self.messages += 1
         self.keys = self.keys or keys
         for column, type_text in types:
@@ -104,7 +108,7 @@ class Problem:
     count: int = 0
 
     def add(self, opened: OpenedRecord) -> None:
-        """Counts a message."""
+        """Counts a message with this problem, and keeps the first few as samples."""
         self.count += 1
         if len(self.samples) < SAMPLES:
             self.samples.append(Sample.of_record(opened))
@@ -131,7 +135,9 @@ class Tally:
         self._watched = {sign.watched: sign for sign in book.signs}
 
     def add(self, opened: OpenedRecord) -> None:
-        """Adds a message."""
+        """Takes a message that this format may have written into account: the signs of its writer,
+        the release that it names, and its table.
+        """
         self.messages += 1
         for sign in self.book.signs:
             if not sign.never and sign.seen(opened):
@@ -149,7 +155,9 @@ class Tally:
             self.tables.setdefault(place, TableSummary(*place)).add(table.types.items(), table.keys)
 
     def watch(self, opened: OpenedRecord) -> None:
-        """Shows a message to the watch alone."""
+        """Shows a message only to the format's watch, which looks at successive messages: a
+        tombstone has no other evidence.
+        """
         for watched in self._watch(opened):
             self._note(self._watched[watched], opened)
 
@@ -165,8 +173,9 @@ class Tally:
 
     @property
     def releases(self) -> tuple[str, ...]:
-        """The releases of the profiles that may have written the messages; () if messages
-        disagree.
+        """The releases that may have written all messages, by the signs seen in them and the
+        release that they name; a named release without a profile is judged as the nearest one. ()
+        if they contradict each other.
         """
         releases_of_signs = [observation.sign.releases for observation in self._all]
 
@@ -194,7 +203,9 @@ class Tally:
 
     @property
     def options(self) -> dict[str, str]:
-        """Each option's state: yes, no, unknown, or that messages disagree."""
+        """For each option of the product whether the messages show that it is set, that it is not,
+        both (then they contradict each other), or nothing.
+        """
         in_use: set[str] = set()
         without: set[str] = set()
         for observation in self._all:
@@ -217,7 +228,9 @@ class Tally:
         }
 
     def profiles(self) -> tuple[str, ...]:
-        """The profile of each possible release with the known options, the newest first."""
+        """The names of the profiles that may have written the messages: each possible release with
+        the options that are known to be set, the newest first.
+        """
         known_options = [option for option, state in self.options.items() if state == YES]
         profiles = []
         for release in reversed(self.releases):
@@ -226,7 +239,9 @@ class Tally:
         return tuple(profiles)
 
     def losses(self) -> dict[tuple[str, str], list[str]]:
-        """The losses of these profiles: sentence and citation, with the profiles that have each."""
+        """What the possible profiles are documented to lose of a source's values: for each loss, as
+        (sentence, citation), the profiles that have it.
+        """
         losses: dict[tuple[str, str], list[str]] = {}
         for name in self.profiles():
             for loss in self.format.losses(self.format.profile(name)):
@@ -261,7 +276,9 @@ class Inspector:
         self.messages = self.nulls = self.other_problems = 0
 
     def add(self, record: ReadRecord) -> None:
-        """Opens and counts a record."""
+        """Opens a record and takes it into account: for each format that may have written it, or as
+        a problem if none can.
+        """
         self.messages += 1
         opened = open_record(record)
         if opened.container == "null":
@@ -313,8 +330,8 @@ class Inspector:
         self.problems.setdefault(place, Problem(why, formats)).add(opened)
 
     def groups(self) -> list[Group]:
-        """The formats, by writer: if several formats write a message, other messages decide which
-        one wrote it.
+        """The writers of the messages, each with the formats that it may be, those of most messages
+        first. Where a message fits several formats, messages that fit one of them alone decide.
         """
         sure = set[str]().union(*(names for names in self.candidates if len(names) == 1))
         open_sets = [names for names in self.candidates if not names & sure]
@@ -363,15 +380,18 @@ def _is_union(name: str, value: Any) -> bool:
 
 
 def _unknown_members(book: EvidenceBook, opened: OpenedRecord) -> tuple[int, int]:
-    """How many members of the message the format does not have, and how many it has, negative."""
+    """How many members of the message the format does not have, and how many it has as a negative
+    number: of two formats the smaller pair is the nearer.
+    """
     known_members = frozenset[str]().union(*(shape.order for shape in book.shapes))
     names = book.root(opened).keys()
     return len(names - known_members), -len(names & known_members)
 
 
 def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[str, ...]:
-    """The formats that have most of the message's members, at least two and all but a third; none
-    if they are many.
+    """The formats that share most members with a message that none of them wrote, for a hint; () if
+    it shares fewer than two, or too many of its members are unknown, or too many formats are as
+    near.
     """
     if not isinstance(opened.document, dict):
         return ()
@@ -389,8 +409,8 @@ def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[st
 
 
 def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceBook]:
-    """The books of the formats that have more of the message's members than these, if there are
-    any: what a message is nearest to is told by what it has.
+    """Of a message that no format fits: the books of the formats that know more of its members than
+    those in `fitting` do, else `fitting`.
     """
     fewest = min(_unknown_members(book, opened)[0] for book in fitting)
     names = _known_by_members(opened)

@@ -97,7 +97,9 @@ def enveloped(document: Mapping[str, Any]) -> bool:
 
 
 def open_record(record: ReadRecord) -> OpenedRecord:
-    """Opens a record; no bytes make it raise."""
+    """Reads a record as JSON or Avro, decompressed where necessary. Never raises: a record that
+    cannot be read has the container "unreadable" and the reason.
+    """
     value = record.value
     if value is None or value == b"null":
         return OpenedRecord(record, "null")
@@ -126,8 +128,8 @@ _VERSION: Final = (1).to_bytes(8, "big")
 
 
 def _framed(key: bytes, value: bytes) -> Any:
-    """The first event of a record of TiCDC's Open Protocol, as `key` and `value`, and its count of
-    `events`; None of another.
+    """The key and value of the first event in a record of TiCDC's Open Protocol, whose events stand
+    behind their lengths, and the number of events; None for any other record.
     """
     if key[:8] != _VERSION or len(value) < 8:
         return None
@@ -210,7 +212,9 @@ _HEADS: Final = (
 
 
 def _headed(body: bytes) -> str:
-    """Says why a binary value cannot be read, by its first bytes."""
+    """Why a value that is neither JSON nor known Avro cannot be read, by its first bytes, such as
+    those of another compression.
+    """
     return next(
         (problem for head, problem in _HEADS if body.startswith(head)),
         "neither JSON nor Avro of a published schema",
@@ -219,8 +223,8 @@ def _headed(body: bytes) -> str:
 
 @cache
 def _registered_schema(head: bytes) -> Any:
-    """The schema that a message names by its first bytes, parsed; None without a registry, or if it
-    has none.
+    """The Avro schema that the first bytes of a message name by its number, parsed: from the
+    schemas of this process, or else the registry's. None if there is none with that number.
     """
     number = int.from_bytes(head[1:])
     registered = confluent.SCHEMAS.get(number)
@@ -236,7 +240,9 @@ def _registered_schema(head: bytes) -> Any:
 
 @cache
 def _schemas() -> tuple[tuple[str, int, Any], ...]:
-    """Format, edition and parsed schema of each published schema."""
+    """Every Avro schema that the products publish, parsed, each with its format and its number
+    among those of the format.
+    """
     parsed: list[tuple[str, int, Any]] = []
     for fmt in wire_format.formats():
         if fmt.container == "avro":
@@ -246,7 +252,7 @@ def _schemas() -> tuple[tuple[str, int, Any], ...]:
 
 
 def _datum(schema: Any, body: bytes) -> Any:
-    """The datum that the whole value encodes; None if it encodes none."""
+    """Reads the body as one Avro value of the schema; None if that fails, or leaves bytes."""
     source = io.BytesIO(body)
     try:
         datum = fastavro.schemaless_reader(source, schema, None, return_record_name=True)
@@ -267,7 +273,9 @@ def _inflated(value: bytes) -> bytes:
 
 
 def _decompress_within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
-    """What `unpack` writes into a buffer: a small one, and when that is full one of the limit."""
+    """Decompresses into a buffer of limited size, so that no message can exhaust the memory: a
+    small buffer first, and one of the limit's size when that is too small.
+    """
     small = bytearray(min(LIMIT, 64 * len(value) + 65_536))
     try:
         return bytes(small[: unpack(value, small)])
@@ -287,8 +295,8 @@ _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
 
 
 def _unpacked(value: bytes) -> list[tuple[str, bytes | None]]:
-    """The value as each compression that fits it decompresses it, with the compression's name; None
-    of what it cannot.
+    """The value decompressed by each compression whose first bytes it has, as (name of the
+    compression, bytes); the bytes are None if it is damaged or too long.
     """
     unpacked: list[tuple[str, bytes | None]] = []
     for name, magic, unpack in _PACKERS:

@@ -71,8 +71,8 @@ class _Lines(Protocol):
 
 
 def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
-    """The records of a file of lines: as this tool or a console consumer writes them, else the bare
-    line as a value.
+    """The records of a file of lines: lines that describe a record with its key (as corpora and
+    console consumers write them), or bare lines, each a value.
     """
     for number, line in enumerate(iter(lambda: file.readline(LIMIT), b""), 1):
         stripped = line.strip()

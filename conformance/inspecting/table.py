@@ -68,14 +68,18 @@ Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
 
 
 def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
-    """The books of the tables beside modules. Raises UsageError with file and line."""
+    """The evidence books of all formats, read from the TOML file beside each of the modules. Raises
+    UsageError with file and line.
+    """
     names = [module.__name__.rpartition(".") for module in modules]
     files = [TableFile(*read_package_toml(package, name), PARTS) for package, _, name in names]
     return tuple(read(list(zip(files, map(vars, modules), strict=True))))
 
 
 def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
-    """The books of tables, each with the facts that it asks for."""
+    """Reads evidence books from TOML files, each with the module's functions that its conditions
+    may call.
+    """
     groups: dict[str, Entries] = {}
     tables_by_book: dict[str, Mapping[str, Any]] = {}
     for file, _ in files:
@@ -162,7 +166,9 @@ def _sign(
     root: Fact,
     facts: Facts,
 ) -> Sign:
-    """A sign; in its texts `release` stands in place of {}."""
+    """A sign (a property of messages and what it says of the writer) from its entry in the table.
+    In an entry for several releases, `release` takes the place of {}.
+    """
     when = sign.get("when", ())
     opened = condition(when.replace("{}", release) if isinstance(when, str) else when, root, facts)
     watched = (
@@ -220,7 +226,9 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
 
 
 def _fact(name: str, facts: Facts) -> Fact:
-    """A fact by its name. Raises UnknownName."""
+    """The function of a message that a condition calls by this name: the format's own, or a
+    property of OpenedRecord. Raises UnknownName.
+    """
     if name in OpenedRecord.__annotations__ or hasattr(OpenedRecord, name):
         return facts.get(name) or attrgetter(name)
     fact: Fact = facts[
@@ -238,8 +246,8 @@ def _fact(name: str, facts: Facts) -> Fact:
 
 
 def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
-    """Whether a condition holds of a message, whose members are those of `root`. Raises
-    UsageError.
+    """Parses a condition of a table of evidence into a function that says whether it holds of a
+    message. The members that it names are those of `root`. Raises UsageError.
     """
     alternatives = [expression] if isinstance(expression, str) else expression
     cases: list[list[Any]] = []
@@ -261,7 +269,9 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
 
 
 def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
-    """The value that a term looks at, its test, and whether that must fail."""
+    """A term of a condition, parsed: the function that gives the value to look at, the test of that
+    value, and whether the term is negated.
+    """
     term = _TERM.fullmatch(expression)
     if term is None:
         raise UsageError(f"no term of a condition: {expression}")
@@ -279,7 +289,9 @@ def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[An
 
 
 def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
-    """The member of a message at a path below `root`; _ABSENT if a step is missing."""
+    """The value in a message at a path of member names, below the object that `root` gives; _ABSENT
+    if a step of the path is missing.
+    """
     value = root(opened)
     for name in path:
         value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
@@ -287,7 +299,9 @@ def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
 
 
 def _test(term: re.Match[str]) -> Callable[[Any], bool]:
-    """The test of a value that a term makes."""
+    """The function that tests a value as a term says: that it has one of some items, is present,
+    equals one of some values, matches a pattern, or is true.
+    """
     if term["among"]:
         among = [_value(part) for part in term["among"].split("|")]
         return lambda value: any(item in value for item in among)

@@ -40,7 +40,9 @@ class Fed(Publisher):
         self._first = 0
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Begins a query."""
+        """Starts a streaming query for a command: `count` messages, at a `rate` or as fast as it
+        can.
+        """
         self._rate, self._first = command.get("rate"), len(self._batches)
         self._busy, self._scheduled = True, False
         self._counts.append(command["count"])
@@ -48,7 +50,9 @@ class Fed(Publisher):
         self._begin({"count": command["count"], "batch": command["count"], **rate})
 
     def take(self) -> list[dict[str, Any]]:
-        """What the schedule says of the present moment."""
+        """The events until now, worked out from the clock: Spark's source makes messages by a
+        schedule, so nobody reports them. See `Producer.take`.
+        """
         if not self._counts:
             return [{"ready": True}]
         count, batches = self._counts[-1], self._batches[self._first :]
@@ -89,7 +93,9 @@ class Fed(Publisher):
         """Nothing is left: the load stops its query."""
 
     def settle(self) -> None:
-        """Counts what is owed for all queries, and finds the messages that are judged."""
+        """Adds up, for all queries, for how many messages the decoder owes a row, and notes which
+        messages are sampled for judging.
+        """
         feed, owing_feed = self._feed, self._feed.owing
         probes = [self._owes_row(changes) for _, _, changes in owing_feed.messages(0, PROBED)]
         all_owe = self._level == 1 or (len(probes) == PROBED and all(probes))

@@ -56,8 +56,8 @@ class Publisher(Closing):
         self._ticked = self._lagged = 0
 
     def _accounted(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        """The command, with what the producers need to count (`Tally`): when it began, the width of
-        an interval, and which messages are sampled.
+        """The command with what producers need to report their counts: the time of its beginning,
+        the length of an interval, and of how many messages one is sampled.
         """
         self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
         self._ticked = self._lagged = 0
@@ -67,8 +67,9 @@ class Publisher(Closing):
     def _progress_events(
         self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float
     ) -> list[dict[str, Any]]:
-        """The events of acknowledgements and of due times that were not reported before, up to the
-        time `ended`. What is counted late is reported with the last interval.
+        """The events of what is new since the last call: how many messages were acknowledged until
+        when (`tick`), and when sampled ones were due (`sent`). `counts` are acknowledged messages
+        by interval; no event is later than `ended`.
         """
         ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
         total = 0
@@ -88,8 +89,8 @@ class Publisher(Closing):
         return [*ticks, {"sent": new_lags}]
 
     def _final_events(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The last events of a command, from the figures of its producers. Raises HarnessError if
-        one stopped early.
+        """The last events of a command, from the figures of all of its producers, which are added
+        to those of earlier commands. Raises HarnessError if one stopped early.
         """
         if stopped := [producer["stopped"] for producer in figures if producer["stopped"]]:
             raise HarnessError(stopped[0])
@@ -158,7 +159,10 @@ class Producer(Publisher):
         )
 
     def take(self) -> list[dict[str, Any]]:
-        """The events since the last call. Raises HarnessError if publishing failed."""
+        """The events since the last call, as dictionaries with one entry: `ready`, `tick` (time and
+        number of acknowledged messages), `sent` (when sampled messages were due) or `done` (the
+        final figures). Raises HarnessError if publishing failed.
+        """
         if self._making is not None:
             if not self._making.done():
                 return []
@@ -179,7 +183,7 @@ class Producer(Publisher):
         return self._progress_events(over, self._tally.lags.copy(), self._tally.first_s, now)
 
     def close(self) -> None:
-        """Ends the threads."""
+        """Stops publishing and waits for the threads of the producer to end."""
         self._stopping.set()
         for thread in filter(None, (self._running, self._aborting)):
             # A broker that is gone answers later, or never: the thread ends with the process.
@@ -203,8 +207,9 @@ def _start_job(job: Callable[[], Any]) -> Future[Any]:
 
 
 def _abort_transactions(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
-    """Until `stopping`, publishes unreadable messages to every partition, in transactions that are
-    aborted. Ends silently if the broker is gone, because the other thread reports that.
+    """Publishes unreadable messages to every partition in transactions that it aborts, again and
+    again until `stopping`: a reader must not see them. Ends silently if the broker is gone, because
+    the other thread reports that.
     """
     writer = Transactions(cluster)
     while not stopping.wait(COMMITTED_S):
@@ -236,12 +241,15 @@ class Executors(Publisher):
             raise HarnessError(f"publishing on executors failed: {error}") from None
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Begins a command. Raises HarnessError."""
+        """Tells the producers in Spark's tasks to publish the messages of a command. Raises
+        HarnessError.
+        """
         self._request("begin", **self._accounted(command), first=self._first)
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:
-        """The events since the last call. Raises HarnessError if publishing failed, ChildDied if
+        """The events since the last call, as `Producer.take` gives them; producers in Spark's tasks
+        report their figures only at the end. Raises HarnessError if publishing failed, ChildDied if
         the session has ended.
         """
         events, self._events = self._events, []
@@ -257,7 +265,9 @@ class Executors(Publisher):
 
 
 def stop_service(engine: ChildEngine, service: str) -> None:
-    """Ends what a service of the child has started."""
+    """Stops what a service has started in the child process, such as a streaming query; does
+    nothing if the child has ended.
+    """
     # A dead child has nothing; a request would start another child.
     if engine.pid is not None:
         stopping = engine.ask_service(service, {"do": "stop"}, ANSWER_S)

@@ -97,8 +97,8 @@ def find_routes(
     user_tables: TableLoad | None = None,
     pattern: str = "",
 ) -> tuple[str, ...]:
-    """The routes of the tables. A route is the topic that the pattern gives the messages of a
-    table, "" without a pattern.
+    """The topics to create for a load, as the pattern names them after the tables; ("",) without a
+    pattern, which stands for one topic of a name of ours.
     """
     topics: dict[str, None] = {}
     for unit in range(len(user_tables.users) if user_tables else 1):

@@ -147,7 +147,9 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
 
 
 def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """An entry of the report for each decoder of a contest; all have the fields of `head` first."""
+    """The results of one contest (decoders measured in turn with the baseline), an entry of the
+    report for each decoder; all have the fields of `head` first.
+    """
     baseline = contest["baseline"]
     entries: list[dict[str, Any]] = []
     for name, figures in contest["decoders"].items():
@@ -173,7 +175,9 @@ Cells: TypeAlias = Mapping[str, str | Text]
 
 
 def result_table(cells: Sequence[Cells], caption: str | None = None) -> Table:
-    """The rows as a table, with numbers aligned to the right."""
+    """A table, given as a dictionary of column and text for each row, for the terminal, with
+    numbers aligned to the right.
+    """
     return grid(
         list(cells[0]) if cells else (),
         [list(row_cells.values()) for row_cells in cells],
@@ -183,7 +187,9 @@ def result_table(cells: Sequence[Cells], caption: str | None = None) -> Table:
 
 
 def markdown_lines(cells: Sequence[Cells]) -> list[str]:
-    """Rows as the lines of a Markdown table."""
+    """A table, given as a dictionary of column and text for each row, as lines of Markdown; []
+    without rows.
+    """
     return (
         marked(list(cells[0]), [list(row_cells.values()) for row_cells in cells]) if cells else []
     )
@@ -205,8 +211,8 @@ def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _name_cells(result: Mapping[str, Any]) -> dict[str, str]:
-    """What a result of `bench`, or its comparison with a saved one, is of: its members in _LEFT
-    (such as format and level) as text by column.
+    """The columns that say what a result was measured of (such as format and level), as text, for a
+    table of results or of comparisons.
     """
     return {
         name: LEVELS[result[name]] if name == "level" else result[name]

@@ -156,8 +156,9 @@ class Feed:
 
     @cached_property
     def disturbances(self) -> tuple[Nemesis, ...]:
-        """The nemeses, in order. Raises UsageError for one that needs a broker, or a history of its
-        own.
+        """The nemeses that the feed's options name, in order. Raises UsageError for one that a feed
+        cannot have, since it needs a broker or a history of its own, NothingSelected if no fault
+        matches.
         """
         disturbances = tuple(
             itertools.chain.from_iterable(nemesis.select_nemeses(name) for name in self.nemeses)
@@ -210,7 +211,9 @@ class Feed:
         return STEP if self.disturbances else 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The rows of a range of units."""
+        """The messages of a range of units as batches in the columns of Spark's Kafka source; with
+        a column of the expected changes if the feed is asked for them.
+        """
         messages_with_offsets = self.messages(start, end)
         while group := list(itertools.islice(messages_with_offsets, bulk.BATCH)):
             messages = [
@@ -246,8 +249,8 @@ class Feed:
         )[0]
 
     def messages(self, start: int, end: int) -> Iterator[tuple[int, Message, tuple[Change, ...]]]:
-        """The messages of a range of units with their offsets, and, unless the feed is plain, with
-        the expected changes of each.
+        """The messages of the units `start` to `end`, each with its offset and, unless the feed is
+        plain (one ready-made message a unit), with the changes that are expected of it.
         """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)

@@ -129,8 +129,8 @@ class Step:
         return self.ticks[-1][0] if self.ticks else 0.0
 
     def backlog(self) -> list[tuple[float, int]]:
-        """(time, messages acknowledged and not yet decoded) at each tick and at each batch's
-        end.
+        """How many messages were acknowledged and not yet decoded, at each time at which either
+        number was reported.
         """
         events = [(at, acked, 0) for at, acked in self.ticks] + [
             (b.ended, 0, b.messages_read) for b in self.batches
@@ -142,7 +142,10 @@ class Step:
         return points
 
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
-        """(lag in seconds, weight) of the messages with an intended time of `since` or later."""
+        """The lag of each sampled message that was due at `since` or later: seconds from when it
+        was due to the end of the batch that decoded it, with the weight (the number of messages
+        that it stands for).
+        """
         lags: list[tuple[float, float]] = []
         for batch in self.batches:
             times = self.table.times_within(batch.offsets)
@@ -174,7 +177,9 @@ class Step:
 
     @property
     def growth(self) -> float:
-        """Growth of the backlog over the second half of the sending, messages/s."""
+        """How fast the backlog grew over the second half of the sending, in messages per second
+        (the slope of a line through it).
+        """
         half = (self.began + self.last_acknowledged) / 2
         return slope(
             [(at, size) for at, size in self.backlog() if half <= at <= self.last_acknowledged]

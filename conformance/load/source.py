@@ -48,7 +48,9 @@ class Routes:
     _topics_by_table: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def with_topic(self, message: Message, table: Table) -> Message:
-        """The message with the topic that it is published to."""
+        """The message with the topic to which it is published, which its table and the pattern
+        determine.
+        """
         origin = message.topic, table.name
         if origin not in self._topics_by_table:
             self._topics_by_table[origin] = self.names[
@@ -137,8 +139,9 @@ class ProducerSource:
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Continues at unit `unit`. A pool of messages that were made beforehand continues where it
-        is.
+        """Makes the next message the one of unit `unit`, where messages are made as they are
+        needed. Messages that were made beforehand go round in a circle, and continue where they
+        are.
         """
         if self.plain:
             self._messages, self._start, self.drawn = self._made(start=unit), unit, 0
@@ -152,7 +155,9 @@ class ProducerSource:
         return message
 
     def describe_message(self, number: int) -> tuple[Unit, bool]:
-        """The unit of message `number`, and whether a decoder must return a row for it."""
+        """To which unit the message with this number belongs, and whether a decoder must return a
+        row for it.
+        """
         if self.plain:
             return (self._start + number, 0), True
         _, unit, has_row = self._pool[number % len(self._pool)]
@@ -216,7 +221,7 @@ class Task:
         return next(iter(self.names.values())) if len(self.names) == 1 else None
 
     def source(self, number: int = 0) -> ProducerSource:
-        """The messages of that producer."""
+        """The messages that producer `number` of the task publishes."""
         fmt = get(self.format)
         profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
         user_tables = None
@@ -280,7 +285,9 @@ class Tally:
         self._ends[partition] = offset + 1
 
     def figures(self, done: Published, stopped: str = "") -> dict[str, Any]:
-        """The figures at the end, in values of JSON; `stopped` is why it did not finish."""
+        """The figures of one producer at the end of a command, as JSON values; `done` are the
+        publisher's own, `stopped` says why it ended early ("" if it did not).
+        """
         now = time.time()
         return {
             **asdict(done),

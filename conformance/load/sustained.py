@@ -187,7 +187,9 @@ class LoadResult:
 
     @property
     def step(self) -> Step | None:
-        """The step that the figures describe: the best of a search, else the last."""
+        """The rate whose figures the result shows: the highest that keeps up, after a search; else
+        the last one.
+        """
         return (self.best if self.settings.search else None) or (
             self.steps[-1] if self.steps else None
         )
@@ -199,8 +201,8 @@ class LoadResult:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted; 1 falls behind, raises, loses an offset or breaks a MUST; 3 the rate was
-        never offered; else 0.
+        """The exit code of `load`: 130 interrupted; 1 the decoder falls behind, raises, loses a
+        message or breaks a MUST rule; 3 the producer never reached the rate; else 0.
         """
         if self.interrupted:
             return 130
@@ -255,7 +257,9 @@ class Lane:
     def _make_producer(
         self, stack: contextlib.ExitStack, bootstrap: Target
     ) -> Producer | Executors:
-        """Creates the topics, and returns the producer that publishes to them."""
+        """Creates the topics, for as long as `stack` is open, and returns a producer for them: a
+        thread of this process, or Spark's executors if the settings ask for them.
+        """
         topics = stack.enter_context(self._created(bootstrap))
         self._source = topics.source
         pickled_tables = self.settings.tables.pickled if self.settings.tables else b""
@@ -319,7 +323,9 @@ class Lane:
         self._stack.close()
 
     def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
-        """Creates the topics that the load is published to, and deletes them at the end."""
+        """A context in which the topics of the load exist; those that it creates are deleted at its
+        end.
+        """
         settings = self.settings
         ends = find_routes(
             self.fmt,
@@ -339,7 +345,9 @@ class Lane:
         )
 
     def _start(self, source: Mapping[str, Any]) -> None:
-        """Starts the query on a source."""
+        """Starts the streaming query with the decoder on these options of Spark's source. Raises
+        HarnessError or DecoderFailed.
+        """
         settings = self.settings
         request = {
             **source,
@@ -408,8 +416,8 @@ class Lane:
         task: str,
         after_poll: Callable[[], None] = lambda: None,
     ) -> None:
-        """Waits until the producer's events fulfil `is_done`, and polls the query. Raises
-        HarnessError after `limit_s`.
+        """Polls the query until the events of the producer fulfil `is_done`. `task` names the work
+        for the HarnessError that is raised after `limit_s` seconds.
         """
         deadline = time.monotonic() + limit_s
         while not is_done(self.producer.take()):
@@ -506,7 +514,9 @@ class Lane:
         return step
 
     def settle(self) -> None:
-        """Records the expected counts, if all messages are decoded."""
+        """Records for how many messages the decoder owes a row, if it has decoded all messages, so
+        that the numbers can be compared.
+        """
         outcome = self.outcome
         if isinstance(self.producer, Fed):
             self.producer.settle()

@@ -66,7 +66,9 @@ class _Editor:
         changed(state)
 
     def listen(self, event: Event) -> None:
-        """Takes the time from a save to the first broken rule."""
+        """Listens to the run's events: at the first broken rule after a save, notes the seconds
+        since then.
+        """
         if isinstance(event, Broken):
             self.seconds.setdefault(self.now, []).append(time.monotonic() - self.saved)
             self.now = ""
@@ -141,7 +143,9 @@ def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The figures as a table: seconds from a save to the first broken rule."""
+    """A table of how soon `run --watch` answers a save: the seconds from a save to the first broken
+    rule, for each format.
+    """
     return result_table(
         [*map(_result_cells, results)], "from a save to the first broken rule: median (range)"
     )

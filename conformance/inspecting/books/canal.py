@@ -31,7 +31,7 @@ _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECAS
 
 
 def is_row(opened: OpenedRecord) -> bool:
-    """Whether the message is a row change."""
+    """Whether the message is a row change: an INSERT, UPDATE or DELETE with a list of rows."""
     members = opened.members
     kind, data = members.get("type"), members.get("data")
     return (
@@ -42,27 +42,29 @@ def is_row(opened: OpenedRecord) -> bool:
 
 
 def statement(opened: OpenedRecord) -> str:
-    """The statement without what it quotes."""
+    """The SQL text of a message, with every quoted text in it emptied."""
     return unquoted(opened.members.get("sql"))
 
 
 def lists(opened: OpenedRecord) -> set[str]:
-    """The members that are lists."""
+    """The names of the message's members whose values are JSON lists."""
     return {name for name, value in opened.members.items() if isinstance(value, list)}
 
 
 def data_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The rows of `data`."""
+    """The new rows of the message, from its member `data`; those that are no objects are left out."""
     return json_objects(opened.members.get("data"))
 
 
 def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The rows of `old`."""
+    """The old rows of the message, from its member `old`; those that are no objects are left out."""
     return json_objects(opened.members.get("old"))
 
 
 def has_typed_cell(opened: OpenedRecord) -> bool:
-    """Whether a cell is a JSON value that is neither a text nor null."""
+    """Whether any value of a row is a JSON number, boolean, list or object, in place of a text or
+    null.
+    """
     images = (*data_rows(opened), *old_rows(opened))
     cells = chain.from_iterable(image.values() for image in images)
     return any(cell is not None and not isinstance(cell, str) for cell in cells)
@@ -102,7 +104,9 @@ def partial(opened: OpenedRecord) -> bool:
 
 
 def described(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a message with types."""
+    """The table that the message is of (database, name, columns with their MySQL types, key
+    columns); None for a message that names no types.
+    """
     members, types = opened.members, _types(opened)
     if not types or not isinstance(members.get("table"), str):
         return None
@@ -112,23 +116,31 @@ def described(opened: OpenedRecord) -> TableDescription | None:
 
 
 def milliseconds(opened: OpenedRecord) -> int:
-    """How far `es` is from a whole second."""
+    """The milliseconds of the message's `es` (when the change was made), 0 to 999; 0 also without a
+    number: a writer of whole seconds never has others.
+    """
     es = opened.members.get("es")
     return es % 1000 if isinstance(es, int) else 0
 
 
 def sides(opened: OpenedRecord) -> list[str]:
-    """The images in the order of the message."""
+    """The names of the row images that the message has (`data`, `old`), in the order in which it
+    has them.
+    """
     return [name for name in opened.members if name in ("data", "old")]
 
 
 def line_end(opened: OpenedRecord) -> str:
-    """`crlf`, `other`, or "" if the input does not tell."""
+    """How the message's text ends: `crlf`, `other`, or "" if the input (such as lines of a file)
+    has not kept the end.
+    """
     return "crlf" if opened.text.endswith("\r\n") else "other" if opened.record.exact else ""
 
 
 def sized(opened: OpenedRecord) -> set[bool]:
-    """Whether types that always have parameters have them."""
+    """Of the MySQL types that always have parameters in content-compatible messages (such as
+    `varchar`): True if one has them, False if one has none; both may be in the set.
+    """
     return {
         match[1] is not None
         for type_text in _types(opened).values()
@@ -137,7 +149,9 @@ def sized(opened: OpenedRecord) -> set[bool]:
 
 
 def is_cut(opened: OpenedRecord) -> bool:
-    """Whether TiCDC says that a row is not whole."""
+    """Whether TiCDC's extension `_tidb` says that the row is incomplete, because the message was
+    too large: it holds the key alone, or the row lies in external storage.
+    """
     extension = opened.members.get("_tidb")
     return isinstance(extension, dict) and not extension.keys().isdisjoint(
         ("onlyHandleKey", "claimCheckLocation")
@@ -145,13 +159,17 @@ def is_cut(opened: OpenedRecord) -> bool:
 
 
 def beyond_key(opened: OpenedRecord) -> bool:
-    """Whether a row has more than the columns of its key."""
+    """Whether a row in `data` has columns that are not of its key; False for a message that names
+    no key.
+    """
     keys = set(names(opened.members.get("pkNames")))
     return bool(keys) and any(set(image) - keys for image in data_rows(opened))
 
 
 def watch_deletes() -> Watch:
-    """Sees a DELETE with only the key of a table whose earlier and later rows have more columns."""
+    """Makes a watch over successive messages: it finds a DELETE that has only the key's columns
+    although rows of its table before and after it have more.
+    """
     wide: set[tuple[Any, Any]] = set()
     waiting: set[tuple[Any, Any]] = set()
 
@@ -180,8 +198,9 @@ def watch_deletes() -> Watch:
 
 @lru_cache(maxsize=1)
 def escapes(opened: OpenedRecord) -> set[str]:
-    """The kinds of escapes by number: of a `control` character, in `upper` or `lower` case, of a
-    character that is `wide`.
+    r"""The kinds of \u escapes in the message's text: `control` for a control character, with
+    `upper` or `lower` for the case of its hexadecimal letters; `wide` for certain characters beyond
+    ASCII.
     """
     kinds = set()
     for code in _ESCAPE.findall(opened.text) if "\\u" in opened.text else ():
@@ -198,7 +217,9 @@ def escapes(opened: OpenedRecord) -> set[str]:
 
 
 def old_null_codes(opened: OpenedRecord) -> bool:
-    """Whether a large column has the code that fits its NULL, not its type."""
+    """Whether `sqlType` gives a TEXT or BLOB column the code -3 or -4, which old releases of Canal
+    write where its value is NULL.
+    """
     codes = opened.members.get("sqlType")
     return isinstance(codes, dict) and any(
         codes.get(n) in (-3, -4)
@@ -208,8 +229,8 @@ def old_null_codes(opened: OpenedRecord) -> bool:
 
 
 def watch_images() -> Watch:
-    """Sees an UPDATE without columns that earlier and later rows of the table have: the row image
-    is not FULL.
+    """Makes a watch over successive messages: it finds an UPDATE without columns that rows of its
+    table before and after it have, so that the source's row image is not FULL.
     """
     columns_of_table: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
@@ -248,14 +269,18 @@ def topic_of_table(opened: OpenedRecord) -> bool | None:
 
 
 def uncoded(opened: OpenedRecord) -> bool:
-    """Whether a row has no codes of types."""
+    """Whether a row change (or a row of the initial load, INIT) lacks `sqlType`, the codes of
+    JDBC's types.
+    """
     return opened.members.get("sqlType") is None and (
         is_row(opened) or opened.members.get("type") == "INIT"
     )
 
 
 def es_unit(opened: OpenedRecord) -> str:
-    """The unit in which `es` is."""
+    """The unit of the message's `es`, told by its size: `seconds`, `milliseconds`, or "" without a
+    positive number.
+    """
     es = opened.members.get("es")
     return (
         "" if not isinstance(es, int) or es <= 0 else "seconds" if es < _SECONDS else "milliseconds"
@@ -268,6 +293,6 @@ def is_drs(opened: OpenedRecord) -> bool:
 
 
 def stamps(opened: OpenedRecord) -> list[Any]:
-    """The values of TIMESTAMP columns."""
+    """The values of the TIMESTAMP columns in the rows of `data`."""
     columns = [name for name, type in _types(opened).items() if type == "timestamp"]
     return [image.get(column) for column, image in product(columns, data_rows(opened))]

@@ -40,14 +40,18 @@ def schema(opened: OpenedRecord) -> Mapping[str, Any]:
 
 
 def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The schema of a struct's field."""
+    """The schema of one field of a Kafka Connect struct, by the struct's schema and the field's
+    name; {} if it has no such field.
+    """
     return next(
         (entry for entry in json_objects(struct.get("fields")) if entry.get("field") == name), {}
     )
 
 
 def is_row(opened: OpenedRecord) -> bool:
-    """Whether the message is a row change in its envelope."""
+    """Whether the message is a row change in Debezium's envelope: it has `op`, `source`, and an
+    image.
+    """
     return (
         "op" in opened.payload
         and "source" in opened.payload
@@ -56,7 +60,9 @@ def is_row(opened: OpenedRecord) -> bool:
 
 
 def key_names(opened: OpenedRecord) -> tuple[str, ...]:
-    """The columns of the record's key."""
+    """The names of the columns in the record's key, if the key is a JSON object, with or without
+    Kafka Connect's schema; else ().
+    """
     document = opened.key_document
     inner = document["payload"] if isinstance(document, dict) and enveloped(document) else document
     return tuple(inner) if isinstance(inner, dict) else ()
@@ -69,7 +75,9 @@ def is_flat(opened: OpenedRecord) -> bool:
 
 @lru_cache(maxsize=1)
 def columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The schemas of a row's columns."""
+    """The Kafka Connect schemas of a row's columns, in the envelope or without it; [] if the
+    message has no schema.
+    """
     envelope_schema = schema(opened)
     if is_flat(opened):
         return [
@@ -83,7 +91,9 @@ def columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
 
 
 def images(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The row images of a message."""
+    """The row images of a message that are not null: `before` and `after` of an envelope, or the
+    one row of a message without envelope.
+    """
     if is_flat(opened):
         return [opened.payload]
     return [
@@ -99,7 +109,9 @@ def connector(opened: OpenedRecord) -> Any:
 
 
 def column_type(column: Mapping[str, Any]) -> str:
-    """The type of a column by its schema."""
+    """The type of a column in words, from its Kafka Connect schema: name of the type, precision or
+    length, and the type at the source if the schema names it.
+    """
     parameters = member_object(column.get("parameters"))
     source_type = parameters.get("__debezium.source.column.type")
     sizes = [
@@ -114,7 +126,9 @@ def column_type(column: Mapping[str, Any]) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """A JSON value's kind: a message without schema tells nothing more of its type."""
+    """The kind of a JSON value (text, number, null ...), which stands for a column's type where the
+    message has no schema.
+    """
     match value:
         case None:
             return "null"

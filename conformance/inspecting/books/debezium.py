@@ -29,7 +29,7 @@ _TYPE: Final = "__debezium.source.column.type"
 
 
 def is_heartbeat(opened: OpenedRecord) -> bool:
-    """Whether a heartbeat says that it is one."""
+    """Whether the message is a heartbeat that its key or its schema's name shows to be Debezium's."""
     names_itself = "serverName" in key_names(opened) or str(
         schema(opened).get("name", "")
     ).endswith(".Heartbeat")
@@ -37,7 +37,7 @@ def is_heartbeat(opened: OpenedRecord) -> bool:
 
 
 def is_bare_heartbeat(opened: OpenedRecord) -> bool:
-    """Whether the message has the member of a heartbeat alone."""
+    """Whether the message has the one member of a heartbeat, `ts_ms`, and no other."""
     return opened.payload.keys() == {"ts_ms"}
 
 
@@ -52,12 +52,17 @@ def has_null_schema(opened: OpenedRecord) -> bool:
 
 
 def members_of_json(opened: OpenedRecord) -> Iterable[str]:
-    """The members of the payload, for a row without envelope or a tombstone a name of ours."""
+    """The names of the message's members, for the comparison with the shapes of the format. The
+    columns of a row without envelope are any names: such a row, and a tombstone, gives one name of
+    ours in place of them.
+    """
     return _FLAT if is_flat(opened) or is_tombstone(opened) else opened.payload
 
 
 def members_of_avro(opened: OpenedRecord) -> Iterable[str]:
-    """The members of the payload, for a row without envelope a name of ours."""
+    """The names of the message's members, for the comparison with the shapes of the format; a row
+    without envelope, whose columns are any names, gives one name of ours in place of them.
+    """
     return _FLAT if "__deleted" in opened.payload else opened.payload
 
 
@@ -66,7 +71,9 @@ _DECIMAL: Final = f"{_CONNECT}data.Decimal"
 
 
 def kinds(opened: OpenedRecord) -> set[str]:
-    """The types of the columns, those with a name by its end."""
+    """The types of the row's columns in their Kafka Connect schema, such as `int64` or
+    `time.MicroTimestamp`, without the prefixes of Debezium and Kafka Connect.
+    """
     types = (str(column.get("name") or column.get("type")) for column in columns(opened))
     return {name.removeprefix("io.debezium.").removeprefix(_CONNECT) for name in types}
 
@@ -89,7 +96,9 @@ def decimals(opened: OpenedRecord) -> set[str]:
 
 
 def null_is_kept(opened: OpenedRecord) -> bool:
-    """Whether a column with a default has NULL."""
+    """Whether a row has NULL in a column whose schema has a default: without the option that keeps
+    NULLs the writer writes the default instead.
+    """
     with_default = [
         column["field"] for column in columns(opened) if column.get("default") is not None
     ]
@@ -103,7 +112,9 @@ def typed(opened: OpenedRecord) -> set[bool]:
 
 
 def _types_of(opened: OpenedRecord, *originals: str) -> set[Any]:
-    """The types of the columns of these types of the source."""
+    """The Kafka Connect types of those columns whose schema says that they have one of the types
+    `originals` at the source.
+    """
     columns_of_types = [
         column
         for column in columns(opened)
@@ -123,13 +134,15 @@ def unsigned_bigints(opened: OpenedRecord) -> set[Any]:
 
 
 def version(opened: OpenedRecord) -> str:
-    """The release that the message names."""
+    """The release of Debezium that the message's `source` names; "" if it names none."""
     release = source(opened).get("version")
     return release if isinstance(release, str) and source(opened).get("name") is not None else ""
 
 
 def key_has_schema(opened: OpenedRecord) -> bool | None:
-    """Whether the key is in an envelope; None without a key that is an object."""
+    """Whether the record's key comes with Kafka Connect's schema; None if the key is no JSON
+    object.
+    """
     key = opened.key_document
     return enveloped(key) if isinstance(key, dict) else None
 
@@ -165,7 +178,9 @@ def nearest(release: str) -> str:
 
 
 def described(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a row change is of (database, name, columns with their types, key columns);
+    types without a schema are kinds of JSON values. None for other messages.
+    """
     origin, payload = source(opened), opened.payload
     if is_flat(opened):
         database, table, image = "", str(payload.get("__table", "")), payload
@@ -185,8 +200,8 @@ def described(opened: OpenedRecord) -> TableDescription | None:
 
 
 def before_is_whole(opened: OpenedRecord) -> bool:
-    """Whether two columns beside the key have old values that are no fallbacks: an index as
-    identity has mostly one.
+    """Whether the before image has real values in at least two columns beside the key. Empty ones
+    may be the placeholders of a partial image; an index as replica identity mostly adds one column.
     """
     before = member_object(opened.payload.get("before"))
     return (
@@ -195,7 +210,9 @@ def before_is_whole(opened: OpenedRecord) -> bool:
 
 
 def watch_tombstones() -> Watch:
-    """Sees what follows a delete in its partition."""
+    """Makes a watch over successive records: it finds whether a delete is followed by a tombstone
+    in its partition.
+    """
     last: dict[tuple[str, int], OpenedRecord] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:

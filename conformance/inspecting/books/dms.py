@@ -10,7 +10,7 @@ from conformance.inspecting.opening import OpenedRecord
 
 
 def values(opened: OpenedRecord) -> list[Any]:
-    """The values of both images."""
+    """All values of the row in `data` and of the one in `before-image`."""
     cells: list[Any] = []
     for side in ("data", "before-image"):
         cells += member_object(opened.members.get(side)).values()
@@ -18,7 +18,9 @@ def values(opened: OpenedRecord) -> list[Any]:
 
 
 def described_by_dms(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row; no member names its key."""
+    """The table that a message is of, with the kinds of JSON values in place of types and without a
+    key, since DMS names none; None for a message without a row.
+    """
     metadata = member_object(opened.members.get("metadata"))
     data = member_object(opened.members.get("data"))
     types = {name: kind_of(value) for name, value in data.items()}

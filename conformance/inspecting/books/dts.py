@@ -15,13 +15,13 @@ from conformance.inspecting.opening import OpenedRecord
 
 
 def images_with_rows(opened: OpenedRecord) -> set[str]:
-    """The images that have rows."""
+    """Which of the message's members `before` and `data` hold rows."""
     return {name for name in ("before", "data") if json_objects(opened.members.get(name))}
 
 
 def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The old and the new row of each row in an UPDATE message of DTS, as (before, data); nothing
-    for other messages or if `before` and `data` differ in length.
+    """Each row's old and new values in an UPDATE message of CloudCanal Json, as pairs from `before`
+    and `data`; nothing for other messages, or if these have different numbers of rows.
     """
     before, data = (
         json_objects(opened.members.get("before")),
@@ -45,13 +45,17 @@ def same(opened: OpenedRecord) -> bool:
 
 
 def milliseconds(opened: OpenedRecord) -> int:
-    """How far `execTs` is from a whole second."""
+    """The milliseconds of the message's `execTs` (when the change was made), 0 to 999; 0 also
+    without a number: a writer of whole seconds never has others.
+    """
     exec_ts = opened.members.get("execTs")
     return exec_ts % 1000 if isinstance(exec_ts, int) else 0
 
 
 def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a message with types."""
+    """The table that a CloudCanal Json message is of (database, name, columns with types, key
+    columns); None for a message without types.
+    """
     members, types = opened.members, texts(opened.members.get("dbValType"))
     keys = names(members.get("pks"))
     return (
@@ -77,7 +81,9 @@ def is_whole(opened: OpenedRecord) -> bool:
 
 
 def _cells(opened: OpenedRecord, kinds: str) -> Iterator[str]:
-    """The texts of columns whose type matches a pattern."""
+    """The values that are texts, in both images of a Tencent DTS message, of the columns whose type
+    at the source matches the regular expression `kinds`.
+    """
     columns = json_objects(opened.members.get("columns"))
     for side in ("oldColumns", "newColumns"):
         values = opened.members.get(side)
@@ -112,7 +118,9 @@ def short_stamps(opened: OpenedRecord) -> list[str]:
 
 
 def described_by_tencent(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a message with columns."""
+    """The table that a Tencent DTS message is of (schema, name, columns with types, key columns);
+    None for a message without columns.
+    """
     columns = json_objects(opened.members.get("columns"))
     if not columns:
         return None
@@ -133,7 +141,9 @@ _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 
 
 def fields(opened: OpenedRecord) -> list[tuple[str, int]]:
-    """Name and type number of each column."""
+    """The name and the type number (`dataTypeNumber`) of each column that an Aliyun DTS record
+    lists; [] if it lists none.
+    """
     columns = opened.members.get("fields")
     return (
         [(column["name"], column["dataTypeNumber"]) for column in columns]
@@ -151,7 +161,9 @@ def _values(opened: OpenedRecord, side: str) -> list[Any]:
 
 
 def _branches(opened: OpenedRecord) -> Iterator[tuple[int, str, Any]]:
-    """Type number, branch and content of each value of a row."""
+    """For each value in both images of an Aliyun DTS record: the type number of its column, the
+    name of the Avro record that holds it (the branch of the union), and the content.
+    """
     for side in ("beforeImages", "afterImages"):
         for (_, number), value in zip(fields(opened), _values(opened, side), strict=False):
             if isinstance(value, tuple):
@@ -159,7 +171,9 @@ def _branches(opened: OpenedRecord) -> Iterator[tuple[int, str, Any]]:
 
 
 def kinds_of_text(opened: OpenedRecord) -> set[str]:
-    """The branches that texts of the TEXT family have; an object of BLOB has the same number."""
+    """The names of the Avro records in which an Aliyun DTS message holds TEXT values. BLOB columns
+    have the same type numbers: those whose value says so are left out.
+    """
     return {
         name
         for number, name, value in _branches(opened)
@@ -179,7 +193,9 @@ def after(opened: OpenedRecord) -> list[Any]:
 
 
 def described_by_aliyun(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a message with fields."""
+    """The table that an Aliyun DTS record is of: its name, columns with type number and Avro
+    record, and the primary key from the tag `pk_uk_info`. None for a record without columns.
+    """
     columns, name = fields(opened), opened.members.get("objectName")
     if not columns or not isinstance(name, str):
         return None

@@ -35,13 +35,17 @@ def own_schema(opened: OpenedRecord) -> bool | None:
 
 
 def has_typed_cell(opened: OpenedRecord) -> bool:
-    """Whether a value is no text."""
+    """Whether any value of a row is a JSON number, boolean, list or object, in place of a text or
+    null.
+    """
     cells = chain.from_iterable(image.values() for image in images(opened))
     return any(cell is not None and not isinstance(cell, str) for cell in cells)
 
 
 def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a row change of CloudCanal's envelope is of; columns and keys come from the
+    schema (`isPK`), types without one are kinds of JSON values. None for other messages.
+    """
     if not is_row(opened):
         return None
     image = member_object(opened.payload.get("after") or opened.payload.get("before"))
@@ -59,7 +63,9 @@ _VENDOR: Final = ("Decimal", "timestamp")
 
 
 def packages(opened: OpenedRecord) -> set[str]:
-    """The packages of the vendor's own logical types."""
+    """The Java packages in the names of Huawei's own logical types for decimals and timestamps,
+    which tell the product apart.
+    """
     names = [str(column.get("name", "")) for column in _cdl_columns(opened)]
     found_packages: set[str] = set()
     for name in names:
@@ -79,12 +85,14 @@ def _cdl_columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
 
 
 def store(opened: OpenedRecord) -> str:
-    """The database that the message names."""
+    """The kind of database, in lower case, that a Huawei CDL message comes from, such as mysql."""
     return str(opened.payload.get("DATA_STORE", connector(opened))).lower()
 
 
 def beyond_key(opened: OpenedRecord) -> bool:
-    """Whether the before image has a value beside the key."""
+    """Whether the before image of a Huawei CDL message has a value in a column that is not of the
+    key (`unique`).
+    """
     key = member_object(opened.payload.get("unique"))
     return any(
         value is not None and name not in key
@@ -105,7 +113,9 @@ def properties(opened: OpenedRecord) -> list[Any]:
 
 
 def described_by_cdl(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a Huawei CDL message is of (database, name, columns with types, key columns),
+    by its schema.
+    """
     types = {str(column.get("field")): column_type(column) for column in _cdl_columns(opened)}
     origin, payload = source(opened), opened.payload
     database = ".".join(

@@ -11,7 +11,7 @@ from conformance.inspecting.opening import OpenedRecord
 
 
 def values(opened: OpenedRecord) -> list[Any]:
-    """The values of both images of Maxwell's."""
+    """All values of the rows in `data` and `old` of a Maxwell message."""
     cells: list[Any] = []
     for side in ("data", "old"):
         cells += member_object(opened.members.get(side)).values()
@@ -19,7 +19,9 @@ def values(opened: OpenedRecord) -> list[Any]:
 
 
 def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a Maxwell message is of, with the kinds of JSON values in place of types; None
+    for a message without a row.
+    """
     types = {
         name: kind_of(value) for name, value in member_object(opened.members.get("data")).items()
     }
@@ -34,18 +36,20 @@ def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
 
 
 def _cells(opened: OpenedRecord) -> Iterator[tuple[str, Any]]:
-    """Name and value of each column in both images of a flat message."""
+    """The name and value of each column in the before and the after image of a GoldenGate message."""
     for side in ("before", "after"):
         yield from member_object(opened.members.get(side)).items()
 
 
 def kinds(opened: OpenedRecord) -> set[str]:
-    """The kinds of the values of both images of GoldenGate's."""
+    """The kinds of JSON values (text, number ...) that the rows of a GoldenGate message have."""
     return {kind_of(value) for _, value in _cells(opened)}
 
 
 def described_by_goldengate(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a GoldenGate message is of, with the kinds of JSON values in place of types;
+    None for a message without a row.
+    """
     database, _, table = str(opened.members.get("table")).partition(".")
     types = {name: kind_of(value) for name, value in _cells(opened)}
     return (

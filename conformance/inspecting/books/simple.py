@@ -15,7 +15,9 @@ _NAMESPACE: Final = "com.pingcap.simple.avro."
 
 
 def _plain(value: Any) -> Any:
-    """An Avro value without the names of its branches."""
+    """A value that fastavro has read, without the names of the Avro records that it puts beside the
+    values of unions.
+    """
     match value:
         case (str() as name, inner) if name.startswith(_NAMESPACE) or isinstance(inner, dict):
             return _plain(inner)
@@ -28,7 +30,9 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def content(opened: OpenedRecord) -> Mapping[str, Any]:
-    """The message; in Avro, its payload without nulls."""
+    """The members of a TiCDC Simple message. In Avro they are those of its payload that are not
+    null, so that both encodings look alike.
+    """
     if opened.container == "json":
         return opened.members
     datum = _plain(opened.document)
@@ -41,12 +45,14 @@ def content(opened: OpenedRecord) -> Mapping[str, Any]:
 
 
 def statement(opened: OpenedRecord) -> str:
-    """The statement of a DDL without what it quotes."""
+    """The SQL text of a DDL message, with every quoted text in it emptied."""
     return unquoted(content(opened).get("sql"))
 
 
 def _schemas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
-    """The table schemas in a TiCDC Simple message: after and, in a DDL, before the statement."""
+    """The table schemas in a TiCDC Simple message: the one after the change and, in a DDL, the one
+    before the statement.
+    """
     for name in ("tableSchema", "preTableSchema"):
         schema = content(opened).get(name)
         if isinstance(schema, dict):
@@ -54,7 +60,7 @@ def _schemas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
 
 
 def locations(opened: OpenedRecord) -> set[Any]:
-    """The zones of the TIMESTAMP values of a row."""
+    """The time zones that the TIMESTAMP values of a row name in their member `location`."""
     images = [content(opened).get(side) for side in ("data", "old")]
     cells: list[Any] = []
     for image in images:
@@ -66,12 +72,16 @@ _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\(u0008|u000c|b|f)")
 
 
 def escapes(opened: OpenedRecord) -> list[str]:
-    """The escapes of backspaces and form feeds."""
+    """How the message's text escapes backspaces and form feeds: `b` and `f`, or `u0008` and
+    `u000c`.
+    """
     return _ESCAPE.findall(opened.text) if "\\" in opened.text else []
 
 
 def stamps(opened: OpenedRecord) -> set[bool]:
-    """Whether the TIMESTAMP columns of an Avro schema have a fraction."""
+    """Of the TIMESTAMP columns in the table schemas: True if one has its number of fraction digits,
+    False if one has none; both may be in the set.
+    """
     columns: list[Mapping[str, Any]] = []
     for schema in _schemas(opened):
         columns += json_objects(schema.get("columns"))
@@ -82,7 +92,9 @@ def stamps(opened: OpenedRecord) -> set[bool]:
 
 
 def described(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a message with its schema, or of a row."""
+    """The table that a message is of: by its table schema (with columns, types and primary key),
+    or, for a row without one, by name alone. None for other messages.
+    """
     schema = content(opened).get("tableSchema")
     if not isinstance(schema, dict):
         members = content(opened)

@@ -25,18 +25,24 @@ _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
 
 
 def unquoted(sql: object) -> str:
-    """A statement with empty literals."""
+    """An SQL statement with all of its quoted texts emptied, since these could hold the words that
+    a sign looks for; "" for anything but a text.
+    """
     return _QUOTED.sub("''", sql) if isinstance(sql, str) else ""
 
 
 def statement(opened: OpenedRecord) -> str:
-    """The statement of a DDL without what it quotes."""
+    """The SQL text of a DDL message of TiCDC's Debezium or Open Protocol, with every quoted text in
+    it emptied.
+    """
     payload = opened.payload
     return unquoted(payload.get("ddl") or member_object(payload.get("value")).get("q"))
 
 
 def described_by_debezium(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that a row change of TiCDC's Debezium protocol is of (database, name, columns with
+    types, key columns); None for other messages.
+    """
     if not is_row(opened):
         return None
     types = {
@@ -61,7 +67,9 @@ def describes_commit(opened: OpenedRecord) -> bool:
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
-    """Whether columns name their type."""
+    """Whether columns of the schema name their TiDB type: True if one does, False if one does not;
+    both may be in the set.
+    """
     return {"tidb_type" in column for column in columns(opened)}
 
 
@@ -96,11 +104,16 @@ _CODES: Final = {
 
 
 def _head(opened: OpenedRecord) -> Mapping[str, Any]:
+    """The key of the first event in an Open Protocol record, which says table, type and commit
+    time; {} if it is no object.
+    """
     return member_object(opened.members.get("key"))
 
 
 def event(opened: OpenedRecord) -> Mapping[str, Any]:
-    """The members of the first event's key, then those of its value."""
+    """The members of the first event in an Open Protocol record: those of its key, then those of
+    its value, but for the value's `t`, which would hide the key's.
+    """
     value = member_object(opened.members.get("value"))
     return {**_head(opened), **{name: member for name, member in value.items() if name != "t"}}
 
@@ -116,36 +129,44 @@ def several_events(opened: OpenedRecord) -> bool:
 
 
 def _cells(opened: OpenedRecord, *names: str) -> Mapping[str, Any]:
-    """The columns of the first image of those that the value has."""
+    """The columns of an image in the first event of an Open Protocol record: of the first of
+    `names` (`u` new row, `p` old row, `d` deleted row) that the event's value has; else {}.
+    """
     value = member_object(opened.members.get("value"))
     return next((member_object(value[name]) for name in names if name in value), {})
 
 
 def partial(opened: OpenedRecord) -> bool:
-    """Whether the old values lack a column."""
+    """Whether the old row (`p`) of an Open Protocol UPDATE has fewer columns than the new one
+    (`u`).
+    """
     value = member_object(opened.members.get("value"))
     return "p" in value and _cells(opened, "p").keys() < _cells(opened, "u").keys()
 
 
 def same(opened: OpenedRecord) -> bool:
-    """Whether the old values repeat a new one."""
+    """Whether the old row (`p`) of an Open Protocol UPDATE repeats a value of the new one (`u`)."""
     new = _cells(opened, "u")
     return any(new.get(name) == value for name, value in _cells(opened, "p").items())
 
 
 def unsorted(opened: OpenedRecord) -> bool:
-    """Whether the columns are not in the order of their names' bytes."""
+    """Whether the columns of an Open Protocol row are not sorted by the bytes of their names."""
     names = [name.encode() for name in _cells(opened, "d", "u")]
     return names != sorted(names)
 
 
 def handles(opened: OpenedRecord) -> set[bool]:
-    """Whether columns of a deleted row are of its key."""
+    """Of the columns of a deleted row in the Open Protocol: True if one is of the key (the handle),
+    False if one is not; both may be in the set.
+    """
     return {bool(cell.get("h")) for cell in _cells(opened, "d").values()}
 
 
 def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
-    """The table of a row."""
+    """The table that the first event of an Open Protocol record is of, with types by their codes
+    and the key's columns; None for an event without a row.
+    """
     cells = _cells(opened, "u", "d")
     if not cells:
         return None
@@ -160,7 +181,7 @@ def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
 
 
 def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
-    """The type of each field of the value that has a TiDB type."""
+    """The Avro types of a message's columns, by name, for those whose schema names their TiDB type."""
     types = {}
     for avro_field in member_object(opened.members.get("schema")).get("fields", ()):
         kinds = avro_field["type"] if isinstance(avro_field["type"], list) else [avro_field["type"]]
@@ -171,7 +192,7 @@ def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _written_as(opened: OpenedRecord, tidb_type: str) -> set[str]:
-    """The types of Avro that the columns of a TiDB type have."""
+    """The Avro types in which a message writes the columns of this TiDB type."""
     return {
         kind["type"]
         for kind in fields(opened).values()
@@ -180,12 +201,12 @@ def _written_as(opened: OpenedRecord, tidb_type: str) -> set[str]:
 
 
 def decimals(opened: OpenedRecord) -> set[str]:
-    """The types of DECIMAL columns."""
+    """The Avro types in which a message writes DECIMAL columns."""
     return _written_as(opened, "DECIMAL")
 
 
 def unsigned_bigints(opened: OpenedRecord) -> set[str]:
-    """The types of BIGINT UNSIGNED columns."""
+    """The Avro types in which a message writes BIGINT UNSIGNED columns."""
     return _written_as(opened, "BIGINT UNSIGNED")
 
 
@@ -195,7 +216,7 @@ def has_no_key(opened: OpenedRecord) -> bool:
 
 
 def is_padded(opened: OpenedRecord) -> bool:
-    """Whether a BIT has more bytes than its number needs."""
+    """Whether the bytes of a BIT value begin with a zero byte that its number does not need."""
     names = (
         name
         for name, kind in fields(opened).items()
@@ -207,7 +228,9 @@ def is_padded(opened: OpenedRecord) -> bool:
 
 
 def described_by_avro(opened: OpenedRecord) -> TableDescription:
-    """The table of a row."""
+    """The table that an Avro row is of: database and table from the name of its schema, columns
+    with their TiDB types.
+    """
     *_, database, table = str(opened.members["schema"]["name"]).split(".")
     types = {
         name: kind["connect.parameters"]["tidb_type"].lower()
