@@ -19,7 +19,9 @@ FAILURES: Final = Path(".cdc-conformance/failures")
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's cache directory of this tool; it may not exist."""
+    """The folder in which this tool keeps its downloads and caches: the one of
+    CDC_CONFORMANCE_CACHE, else one in the user's cache directory. It may not exist yet.
+    """
     own = environ.get("CDC_CONFORMANCE_CACHE")
     if own:
         return Path(own).expanduser().absolute()
@@ -30,8 +32,8 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def tables_in_cache() -> None:
-    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's
-    folder.
+    """Has Hypothesis keep its tables of characters in our cache folder, not in the user's working
+    folder, unless the user has set the folder himself.
     """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
@@ -41,7 +43,9 @@ SEAL: Final = ".sha256"
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 digest of a file; one that does not change is read once. Raises OSError."""
+    """The SHA-256 digest of a file; while size and time of change stay the same, the file is read
+    only once. Raises OSError.
+    """
     stat = path.stat()
     return _read_digest(path, stat.st_size, stat.st_mtime_ns)
 
@@ -67,7 +71,9 @@ def has_seal(path: Path) -> bool:
 
 
 def matches_seal(path: Path) -> bool:
-    """Whether a file is what the digest beside it says. Of a file without one nobody knows."""
+    """Whether a file still has the content whose SHA-256 digest is in the file beside it; False if
+    there is no such file.
+    """
     try:
         sealed = path.with_name(path.name + SEAL).read_bytes().split()
         return sealed[:1] == [file_digest(path).encode()]
@@ -106,8 +112,8 @@ def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the repo
 
 
 def check(directory: Path) -> None:
-    """Creates a report's folder and writes to it, before a long run. Raises HarnessError if that
-    fails.
+    """Checks, before a long run, that a report can be written into the folder: creates it and
+    writes a temporary file. Raises HarnessError if that fails.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)

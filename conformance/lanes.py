@@ -15,8 +15,9 @@ def lanes_of(places: Iterable[tuple[str, int]]) -> Lanes:
 
 
 def by_name(lanes: Lanes) -> dict[str, int]:
-    """Lanes by TOPIC/NUMBER, as Spark's side takes them; empty where each is the number of its
-    partition.
+    """The lanes by "TOPIC/NUMBER" of their partitions, in the form in which a request to Spark's
+    side has them; {} if each lane has the number of its partition, so that nothing is to be
+    translated.
     """
     apart = any(number != lane for (_, number), lane in lanes.items())
     return {f"{topic}/{number}": lane for (topic, number), lane in lanes.items()} if apart else {}

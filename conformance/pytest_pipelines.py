@@ -70,13 +70,15 @@ class PipelineSuite(RuleSuite):
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """Judges the pipeline, once for all items."""
+        """Judges the suite's pipeline, once for all items of the class, and returns the outcome of
+        each item.
+        """
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
         return outcomes_of(judge_suite(cls, request.config, spark))
 
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
-        """The pipeline and its settings."""
+        """The line of pytest's header that names the suite's pipeline and its settings."""
         name = (
             cls.pipeline if isinstance(cls.pipeline, str) else getattr(cls.pipeline, "__name__", "")
         )
@@ -117,7 +119,9 @@ def judge_suite(
 
 
 def outcomes_of(report: PipelineReport) -> dict[str, SuiteRun]:
-    """The outcome of each item of a suite."""
+    """The outcome of each pytest item of a pipeline's suite: one for each rule of pipelines, and
+    one for the run.
+    """
     return {
         **{rule.id: _of_rule(report, rule) for rule in rules(report.format)},
         RUN: _of_run(report),

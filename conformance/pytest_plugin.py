@@ -75,7 +75,7 @@ class Kept:
     engine: Any = None
 
     def end(self) -> None:
-        """Ends it, if there is one."""
+        """Stops the engine that is kept for the next suite, if there is one."""
         if self.engine is not None:
             self.engine.close()
         self.key = self.engine = None
@@ -103,8 +103,8 @@ class RuleSuite:
 
     @classmethod
     def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
-        """One item per rule, under the rule's id. Raises CollectError when the class names no known
-        format.
+        """Makes one pytest item for each rule, with the rule's id. Raises CollectError when the
+        class names no known format.
         """
         if "rule" in metafunc.fixturenames:
             try:
@@ -117,8 +117,8 @@ class RuleSuite:
     def cdc_outcomes(
         self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     ) -> Outcomes:
-        """The outcome of each item of the class; the first item that asks for it performs the
-        run.
+        """The fixture that gives the outcome of each item of the class; the first item that asks
+        for it performs the run.
         """
         runs = request.config.stash.setdefault(_RUNS, {})
         cls = type(self)
@@ -192,8 +192,9 @@ class DecoderSuite(RuleSuite):
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """Judges the decoder, once for all items. Every case must be decoded, at least one be
-        judged, and the record of known failures have no entry that matches nothing.
+        """Judges the suite's decoder, once for all items of the class, and returns the outcome of
+        each item. Every case must be decoded, at least one must be judged, and no entry of the
+        record of known failures may match nothing.
         """
         # A suite may have a fixture of its own that is named spark.
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
@@ -201,7 +202,9 @@ class DecoderSuite(RuleSuite):
 
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
-        """The decoder, its settings and versions."""
+        """The lines of pytest's header that name the suite's decoder, its settings and the
+        versions.
+        """
         from conformance.judging.results import versions
 
         where = "".join(f", {name} {url}" for name, url in _places(cls, config) if url)
@@ -214,7 +217,7 @@ class DecoderSuite(RuleSuite):
 
 
 def decoder_label(cls: type[DecoderSuite]) -> str:
-    """A suite's decoder in a word."""
+    """The name of a suite's decoder for pytest's header; "reference" if the suite names none."""
     from conformance.engines.live import decoder_name
 
     return "reference" if cls.decoder is None else decoder_name(cls.decoder)
@@ -233,7 +236,9 @@ Outcomes: TypeAlias = Mapping[str, SuiteRun]
 
 
 def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
-    """Ends the item with its outcome; the text of a passed item goes into its report section."""
+    """Ends a pytest item with the outcome of its rule (passed, failed, skipped, xfailed); the text
+    of a passed item goes into its report section.
+    """
     match outcome.kind:
         case "failed":
             pytest.fail(outcome.text, pytrace=False)
@@ -246,7 +251,9 @@ def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
 
 
 def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
-    """The outcome of each item of a suite."""
+    """The outcome of each pytest item of a decoder's suite: one for each rule of the format, and
+    one for the run.
+    """
     judged = result.formats[0]
     return {
         **{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules},
@@ -533,7 +540,9 @@ def place_file(name: str, folders: list[Path]) -> Path:
 
 
 def suite_folders(cls: type[RuleSuite], config: pytest.Config) -> list[Path]:
-    """Where a suite's files are looked for."""
+    """The folders in which files that a suite names are looked for: the working directory, the
+    folder of the test file, pytest's root directory.
+    """
     module = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return [Path(), *([Path(module).parent] if module else []), config.rootpath]
 
@@ -572,7 +581,9 @@ def explain_failures(failures: Iterable[Failure]) -> str:
 
 
 def unreached(result: RuleResult, judged: FormatResult, profile: str) -> str:
-    """Why a rule owned no comparison."""
+    """Why a rule of a suite was compared with nothing in the run, in words: levels, profiles,
+    unsupported cases or errors.
+    """
     levels = result.rule.selector.levels
     because = []
     if levels and not set(levels) & set(judged.levels):

@@ -46,7 +46,7 @@ def shadows() -> dict[str, Path]:
 
 
 def explain(paths: dict[str, Path]) -> str:
-    """The message for a user."""
+    """The error message that names the paths which hide our packages, and says what to do."""
     listed = "; ".join(f"{path} hides the package {name!r}" for name, path in paths.items())
     return (
         f"{listed} that cdc-conformance installed in {HOME}. Rename it, or keep its folder off"

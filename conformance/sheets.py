@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def cell(text: object) -> str:
-    """A text as it can stand in a cell of Markdown."""
+    """A text made fit for a cell of a Markdown table: on one line, with bars, backslashes and `<`
+    escaped.
+    """
     line = printable(str(text).replace("\n", " "))
     return line.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
@@ -21,7 +23,9 @@ def cell(text: object) -> str:
 def marked(
     head: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[object], str] = cell
 ) -> list[str]:
-    """The lines of a table in Markdown."""
+    """A table in Markdown, line by line, of column names and rows; `written` turns a value into the
+    text of a cell.
+    """
     lines = (f"| {' | '.join(map(written, row))} |" for row in rows)
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *lines]
 

@@ -82,7 +82,9 @@ def _field_rows() -> Iterator[tuple[str, str]]:
 
 
 def _values(type_: SourceType) -> str:
-    """The fields of a type that differ from their defaults, as Python prints them."""
+    """The fields of a column type that differ from their defaults, each as its name and its value
+    as Python prints it.
+    """
     values = ((name, getattr(type_, name)) for name in SHOWN)
     return ", ".join(f"{name} {value!r}" for name, value in values if value not in (None, 0, ()))
 

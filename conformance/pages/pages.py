@@ -138,8 +138,8 @@ _RULE: Final = ("rule", "statement", "owed", "effect", "source")
 
 
 def formats_page(where: Homes) -> str:
-    """docs/formats.md: every format in one table, and where its page is; what citations mean; what
-    formats share.
+    """The text of docs/formats.md: every format in one table with a link to its page, what the
+    words of the table mean, and the rules and mistakes that several formats share.
     """
     head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "open")
     common_rules = (rule_cells for rule_cells, home in where.rules.items() if home == _COMMON)

@@ -25,7 +25,9 @@ def recipe_mistakes(faults: Path) -> dict[str, tuple[str, ...]]:
 
 
 def recipe_section(mistakes: Iterable[str]) -> Iterator[str]:
-    """The section of a format's page with its mistakes, and a link to what is right."""
+    """The lines of the section "Recipes for Spark" of a format's page: the mistakes that public
+    recipes make in the format, and a link to what is right.
+    """
     listed = tuple(mistakes)
     yield from ("", "## Recipes for Spark", "")
     if not listed:

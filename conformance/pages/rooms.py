@@ -85,7 +85,9 @@ def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
     heights: dict[str, int] = {}
 
     def level(name: str) -> int:
-        """The level of a room, one above the highest of its imports; 0 without imports."""
+        """The level of a room: one above the highest level of the rooms that it imports; 0 if it
+        imports none.
+        """
         if name not in heights:
             heights[name] = 1 + max(map(level, by_name[name].imports), default=-1)
         return heights[name]
@@ -96,7 +98,9 @@ def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
 
 
 def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
-    """The imports between rooms that no longer chain of imports implies."""
+    """The imports to draw between rooms, as pairs: those that do not also follow from a longer
+    chain of imports.
+    """
 
     def below(name: str) -> set[str]:
         return set(by_name[name].imports).union(*map(below, by_name[name].imports))
@@ -111,8 +115,8 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
 
 
 def picture(by_name: Mapping[str, Room]) -> str:
-    """An SVG of the rooms in rows by level, each above all rooms that it imports. Implied arrows
-    are left out.
+    """The picture of the rooms as SVG: rows by level, each room above all rooms that it imports.
+    Imports that follow from longer chains are not drawn.
     """
     height = levels(by_name)
     room_rows = [
@@ -163,7 +167,7 @@ def _box(name: str, room: Room, x: int, y: int) -> str:
 
 
 def rooms_page(by_name: Mapping[str, Room], note: str) -> str:
-    """docs/rooms.md."""
+    """The text of docs/rooms.md: the picture of the rooms, and a table of what each holds."""
     lines = [
         "# Rooms",
         "",

@@ -142,7 +142,9 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
 
 
 def _registry_datum_text(value: bytes | None) -> str:
-    """A value in Confluent's framing, as its schema reads it; "" for none."""
+    """A message's value in Avro behind a schema's number (Confluent's framing), decoded and laid
+    out as text; "" if there is no value.
+    """
     if not value:
         return ""
     schema = json.loads(confluent.SCHEMAS[int.from_bytes(value[1 : confluent.HEAD])][1])
@@ -176,7 +178,9 @@ def _tree(tokens: Iterator[str], first: str = "") -> Any:
 
 
 def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
-    """The node on one line if it fits after `before` characters; else one line for each item."""
+    """A tree made by `_tree` or `_tree_of` as text: on one line if that fits into `width` beside
+    the `before` characters that stand in front of it; else one line for each item, indented.
+    """
     if isinstance(node, str):
         return node
     bracket, items = node
@@ -193,7 +197,7 @@ def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
 
 
 def _line(node: Any) -> str:
-    """A tree of JSON tokens as text on one line without spaces."""
+    """A tree made by `_tree` or `_tree_of` as JSON-like text on one line without spaces."""
     if isinstance(node, str):
         return node
     bracket, items = node
@@ -202,8 +206,8 @@ def _line(node: Any) -> str:
 
 
 def _decoded(value: bytes, schema: Any) -> Any:
-    """The datum of Avro bytes by their schema; named types in unions come as (name, value), for the
-    page to show the names.
+    """Decodes Avro bytes by their schema. A value of a named type in a union comes as (name,
+    value), so that the page can show the name.
     """
     import fastavro
 
@@ -213,8 +217,8 @@ def _decoded(value: bytes, schema: Any) -> Any:
 
 
 def _tree_of(value: Any) -> Any:
-    """The tree of an Avro value: records and maps are objects, a union's named branch `Name
-    {...}`.
+    """The tree that `_layout` prints, of a decoded Avro value: records and maps are objects; a
+    named branch of a union is shown as `Name {...}`.
     """
     match value:
         case dict():

@@ -15,7 +15,9 @@ with its facts and their quotations, recorded messages and results of runs, whic
 
 
 def source_pages(note: str) -> dict[str, str]:
-    """Every page by its name below docs/; `note` says what wrote it."""
+    """The texts of all pages of docs/sources/, one a product, by name below docs/; `note` is the
+    line on what generated them.
+    """
     page_rows = ((f"[{page.title}]({name}.md)", len(page.facts)) for name, page in pages().items())
     index = ("# Sources", "", note, "", _TEXT, "", *table(("page", "facts"), page_rows))
     page_texts = {
@@ -47,7 +49,9 @@ def _page(page: Page, note: str) -> Iterator[str]:
 
 
 def _evidence(page: Page, evidence: Evidence) -> str:
-    """The document's section, the file and symbol of source, the product that was run."""
+    """One piece of a fact's evidence as text for the page: the section of a document, the file and
+    symbol of a source, the product that was run, or our reason.
+    """
     reference = evidence.text
     match evidence.kind:
         case "document" | "standard":

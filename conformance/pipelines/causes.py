@@ -53,7 +53,9 @@ class Causes:
     versions: list[Version]
 
     def of_removed(self) -> Difference:
-        """Why a row is there that an event removed."""
+        """The difference of a row that the table still has although its last event removed it:
+        which rule is broken, and which message brought the row back, if one did.
+        """
         removal = self.versions[-1]
         text = f"row {key_text(self.key)} was removed by {self._name(removal)}"
         if (culprit := self._undone_by(removal)) is not None:
@@ -70,7 +72,9 @@ class Causes:
         return Difference(self._rule_of(removal), f"{text}, and is there")
 
     def of_missing(self) -> Difference:
-        """Why a row is not there."""
+        """The difference of a row that the source has and the table lacks: which rule is broken,
+        and by which messages, if these explain it.
+        """
         life = self._life()
         last = life[-1] if life else self.versions[-1]
         text = f"row {key_text(self.key)} is missing: {self._name(last)} is not there"
@@ -95,7 +99,9 @@ class Causes:
         return Difference("convergence", text)
 
     def of_cells(self, row: TypedRow, wrong: list[str]) -> list[Difference]:
-        """Why cells of a row differ."""
+        """The differences of a row whose cells in the columns `wrong` are not those of its last
+        version: one, if the whole row is as an older version, else one for each cell.
+        """
         special = [self._special(row, name) for name in wrong]
         if all(special):
             return [difference for difference in special if difference]
@@ -122,7 +128,10 @@ class Causes:
         ]
 
     def _of_older(self, older: Version, last: Version) -> Difference:
-        """Why a row shows an older version as a whole."""
+        """The difference of a row that the table shows as an older version, with the reason: a
+        later message undid the last version, both came in one batch or in one millisecond, or none
+        known.
+        """
         text = f"row {key_text(self.key)} is as {self._name(older)} left it; {self._name(last)} is newer"
         if (culprit := self._undone_by(last)) is not None:
             return Difference("order", f"{text}, and {culprit.name} undid it")
@@ -139,14 +148,19 @@ class Causes:
         return Difference("convergence", text)
 
     def _in_one_moment(self, older: Version, newer: Version) -> bool:
-        """Whether two changes of the row have one millisecond."""
+        """Whether the source made both changes of the row within one millisecond, so that their
+        times do not tell which is newer.
+        """
         first, second = self._event(older), self._event(newer)
         if not isinstance(first, RowChange) or not isinstance(second, RowChange):
             return False
         return first.at.ms == second.at.ms
 
     def _special(self, row: TypedRow, name: str) -> Difference | None:
-        """The rule of a cell whose fault is seen in the cell alone."""
+        """The difference of a wrong cell that shows its cause itself: a placeholder in place of a
+        value that was not sent, no value in an added column, an old value in a dropped column or in
+        place of NULL. None if it shows no such cause.
+        """
         actual, image = row.get(name.lower()), self.versions[-1].image or {}
         text = f"row {key_text(self.key)}, {name}: {value_text(actual)} is not {cell_text(image[name])}"
         by = self._name(self._telling_version(name))
@@ -165,7 +179,7 @@ class Causes:
         return None
 
     def _was(self, row: TypedRow, name: str) -> bool:
-        """Whether a cell shows what an older version had."""
+        """Whether a column of the kept row has the value that one of the row's older versions had."""
         for version in self.versions[:-1]:
             if version.image and name in version.image:
                 only = Version(version.event, version.cause, {name: version.image[name]})
@@ -174,12 +188,14 @@ class Causes:
         return False
 
     def _dropped(self, name: str) -> bool:
-        """Whether a version lacks the column between two that have it."""
+        """Whether a column that the row has had is absent from a later version, so that a statement
+        dropped it.
+        """
         there = [name in version.image for version in self.versions if version.image]
         return False in there[there.index(True) :] if True in there else False
 
     def _telling_version(self, name: str) -> Version:
-        """The version that gave a cell its value."""
+        """The version that gave a column the value that it has in the last version."""
         last = self.versions[-1]
         for version in reversed(self.versions[:-1]):
             if version.image is None or version.image.get(name) != (last.image or {}).get(name):
@@ -188,7 +204,7 @@ class Causes:
         return last
 
     def _life(self) -> list[Version]:
-        """The versions since the row was last not there."""
+        """The row's versions by row changes since it was last removed, the oldest first."""
         life: list[Version] = []
         for version in reversed(self.versions):
             if version.image is None:
@@ -198,13 +214,17 @@ class Causes:
         return life
 
     def _was_there(self, life: list[Version]) -> bool:
-        """Whether a table showed the row since its last life began."""
+        """Whether a table after some stage showed the row, counted from the stage of the first
+        version in `life` (the versions since the row was last removed).
+        """
         first = self._stage(life[0])
         displayed = self.judged.displayed
         return first is not None and any(self.key in rows for rows in displayed[first:])
 
     def _rule_of_one_batch(self, removal: Version) -> str:
-        """The rule of a row that a batch removes and brings."""
+        """The rule that is broken where a batch both removes a row and brings it again, and the row
+        is wrong after it.
+        """
         return "truncate" if self._rule_of(removal) == "truncate" else "one-per-batch"
 
     def _rule_of(self, removal: Version) -> str:
@@ -219,16 +239,23 @@ class Causes:
         return "delete"
 
     def _event(self, version: Version) -> object:
+        """The event of the history that made a version of the row."""
         return self.judged.story.history.events[version.event]
 
     def _name(self, version: Version) -> str:
+        """A version in words for a difference: its cause, its position and its first message."""
         return self.judged.reader.name(version, self.key)
 
     def _stage(self, version: Version) -> int | None:
+        """The stage in which the first message of a version came; None if the version has no
+        message.
+        """
         return self.judged.reader.first_stage(version.event, self.key)
 
     def _gone_since(self, removal: Version) -> int | None:
-        """The first stage after which the removed row was not displayed; None if it always was."""
+        """The first stage, from the removal's own on, after which the table did not have the row;
+        None if it always had it.
+        """
         stage = self._stage(removal)
         for number, displayed in enumerate(self.judged.displayed):
             if stage is not None and number >= stage and self.key not in displayed:
@@ -236,20 +263,23 @@ class Causes:
         return None
 
     def _undone_by(self, version: Version) -> Arrival | None:
-        """The last message that came behind a version's own, and tells of something older that
-        leaves the row there.
+        """The last message that arrived behind this version's own message although it is of an
+        older version in which the row exists; None if there is none.
         """
         older = {v.event for v in self.versions if v.event < version.event and v.image}
         return self._last_behind(version, older)
 
     def _removed_again_by(self, version: Version) -> Arrival | None:
-        """The last message that came behind a version's own, and tells of an older removal."""
+        """The last message that arrived behind this version's own message although it is of an
+        older removal of the row; None if there is none.
+        """
         older = {v.event for v in self.versions if v.event < version.event and not v.image}
         return self._last_behind(version, older)
 
     def _last_behind(self, version: Version, events: set[int]) -> Arrival | None:
-        """The last message of some events that came behind a version's own; None if the table did
-        not show the version before they came, either.
+        """The last of the messages of `events` that arrived behind this version's own first
+        message, if it may have undone the version. None if none did, or if the table did not show
+        the version even before they came.
         """
         reader = self.judged.reader
         first = reader.first_of(version.event, self.key) or reader.first_of(version.event)
@@ -261,14 +291,18 @@ class Causes:
         return found[-1]
 
     def _is_missed(self, version: Version, first_stage: int, next_stage: int) -> bool:
-        """Whether a table after the version's message and before the next stage did not show it."""
+        """Whether the table did not show the version after some stage from that of its own message
+        on, before stage `next_stage`.
+        """
         between = self.judged.displayed[first_stage:next_stage]
         return any(
             not self._displays(displayed.get(self.key, []), version) for displayed in between
         )
 
     def _displays(self, rows: list[TypedRow], version: Version) -> bool:
-        """Whether the rows of the key are what a version left."""
+        """Whether these rows of a table (all that have the key) are as the version left the row:
+        none for a removal, else one of them with its values.
+        """
         if version.image is None:
             return not rows
         return any(self.judged.shows(row, version) for row in rows)

@@ -40,7 +40,10 @@ class KeptVersion:
 
 
 def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
-    """The versions of a table with lower-case columns. Raises UsageError if it has no interval."""
+    """The rows that a pipeline's `history` returned, as versions with their intervals; `table` has
+    its columns in lower case. Raises UsageError if a column of the interval is missing, or a
+    beginning is NULL.
+    """
     if missing := [name for name in INTERVAL if name not in table.column_names]:
         raise UsageError(
             f"history() shows no column {', '.join(missing)}; a version has {' and '.join(INTERVAL)},"
@@ -55,7 +58,7 @@ def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
 
 
 def _orderable(value: Any) -> Any:
-    """An end of an interval as Python orders it: arrays and structs as tuples."""
+    """An end of an interval as a value that Python can compare: arrays and structs become tuples."""
     if isinstance(value, list):
         return tuple(map(_orderable, value))
     if isinstance(value, dict):
@@ -97,7 +100,7 @@ class RowHistory:
         return sorted(self.kept, key=lambda version: version.place)
 
     def differences(self) -> Iterator[Difference]:
-        """What differs, each rule once."""
+        """The rules that the kept history of one row breaks, at most one difference of each."""
         if (open_versions := self._check_open()) is not None:
             yield open_versions
         if (overlap := self._check_overlap()) is not None:
@@ -109,7 +112,9 @@ class RowHistory:
             yield versions
 
     def _check_open(self) -> Difference | None:
-        """One version is open if the row is there, else none."""
+        """Checks that exactly one kept version has no end if the row exists, and none if it was
+        removed. Returns the difference, or None.
+        """
         count = sum(version.end is None for version in self.kept)
         last = self.owed[-1]
         if count > 1:
@@ -127,7 +132,9 @@ class RowHistory:
         return None
 
     def _check_overlap(self) -> Difference | None:
-        """No version ends before it begins, or behind the beginning of the next one."""
+        """Checks that no kept version ends before it begins, or after the next one begins. Returns
+        the first difference, or None.
+        """
         for version in self.ordered:
             if version.end is not None and version.end < version.start:
                 return Difference(
@@ -148,7 +155,10 @@ class RowHistory:
         return None
 
     def _check_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
-        """A version ends where the next one begins, but where the row was removed between."""
+        """Checks that a kept version ends exactly where the next one begins, except where the row
+        was removed between them. Returns the first difference, or None. `numbers` are those of
+        `_numbers`.
+        """
         for (older, newer), (low, high) in zip(
             pairwise(self.ordered), pairwise(numbers), strict=True
         ):
@@ -171,7 +181,10 @@ class RowHistory:
         return None
 
     def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
-        """Each version is there once, in the order of the source, and no other."""
+        """Checks that the kept history has each version that the row had, in the order of the
+        source, and no other. Returns the first difference, or None. `numbers` are those of
+        `_numbers`.
+        """
         for version, number in zip(self.ordered, numbers, strict=True):
             if number is not None:
                 continue
@@ -192,8 +205,8 @@ class RowHistory:
         return None
 
     def _numbers(self) -> list[int | None]:
-        """The number of the owed version that each kept one shows; None for one that shows none, or
-        one before what an earlier one shows.
+        """For each kept version the number of the owed version whose values it has; None if no owed
+        version has them, or only one that is older than what an earlier kept version shows.
         """
         numbers: list[int | None] = []
         last = -1
@@ -207,8 +220,8 @@ class RowHistory:
         return numbers
 
     def _distinct(self) -> Iterator[int]:
-        """The numbers of the versions that a history must have: those of row changes that differ
-        from the version before.
+        """The numbers of the owed versions that a history must have: those that a row change made
+        and that differ in a compared column from the version before.
         """
         for number, version in enumerate(self.owed):
             if version.image is None or not isinstance(self._event(version), RowChange):
@@ -220,8 +233,8 @@ class RowHistory:
                 yield number
 
     def _shows(self, kept: KeptVersion, owed: Version) -> bool:
-        """Whether a version in the kept history is the owed one; columns that a statement dropped
-        may differ.
+        """Whether a kept version has the values of an owed one; columns that a statement dropped
+        may have others.
         """
         if owed.image is None:
             return False
@@ -229,16 +242,18 @@ class RowHistory:
         return {name.lower() for name in wrong} <= self.judged.dropped
 
     def _is_apart(self, removal: Version, later: Version) -> bool:
-        """Whether a removal has a millisecond of its own: of two changes of one, an interval
-        between times tells nothing.
+        """Whether the removal and the later change are of different milliseconds. If not, a history
+        by times cannot show a gap between them.
         """
         first, second = self._event(removal), self._event(later)
         return getattr(first, "at", None) is not None and first.at.ms != second.at.ms  # type: ignore[attr-defined]
 
     def _event(self, version: Version) -> object:
+        """The event of the source's history that made an owed version."""
         return self.judged.story.history.events[version.event]
 
     def _name(self, version: Version) -> str:
+        """An owed version in words for a difference: its cause, its position and its first message."""
         return self.judged.reader.name(version, self.key)
 
     @property
@@ -247,7 +262,9 @@ class RowHistory:
 
 
 def _differ(before: Image, after: Image) -> bool:
-    """Whether two images differ in a column that both have, by values that are known."""
+    """Whether two images of a row have different values in a column that both have; cells that may
+    have any value do not count.
+    """
     for name, cell in after.items():
         other = before.get(name)
         if other is None or State.ANY in (cell.state, other.state):

@@ -42,7 +42,9 @@ class Judge:
         self.doubtful = doubtful_keys(self.story)
 
     def judge(self) -> PipelineResult:
-        """The result."""
+        """Compares the tables after all stages, and the kept history, with the source, and returns
+        the result with all differences.
+        """
         result = PipelineResult(
             self.fmt,
             self.stream.profile.name,
@@ -90,7 +92,7 @@ class Judge:
 
     @cached_property
     def claimed(self) -> dict[str, str]:
-        """The columns that a claim is of."""
+        """The columns that the pipeline keeps in another type on purpose (TYPES), with that type."""
         kinds = {c.name: self.claims.kind_of(c.name) for c in self.story.table.columns}
         return {name: kind for name, kind in kinds.items() if kind}
 
@@ -117,7 +119,9 @@ class Judge:
         return frozenset(names)
 
     def _column_differences(self) -> list[Difference]:
-        """Columns that are missing or have another type, each once."""
+        """The differences of the table's columns: those that are missing, and those that are kept
+        in a type that can hold none of the right values.
+        """
         found: list[Difference] = []
         for column in self.story.table.columns:
             if column.name.lower() in self.snapshots[-1].columns:
@@ -142,8 +146,8 @@ class Judge:
         return [self._by_key(snapshot.rows)[0] for snapshot in self.snapshots]
 
     def _idle_batches(self) -> Iterator[str]:
-        """Batches that changed nothing in the table, although they have changes of rows, in
-        words.
+        """Notes on the batches that had row changes and yet left the table as it was: the pipeline
+        may catch an error.
         """
         before: dict[Key, list[TypedRow]] = {}
         for stage, displayed in enumerate(self.displayed):
@@ -193,7 +197,9 @@ class Judge:
         return rows, unknown
 
     def _key_of(self, row: TypedRow) -> Key | None:
-        """The key that a row shows; None if no row ever had it."""
+        """The primary key that a kept row shows, as the source has it; None if no row of the source
+        ever had such a key.
+        """
         return next((key for key in self._key_cells if self._has_key(row, key)), None)
 
     def _has_key(self, row: TypedRow, key: Key) -> bool:
@@ -208,7 +214,9 @@ class Judge:
         return not self.wrong_columns(row, version)
 
     def wrong_columns(self, row: TypedRow, version: Version) -> list[str]:
-        """The columns of a version that a row does not show."""
+        """The columns in which a kept row does not have the right value of a version. Columns that
+        the table lacks, or keeps in a wrong type, do not count.
+        """
         image = version.image or {}
         return [
             name
@@ -218,7 +226,9 @@ class Judge:
         ]
 
     def _row_differences(self, key: Key, versions: list[Version]) -> list[Difference]:
-        """The differences of a row in the last snapshot."""
+        """The differences of the row with this key in the last table: it is there twice, there
+        although removed, missing, or has wrong cells. [] if it is right.
+        """
         rows = self.displayed[-1].get(key, [])
         causes = Causes(self, key, versions)
         if len(rows) > 1:
@@ -233,7 +243,9 @@ class Judge:
         return causes.of_cells(rows[0], wrong) if wrong else []
 
     def _way_back(self, key: Key, versions: list[Version]) -> list[Difference]:
-        """The first snapshot that shows a row as it was before what an earlier one showed."""
+        """The difference of the rule no-way-back: the first table that shows the row in an older
+        version than an earlier table had shown; [] if there is none.
+        """
         floor = -1
         for stage, displayed in enumerate(self.displayed):
             rows = displayed.get(key, [])
@@ -263,7 +275,9 @@ class Judge:
         return []
 
     def _histories(self) -> Iterator[Difference]:
-        """The differences of the history after the last stage."""
+        """The differences of the history that the pipeline keeps of its rows (its function
+        `history`), as it is after the last stage; none if the pipeline keeps no history.
+        """
         kept = self.snapshots[-1].history
         if kept is None:
             return
@@ -292,7 +306,9 @@ class Judge:
         return text
 
     def _unreadable(self, result: PipelineResult) -> None:
-        """Unreadable messages must be told, if the pipeline says where."""
+        """Checks that the pipeline's `errors` names each unreadable message of the stream; if the
+        pipeline has no `errors`, notes how many messages nobody can account for.
+        """
         spoiled = {(a.partition, a.offset) for a in self.reader.arrivals if is_spoiled(a.written)}
         told = self.snapshots[-1].unreadable
         if not spoiled:
@@ -314,5 +330,7 @@ class Judge:
 def judge(
     fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: Claims
 ) -> PipelineResult:
-    """The result of a stream."""
+    """Judges the table that a pipeline kept from one stream, by the snapshots that were taken of it
+    after each stage.
+    """
     return Judge(fmt, stream, snapshots, claims).judge()

@@ -24,8 +24,9 @@ def reached_rules(
     *,
     has_history: bool,
 ) -> frozenset[str]:
-    """The last parts of the ids of rules that a stream reaches. `has_history` says that the
-    pipeline has the function `history`.
+    """The names of the pipeline rules that this stream can show broken (the last parts of their
+    ids). `has_history`: the pipeline has the function `history`, so that the rules of histories
+    count.
     """
     reached = {*ALWAYS, *_by_versions(stream, timelines), *_by_arrival(stream, arrivals)}
     if any(is_spoiled(arrival.written) for arrival in arrivals):
@@ -36,7 +37,9 @@ def reached_rules(
 
 
 def _by_versions(stream: ReadStream, timelines: Mapping[Key, Sequence[Version]]) -> Iterator[str]:
-    """By what became of the rows."""
+    """The names of the pipeline rules that a stream can show broken because of what happened to its
+    rows, such as delete or null-overwrites; a name may come several times.
+    """
     events = stream.story.history.events
     for versions in timelines.values():
         for number, version in enumerate(versions):
@@ -59,7 +62,9 @@ def _by_versions(stream: ReadStream, timelines: Mapping[Key, Sequence[Version]])
 
 
 def _by_arrival(stream: ReadStream, arrivals: Sequence[Arrival]) -> Iterator[str]:
-    """By how the messages came."""
+    """The names of the pipeline rules that a stream can show broken because of how its messages
+    arrive, such as late ones or two of one row in a batch; a name may come several times.
+    """
     events = stream.story.history.events
     newest = -1
     removed = False

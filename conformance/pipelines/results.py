@@ -48,7 +48,9 @@ class PipelineResult:
         return "not judged" if self.lost else "converged" if self.converged else "differs"
 
     def differ(self, rule: str, what: str) -> None:
-        """Notes a difference under the rule of that name."""
+        """Counts a difference under the pipeline rule `rule` (the last part of its id), and keeps
+        its text if it is the rule's first, or few are kept yet.
+        """
         name = f"{self.format}/pipeline/{rule}"
         # One of each rule before a second of any.
         if name not in self.broken or len(self.wrong) < SHOWN:
@@ -56,7 +58,7 @@ class PipelineResult:
         self.broken[name] += 1
 
     def as_json(self) -> dict[str, Any]:
-        """For `--format json`."""
+        """The result as a JSON object, for `--format json`."""
         facts: dict[str, Any] = {
             "format": self.format,
             "profile": self.profile,

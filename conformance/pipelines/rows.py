@@ -34,7 +34,9 @@ class Claims:
 
     @classmethod
     def parse(cls, given: Any) -> Claims:
-        """The claims of a module's TYPES. Raises UsageError."""
+        """Reads the variable TYPES of a pipeline's module: columns that it keeps as string or
+        double on purpose. Raises UsageError for anything else.
+        """
         if not isinstance(given, Mapping):
             raise UsageError(
                 f"TYPES is {type(given).__name__}; it must map columns to {' or '.join(CLAIMABLE)}"
@@ -48,7 +50,9 @@ class Claims:
         return cls({str(column): str(kind) for column, kind in given.items()})
 
     def kind_of(self, column: str) -> str:
-        """What a column is claimed to be kept as, or ""."""
+        """The type that the pipeline says it keeps a column in on purpose (string or double); "" if
+        it says nothing of the column.
+        """
         return next(
             (
                 kind
@@ -67,7 +71,9 @@ def read_arrow(path: Path) -> pa.Table:
 
 
 def is_same(cell: Cell, actual: Typed | None, claim: str) -> bool:
-    """Whether a table's cell is what it owes."""
+    """Whether a value in the user's table is right for the expected cell. `claim` is the type in
+    which the pipeline keeps the column on purpose ("string" or "double"), else "".
+    """
     if cell.state in (State.ANY, State.ABSENT):
         return True
     if cell.state is State.NULL:
@@ -103,7 +109,9 @@ def _is_double_of(cell: Cell, actual: Typed) -> bool:
 
 
 def unaccepted(table: Table, rows: Sequence[TypedRow], claims: Claims) -> dict[str, str]:
-    """The families of columns whose type no value of theirs can have, and that no claim names."""
+    """The columns whose values in the table are of a type that no right value can have, with that
+    type (its family). Types that the pipeline claims in TYPES are accepted.
+    """
     wrong: dict[str, str] = {}
     for column in table.columns:
         accepted: frozenset[str] | tuple[str, ...] = ACCEPTED[column.type.logical]
@@ -121,7 +129,7 @@ def value_text(value: Typed | None) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    """What a cell owes, in words."""
+    """The right value of an expected cell in words, for a difference."""
     if cell.state is State.NULL:
         return "NULL"
     return repr(cell.text) if cell.value is None else repr(cell.value)

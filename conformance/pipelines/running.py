@@ -110,7 +110,9 @@ class PipelineSettings:
 
 
 def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[PipelineResult]]:
-    """The streams of a run, and the results of what cannot be judged. Raises NothingSelected."""
+    """The streams on which the pipeline is judged, one for each disturbance and profile, and the
+    results of disturbances that cannot be judged. Raises NothingSelected.
+    """
     fmt = get(settings.format)
     subjects: Sequence[Subject] = OURS
     if settings.tables is not None:
@@ -184,7 +186,7 @@ class Run:
 
     @property
     def target(self) -> str:
-        """The name of the table that the pipeline keeps."""
+        """The name of the table in which the pipeline is to keep its rows."""
         nemesis = self.stream.nemesis.name.replace("-", "_")
         # Another run in the same process has a table of its own, too.
         run = f"{self.home.parent.name.removeprefix('pipeline-')}_{self.home.name}"
@@ -193,7 +195,9 @@ class Run:
 
     @contextlib.contextmanager
     def published(self) -> Iterator[Run]:
-        """With the stream's topics, if it has a broker."""
+        """A context in which the stream can be read: with its topics on the broker, or, without a
+        broker, through Spark's source that makes the messages.
+        """
         self.home.mkdir(parents=True, exist_ok=True)
         if self.bootstrap is None:
             self.source = feed_options(self.group, self.home / "stream")
@@ -206,7 +210,9 @@ class Run:
             yield self
 
     def release(self, stage: int) -> None:
-        """Lets the reader see a stage."""
+        """Publishes the messages of one stage of the stream, or, without a broker, lets Spark's
+        source give them.
+        """
         if self.written is None:
             # The reader looks at any time: it must never see a file that is not yet written.
             path = Path(f"{self.source['kept']}.released")
@@ -215,7 +221,7 @@ class Run:
             self.written.publish(self.group.messages(stage))
 
     def read(self, stage: int, **more: Any) -> Any:
-        """Starts reading to the present end; a future of the answer."""
+        """Asks the child to run the pipeline on what is there now; the future has its answer."""
         files = SnapshotFiles.of_stage(self.home, stage)
         request = {
             "pipeline": self.settings.pipeline,
@@ -236,7 +242,9 @@ class Run:
         return self.engine.ask_service("pipeline", request, self.settings.limit_s)
 
     def awaited(self, future: Any) -> Mapping[str, Any]:
-        """The answer. Raises HarnessError where the limit expired, which is no verdict."""
+        """Waits for the child's answer and returns it. Raises HarnessError if the time limit
+        expires, which is no verdict on the pipeline.
+        """
         try:
             answer: Mapping[str, Any] = future.result()
         except AnswerTimeout as error:
@@ -278,12 +286,16 @@ class Run:
         return snapshot
 
     def judged(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
-        """The result by the table after each stage."""
+        """Judges the snapshots that were taken of the table after each stage, with the types that
+        the pipeline claims.
+        """
         claims = Claims.parse(self.answer.get("types", {}))
         return judge(self.settings.format, self.stream, snapshots, claims)
 
     def ended(self, stage: int, error: BaseException, *, plain: bool) -> PipelineResult:
-        """The result if the query ended."""
+        """The result of a pipeline whose query ended with an error in this stage: which rule that
+        breaks. `plain` says that the pipeline was right without a disturbance.
+        """
         result = PipelineResult(
             self.settings.format,
             self.stream.profile.name,
@@ -340,7 +352,9 @@ def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
 
 
 def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
-    """The result after everything was read again into the same table, without the checkpoint."""
+    """The result after the pipeline has read all messages once more into the same table, its
+    checkpoint removed; the table must stay right.
+    """
     began = time.monotonic()
     result = PipelineResult(
         plain.format,
@@ -423,8 +437,8 @@ def run_pipeline(
     bootstrap: Target | None,
     note: Callable[[str], None],
 ) -> Iterator[PipelineResult]:
-    """Yields the results. Raises NothingSelected, UsageError, and HarnessError where a limit
-    expired.
+    """Judges the pipeline under one disturbance after the other and yields the results. Raises
+    NothingSelected, UsageError, and HarnessError where a limit expired.
     """
     streams, lost = streams_of(settings)
     yield from lost

@@ -23,8 +23,8 @@ WAREHOUSE: Final = "spark.sql.catalog.lake.warehouse"
 def session_conf(
     conf: Mapping[str, str], given: Mapping[str, str], sink: Sink | None, catalogue: str
 ) -> tuple[dict[str, str], str]:
-    """The settings of a session with the user's, and the catalogue of target tables. Raises
-    UsageError, HarnessError.
+    """The settings of the Spark session in which a pipeline runs (the harness's, the lakehouse's
+    and the user's), and the name of the catalogue for its tables. Raises UsageError, HarnessError.
     """
     conf = {**conf, **SMALL}
     if sink is None:

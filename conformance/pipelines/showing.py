@@ -14,13 +14,17 @@ _HEAD: Final = ("profile", "nemesis", "rows", "messages", "repeats", "s", "resul
 
 
 def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = False) -> Any:
-    """For a terminal, or as Markdown."""
+    """The results of a pipeline's run as a table with the differences below it: for a terminal, or
+    as Markdown.
+    """
     head, lines = _lines(results)
     return sheet_of_results(head, lines, list(_words(results, fmt)), markdown=markdown)
 
 
 def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
-    """For a notebook."""
+    """The results of a pipeline's run as an HTML table with the differences below it, for a
+    notebook.
+    """
     head, lines = _lines(results)
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)
     rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines]
@@ -29,7 +33,7 @@ def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
 
 
 def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The head of the table, and a line for each result."""
+    """The column names and the lines of the table of results, a line for each disturbance."""
     own = any(result.table for result in results)
     head = (*_HEAD[:1], *(("table",) if own else ()), *_HEAD[1:])
     lines = [
@@ -47,7 +51,9 @@ def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[lis
 
 
 def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
-    """What differs, the rule that the first nemesis breaks first; then what was not judged."""
+    """The lines below the table of results: the differences by rule, those of the rule that the
+    first disturbance breaks first, then what was not judged and why.
+    """
     book = {rule.id: rule for rule in rules(fmt)}
     for rule in dict.fromkeys(rule for result in results for rule, _ in result.wrong):
         counts = [(r.nemesis, r.broken[rule]) for r in results if r.broken[rule]]

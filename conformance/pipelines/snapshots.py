@@ -40,7 +40,10 @@ class Snapshot:
 
 
 def read_snapshot(files: SnapshotFiles) -> Snapshot:
-    """The snapshot in files. Raises UsageError for a history without its interval."""
+    """Reads the files that the child wrote of the user's table after a stage: rows, and, if the
+    pipeline has such functions, history and errors. Raises UsageError for a history without its
+    interval.
+    """
     table = read_arrow(files.rows)
     unreadable: frozenset[tuple[int, int]] | None = None
     if files.errors.exists():

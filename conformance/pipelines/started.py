@@ -48,10 +48,10 @@ def judge_pipeline(
     note: Callable[[str], None],
     pipeline: object = None,
 ) -> Generator[PipelineResult]:
-    """Yields the results; all that was started has ended with the last one. `pipeline` is an object
-    or a function in place of a file.
-
-    Raises UsageError, NothingSelected, and HarnessError where a limit expired.
+    """Judges a pipeline from start to end: starts what it needs (session, broker), yields a result
+    for each disturbance, and stops all of it after the last one. `pipeline` is an object or a
+    function in place of a file. Raises UsageError, NothingSelected, and HarnessError where a limit
+    expired.
     """
     if broker_options.kafka:
         broker_options.check_spark()

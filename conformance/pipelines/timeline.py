@@ -54,13 +54,17 @@ class Arrival:
 
     @property
     def name(self) -> str:
-        """How differences name it."""
+        """The message in words for a difference: its number in the stream, and its partition and
+        offset.
+        """
         again = ", a repeat" if self.repeated else ""
         return f"message {self.number}{again}: partition {self.partition}, offset {self.offset}"
 
 
 def arrivals_of(stages: Stages) -> list[Arrival]:
-    """All messages in the order of arrival."""
+    """All messages of a stream as a reader finds them, in order of arrival, each with stage,
+    number, partition and offset. Removed messages only take up an offset.
+    """
     arrivals: list[Arrival] = []
     ends: dict[int, int] = {}
     known: set[object] = set()
@@ -109,7 +113,7 @@ def timelines_of(story: Streamed, *, compacted: bool = False) -> dict[Key, list[
 
 
 def _owed_images(written: Iterable[Written], names: tuple[str, ...]) -> dict[int, dict[Key, Image]]:
-    """The new images that the messages of each event owe, by key."""
+    """For each event (by its number) the new row images that its messages carry, by primary key."""
     owed: dict[int, dict[Key, Image]] = {}
     for message in written:
         for change in message.changes:
@@ -126,6 +130,7 @@ def typed_image(change: Change) -> Image | None:
 
 
 def _key_of(row: Row | None, names: tuple[str, ...]) -> Key | None:
+    """The primary key of a row of the source; None if there is no row."""
     return None if row is None else tuple(row[name] for name in names)
 
 
@@ -155,7 +160,10 @@ def _change_row(
 
 
 def _filled_in(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cell:
-    """The cell, or the one before it where a placeholder stands for a value that was not sent."""
+    """The cell that a table must show: the one in the message, or the row's cell before it where
+    the message has only a placeholder for a value that was not sent. If the topic was compacted,
+    any value is right there.
+    """
     unsent = cell.state is not State.NULL and PLACEHOLDER in (cell.text or "")
     if not unsent or old is None or name not in old:
         return cell
@@ -165,7 +173,9 @@ def _filled_in(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cel
 
 
 def _state_change(versions: dict[Key, list[Version]], number: int, event: SchemaChange) -> None:
-    """What a statement does to all rows that are there."""
+    """Appends to each existing row the version that a statement gives it: none after a TRUNCATE or
+    DROP TABLE, else its image with the changed columns.
+    """
     present = [key for key in versions if _current(versions, key) is not None]
     cause = event.sql.partition("(")[0].strip()[:80]
     if event.action in ("truncate table", "drop table"):
@@ -178,7 +188,9 @@ def _state_change(versions: dict[Key, list[Version]], number: int, event: Schema
 
 
 def _altered(image: Image, before: Table, after: Table) -> Image:
-    """An image without the columns that a statement drops, and NULL in those that it adds."""
+    """The image of a row after a statement changed its table: without the columns that were
+    dropped, and with NULL in those that were added.
+    """
     names = {column.name for column in before.columns}
     left = {column.name for column in after.columns}
     kept = {name: cell for name, cell in image.items() if name in left}
@@ -209,7 +221,9 @@ class Reader:
         return next(self.messages_of(event, key), None)
 
     def messages_of(self, event: int, key: Key | None = None) -> Iterator[Arrival]:
-        """The messages of an event, in the order of arrival."""
+        """The readable messages of one event (by its number), in order of arrival; with a `key`,
+        only those that have an image of that row.
+        """
         for arrival in self.arrivals:
             written = arrival.written
             if written.message.event != event or is_spoiled(written):
@@ -218,12 +232,16 @@ class Reader:
                 yield arrival
 
     def first_stage(self, event: int, key: Key) -> int | None:
-        """The stage in which an event's message about a row first came; None if it never did."""
+        """The stage in which the first message of an event about the row came, or else any message
+        of the event; None if it has no message.
+        """
         first = self.first_of(event, key) or self.first_of(event)
         return None if first is None else first.stage
 
     def name(self, version: Version, key: Key) -> str:
-        """A version's cause, place in the order of changes and message, in words."""
+        """A version of a row in words for a difference: its cause, its position in the order of
+        changes, and its first message.
+        """
         first = self.first_of(version.event, key) or self.first_of(version.event)
         if first is None:
             return version.cause
@@ -238,7 +256,7 @@ def is_spoiled(written: Written) -> bool:
 
 
 def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
-    """Whether a message has an image of a row."""
+    """Whether a message has a before or after image of the row with this primary key."""
     for change in written.changes:
         if change.kind is not Kind.ROW:
             continue
@@ -252,7 +270,9 @@ def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
 
 
 def doubtful_keys(story: Streamed) -> set[Key]:
-    """The keys of rows whose messages a reader may refuse: nothing is owed for them."""
+    """The primary keys of rows of which some message may rightly be refused as unreadable: the
+    table owes nothing for them.
+    """
     names = story.table.primary_key
     doubtful: set[Key] = set()
     for written in story.written:

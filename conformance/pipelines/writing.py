@@ -23,7 +23,9 @@ class _Marked(Template):
 
 
 def version_sql(order: Order) -> list[str]:
-    """What orders changes, as SQL over level one's columns, in parts of a line each."""
+    """The SQL expression over level one's columns by which a pipeline orders the changes of a row,
+    in parts of a line each.
+    """
     other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
     if not order.positions:
         return [other]
@@ -38,7 +40,9 @@ def version_sql(order: Order) -> list[str]:
 
 
 def pipeline_text(fmt: str, sink: Sink, file: str) -> str:
-    """The pipeline. Raises UsageError for a format whose messages do not tell their order."""
+    """The Python text of a right pipeline for a format and a lakehouse. Raises UsageError for a
+    format whose messages do not tell the order of changes.
+    """
     order = order_of(fmt)
     if order.arrival:
         raise UsageError(

@@ -220,7 +220,9 @@ def _date_variants(value: dt.date) -> Iterator[dt.date]:
 
 
 def _moment_variants(value: int) -> Iterator[int]:
-    """Microseconds of a clock, rounded down; and the remainders, on the first day."""
+    """Times in microseconds to try in place of one: the epoch, small ones, the time rounded down to
+    days, hours, minutes ..., and its remainders, which lie on the first day.
+    """
     yield from (0, MICROS, DAY, -MICROS, 946_684_800 * MICROS, abs(value))
     for unit in (DAY, 3600 * MICROS, 60 * MICROS, MICROS, 1000, 100, 10):
         yield value // unit * unit
@@ -312,8 +314,8 @@ def _digits(number: int) -> int:
 
 
 def _number_weight(digits: str) -> int:
-    """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a
-    rounder number.
+    """How far a number, given by its digits, is from 0. Each digit weighs much, since a shorter
+    number counts as simpler than a rounder one.
     """
     return (
         1 if digits == "0" else sum(_DIGIT + int(char) if char.isdigit() else 1 for char in digits)
@@ -343,7 +345,9 @@ def _clock_weight(micros: int) -> int:
 
 
 def _text_weight(value: str | bytes) -> int:
-    """Each character weighs 1 if plain, else 2 to 4, by its distance from plain."""
+    """How far a text is from a plain one: each character weighs 1 if it is plain, else 2 to 4
+    (letters and digits, other printable ASCII, all others).
+    """
     if len(value) > _LONG:
         return 4 * len(value)
     if isinstance(value, bytes):

@@ -83,8 +83,8 @@ class Recipe:
     spoil: Callable[[Written], Written] | None = None
 
     def case(self, scenario: Scenario) -> Case:
-        """The case. Raises Refused for a history that its source cannot have, or a fault without a
-        place in a message.
+        """Writes the scenario as a case, spoiled as the failing case is. Raises Refused for a
+        history that its source cannot have, or if the fault has no place in the messages.
         """
         case = as_case(self.fmt, self.profile, scenario)
         if self.spoil is None:
@@ -113,14 +113,14 @@ class RecordedRecipe:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario of all messages."""
+        """The recorded failing case as a scenario, of which the reducer leaves out messages."""
         numbers = tuple(Heartbeat(Instant(number)) for number in range(len(self.recording.written)))
         return Scenario(
             self.recording.scenario, History(numbers), self.recording.level, self.recording.tags
         )
 
     def case(self, scenario: Scenario) -> Case:
-        """The case with the scenario's messages."""
+        """The recorded case with only the messages of the events that the scenario still has."""
         return replace(
             self.recording,
             written=tuple(self.recording.written[event.at.ms] for event in scenario.history.events),
@@ -145,7 +145,9 @@ class RecordedRecipe:
 
 
 def find_hint(finding: Finding, case: Case) -> Hint:
-    """The place of a case's finding."""
+    """Where the finding of a failing case lies (message, row, column), so that the reducer keeps
+    that and drops the rest first.
+    """
     column = finding.column
     all_columns = itertools.chain.from_iterable(table.columns for table in case.tables)
     is_column = column in {candidate.name for candidate in all_columns}
@@ -161,13 +163,17 @@ def find_hint(finding: Finding, case: Case) -> Hint:
 
 
 def _message_fault(fmt: Format[Any], profile: Profile, case: Case) -> faults.Fault | None:
-    """The fault of the case's whole values."""
+    """The fault of the format's catalogue that spoils whole messages and was applied to this case;
+    None for another case.
+    """
     applicable = faults.applicable(fmt.faults, profile.deployment.compression)
     return next((fault for fault in applicable if fault.name == case.fault), None)
 
 
 def make_recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
-    """The recipe of a case of a scenario; its whole values are spoiled as the case's are."""
+    """How the reducer writes smaller scenarios as cases of the same format and profile; if the
+    case's messages were spoiled as wholes, they are spoiled in the same way.
+    """
     fault = _message_fault(fmt, profile, case)
     return Recipe(fmt, profile, partial(faults.apply, fault=fault) if fault else None)
 
@@ -252,7 +258,9 @@ def measure_scenario(scenario: Scenario, size: int | None = None) -> Measure:
 
 
 def _weigh_change(event: RowChange) -> int:
-    """The weight of a change's values and of its op."""
+    """The weight of a row change for the comparison of sizes: its values (how far from plain ones),
+    and its op, since INSERT is the simplest.
+    """
     total = _OPS.index(event.op) if event.op in _OPS else len(_OPS)
     for image in _row_images(event):
         for name, value in image.items():
@@ -287,7 +295,7 @@ def _has_only_parts(smaller: Scenario, scenario: Scenario) -> bool:
 
 
 def _spelled_cells(scenario: Scenario) -> set[tuple[str, str]]:
-    """Column and spelled value of every cell."""
+    """The (column, value as text) pairs of all cells in the row changes of a scenario."""
     cells: set[tuple[str, str]] = set()
     for event in _row_changes(scenario):
         for image in _row_images(event):
@@ -417,8 +425,8 @@ def _put_first(items: Sequence[Any], number: int) -> list[Any]:
 
 
 def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """One row: cut to the key and the failing column; whole; with all events that are no row
-    change.
+    """The scenario with one of its rows alone: cut to the key and the failing column, then whole,
+    then with all events that are no row changes; last, each of these events alone.
     """
     events = scenario.history.events
     columns = {where.column} if where.column is not None else set()
@@ -630,7 +638,9 @@ def _cell_sites(scenario: Scenario) -> Iterator[_CellSite]:
 
 
 def _simpler_cell_values(cell: _CellSite) -> list[Value]:
-    """The values to try in a cell: NULL first, if the column may hold it, then simpler ones."""
+    """The values to try in place of a cell's: NULL first, if the column may hold it, then simpler
+    values of its type.
+    """
     null: list[Value] = [None] if cell.column.nullable and cell.value is not None else []
     return [*null, *simpler_values(cell.column.type, cell.value)]
 
@@ -653,7 +663,9 @@ def _set_cells(scenario: Scenario, cells: Iterable[tuple[_CellSite, Value]]) -> 
 
 
 def _with_short_names(scenario: Scenario) -> Iterator[Scenario]:
-    """All names short, then each."""
+    """The scenario with short names for its table, database and columns: all at once, then each
+    alone.
+    """
     if len({(table.database, table.name) for table in scenario_tables(scenario)}) != 1 or len(
         _row_changes(scenario)
     ) < len(scenario.history.events):

@@ -135,7 +135,9 @@ class Track:
         )
 
     def accept(self, smaller: Step) -> None:
-        """Goes on from a smaller failing case."""
+        """Takes a smaller failing case as the one to reduce further, and keeps the one before it to
+        go back to.
+        """
         self.earlier_steps.append(
             Step(self.scenario, self.case, self.finding, self.result, self.size)
         )
@@ -143,7 +145,7 @@ class Track:
         self.ended = time.monotonic()
 
     def start_again(self) -> None:
-        """Goes back to the failure's own case, as if nothing had been tried."""
+        """Goes back to the failure's own case, and forgets which candidates were tried."""
         self._set_step(self.earlier_steps[0])
         self.earlier_steps.clear()
         self.tried_hashes.clear()
@@ -305,8 +307,8 @@ def _select_confirmed(confirming: Decoding, candidates: Sequence[Candidate]) -> 
 
 
 def _passes(failure: Failure, result: CaseResult) -> bool:
-    """Whether a decoder's result on a case breaks neither the failure's rule nor another that
-    counts.
+    """Whether a result (the reference decoder's) breaks neither the failure's rule nor another one
+    that counts.
     """
     owners = (failure.rule.id, failure.finding.instead)
     return result.verdict not in BAD and all(f.rule not in owners for f in result.findings)
@@ -337,8 +339,8 @@ def _start_track(
     scenario_of: ScenarioOf,
     failures: Iterable[Failure] = (),
 ) -> Track | None:
-    """The failure, ready for reduction; None if it cannot be reduced. `failures` are all of the
-    run.
+    """A failure prepared for reduction: its scenario and the recipe by which smaller ones are
+    written. None if it cannot be reduced. `failures` are all of the run.
     """
     case, law = failure.result.case, failure.rule.law
     if (
@@ -421,6 +423,9 @@ def reduce_tracks(
 
 
 def _accept(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
+    """Takes a candidate, whose case still fails with this finding, as the failure's new smallest
+    case.
+    """
     candidate.track.accept(
         Step(candidate.scenario, candidate.case, finding, result, candidate.size)
     )
@@ -557,8 +562,8 @@ class Decoding:
     _handles: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def by_reference(self) -> Decoding | None:
-        """The same with the reference decoder; None if there is none, or if it is the decoder that
-        fails.
+        """The same decoding with the reference decoder, to confirm smaller cases; None if there is
+        none, or if the reference decoder is the one that fails.
         """
         if self.reference in ("", self.decoder):
             return None
@@ -587,7 +592,9 @@ class Decoding:
     def _answers(
         self, handle: str, batches: Sequence[Batch], retried: list[Batch]
     ) -> Iterator[tuple[Candidate, CaseResult]]:
-        """The batches' results; halves of those that raise are put into `retried`."""
+        """Decodes and judges the batches and yields the results. A batch whose call raises gives no
+        result; its halves are put into `retried`.
+        """
         submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.calls_left()]]
         for batch, future in submitted:
             try:
@@ -600,7 +607,9 @@ class Decoding:
                 yield from self._judge_batch(batch, outputs)
 
     def calls_left(self) -> int:
-        """Decode calls left. Raises OutOfTime without calls or time left."""
+        """The number of decode calls that the reduction may still make. Raises OutOfTime if no call
+        or no time is left.
+        """
         remaining = self.limits.calls - self.calls
         if remaining <= 0:
             raise OutOfTime(f"{self.calls} decode calls made")
@@ -609,7 +618,9 @@ class Decoding:
         return remaining
 
     def limits_left_after(self, more: Limits) -> Limits:
-        """Limits that leave `more` calls and seconds from now on."""
+        """Limits for a further stage of the reduction: `more` calls and seconds, counted from what
+        was used until now.
+        """
         spent_seconds = self.limits.seconds - self.seconds_left()
         return replace(
             self.limits, calls=self.calls + more.calls, seconds=spent_seconds + more.seconds
@@ -632,7 +643,7 @@ class Decoding:
         return handle
 
     def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
-        """One decode call."""
+        """Submits the decode call of a batch of candidates; the future has the decoder's rows."""
         self.calls += 1
         ranges = ranges_of(self.places[id(message)] for message in _batch_messages(batch))
         request = Request(
@@ -649,7 +660,9 @@ class Decoding:
         )
 
     def await_answer(self, future: Future[pa.Table]) -> pa.Table:
-        """The answer. Raises OutOfTime if it does not come in time."""
+        """Waits for the rows of a decode call. Raises OutOfTime if they do not come before the
+        reduction's time is over.
+        """
         try:
             return future.result(max(1.0, self.seconds_left()))
         except NotInTime as error:
@@ -754,7 +767,9 @@ def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candi
 
 
 def _describe_reduction(track: Track, began: float) -> Failure:
-    """The failure with its smallest case; unchanged but for the reason if the harness failed."""
+    """The failure with its smallest case, and in words what the reduction achieved and cost. If the
+    harness failed, the failure's own case stays, with the reason.
+    """
     if track.fault:
         return replace(track.failure, reduced=f"not reduced: {track.fault}")
     if _message_values(track.case) == _message_values(track.failure.result.case):

@@ -155,7 +155,9 @@ class Selector:
         )
 
     def matches(self, s: Subject) -> bool:
-        """Whether the comparison fulfils all conditions."""
+        """Whether a comparison (its field, aspect, level, operation, type ...) meets all conditions
+        of the selector, so that the rule owns it.
+        """
         return (
             self.concerns(s.field, s.aspect, s.level)
             and (not self.kinds or s.kind in self.kinds)
@@ -228,8 +230,9 @@ class RuleViews:
     alike: dict[tuple[bool, ...], str] = field(default_factory=dict)
 
     def view(self, profile: str, tags: frozenset[str]) -> View:
-        """The view of a case: a profile that stands for all profiles that match the same globs of
-        selectors, and those of the case's tags that some selector's glob matches.
+        """A shortened description of a case (profile and tags) for which rules are looked up and
+        cached: one profile stands for all that match the same globs of selectors, and tags that no
+        selector names are left out.
         """
         view = self.views.get((profile, tags))
         if view is None:

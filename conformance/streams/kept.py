@@ -45,7 +45,9 @@ class KeptTables:
 
 
 def read_state(directory: Path) -> KeptTables:
-    """Reads the newest state in a directory. Raises HarnessError if there is none."""
+    """Reads the newest state that the keeper of tables has written below a directory: rows by
+    table, unreadable messages, last offsets and watermarks. Raises HarnessError if there is none.
+    """
     import pyarrow.parquet as pq
 
     ids = sorted(int(p.name) for p in directory.glob("*") if p.name.isdigit())
@@ -97,7 +99,9 @@ class Keys:
         return cls(names, frozenset(numeric_names))
 
     def key_text(self, texts: Mapping[str, str | None]) -> Text:
-        """The key of a row, given the texts of its columns by name."""
+        """The key of a row as a tuple of texts, from the texts of its columns. Columns that are
+        JSON numbers in messages are spelled in one way.
+        """
         return tuple(
             _canonical_number(texts.get(name) or "")
             if name in self.numbers
@@ -138,7 +142,7 @@ def _images(changes: Iterable[Change]) -> Iterator[Image]:
 
 
 def _images_of_history(story: Streamed) -> Iterator[Image]:
-    """The images of all changes in the messages of a history."""
+    """The before and after images of all changes in a history's messages."""
     for written in story.written:
         yield from _images(written.changes)
 
@@ -248,8 +252,8 @@ def judge(group: Group, kept_tables: KeptTables, how: str = "") -> list[StreamRe
 
 
 def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamResult]:
-    """Repeats each stream's result for every profile that writes the same messages; in the order of
-    the format's profiles.
+    """The results of a group's streams, in the order of the format's profiles. A stream whose
+    messages several profiles write alike gives a result for each of them.
     """
     order = [profile.name for profile in group.fmt.profiles]
     repeated = [

@@ -148,7 +148,9 @@ def batch_under_way(directory: Path) -> str:
 
 
 def unjudged_results(group: Group, how: str, why: str) -> list[StreamResult]:
-    """A result for every stream of a group that could not be tried; `why` says the reason."""
+    """A result "not judged" for every stream of a group, with the reason `why` it could not be
+    read; `how` names what was killed.
+    """
     return by_profile(
         group,
         [
@@ -165,7 +167,9 @@ def unjudged_results(group: Group, how: str, why: str) -> list[StreamResult]:
 
 
 def failed_results(group: Group, how: str, error: BaseException) -> list[StreamResult]:
-    """A result for every stream of a group whose query ended with an error."""
+    """A result "differs" for every stream of a group whose query ended with this error; `how` names
+    what was killed while it read.
+    """
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")

@@ -75,7 +75,7 @@ class StreamResult:
             self.wrong.append((name, what))
 
     def as_json(self) -> dict[str, Any]:
-        """For `--format json`."""
+        """The result of a stream as a JSON object, for `--format json`."""
         facts: dict[str, Any] = {
             "format": self.format,
             "profile": self.profile,
@@ -115,8 +115,8 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """The beginning of the table's name in a stream, short enough for the stream's number
-        behind it.
+        """The beginning of the name that the table gets in a stream; the stream's number follows
+        it, and the whole must not be too long for a name.
         """
         return self.table[:50] or "t"
 
@@ -189,7 +189,9 @@ class Recipe:
     alone: bool = False
 
     def stream(self) -> ReadStream:
-        """Makes the stream."""
+        """Makes the stream that the recipe describes: history, messages, and their stages under the
+        nemesis. The same recipe always gives the same stream.
+        """
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, stream_seed = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._story(fmt, profile, nemesis, stream_seed)
@@ -316,7 +318,9 @@ class Group:
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """The number of partitions of each topic, by the end of the topic's name."""
+        """The topics that the group's streams need: by the end of the topic's name the number of
+        partitions.
+        """
         counts = Counter[str]()
         for stream in self.streams:
             counts.update(dict(stream.topics))
@@ -343,13 +347,15 @@ class Group:
 
     @property
     def by_deployment(self) -> list[Group]:
-        """The group split into one group for each deployment."""
+        """Splits the group into one group for each deployment, since a decode call has one."""
         parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
         return [Group.of_streams(self.fmt, streams) for _, streams in parts]
 
     @property
     def parts(self) -> list[tuple[Deployment, int, int]]:
-        """The lanes of each deployment: (deployment, first lane, first lane after it)."""
+        """For each deployment of the group the range of its lanes: (deployment, first lane, lane
+        after the last).
+        """
         ends = itertools.accumulate((part.partitions for part in self.by_deployment), initial=0)
         return [
             (part.streams[0].profile.deployment, *span)
@@ -357,7 +363,9 @@ class Group:
         ]
 
     def messages(self, stage: int) -> list[Message]:
-        """The messages of a stage."""
+        """The messages of all streams of the group in one stage, each with its lane's topic and
+        partition.
+        """
         messages: list[Message] = []
         for stream in self.streams:
             messages += stream.placed_messages(stage)
@@ -365,7 +373,9 @@ class Group:
 
     @property
     def staged(self) -> Staged:
-        """The streams in the form in which Spark's source `cdc` makes their messages."""
+        """The group in the form in which Spark's source `cdc` can make its messages: recipes
+        instead of messages.
+        """
         return Staged(
             tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe)
         )
@@ -381,7 +391,9 @@ class Staged:
     step: ClassVar[int] = 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The messages of the units `start` to `end - 1`, an Arrow batch for each unit."""
+        """The messages for Spark's source `cdc`, an Arrow batch for each unit from `start` to `end
+        - 1`. A unit is one stage of one stream.
+        """
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]

@@ -59,7 +59,9 @@ class Written:
 
     @property
     def options(self) -> Mapping[str, str]:
-        """The options of Spark's source."""
+        """The options with which Spark's Kafka source reads the topics: the broker's, and for
+        topics with transactions that only committed messages are read.
+        """
         committed = {"kafka.isolation.level": "read_committed"} if self._writer else {}
         return {**spark_options(self.bootstrap), **committed}
 

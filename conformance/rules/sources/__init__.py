@@ -144,7 +144,9 @@ def _names() -> tuple[str, ...]:
 
 
 def fact(cited: str) -> Fact:
-    """The fact of a citation. Raises UnknownName with the nearest match."""
+    """The fact that a citation such as `maxwell#nulls` names: page of sources, `#`, fact. Raises
+    UnknownName with the nearest match.
+    """
     where, _, name = cited.partition("#")
     facts = page(where).facts
     if name not in facts:
@@ -153,7 +155,9 @@ def fact(cited: str) -> Fact:
 
 
 def read(name: str, toml_text: str) -> Page:
-    """A page from its TOML text. Raises UsageError."""
+    """Parses one page of the catalogue of sources: its documents, repositories and facts. Raises
+    UsageError for an error in the TOML text.
+    """
     data = TableFile(f"{name}.toml", toml_text, PARTS).data
     documents = {key: Document(**value) for key, value in data.get("documents", {}).items()}
     repositories = {key: Repository(**value) for key, value in data.get("repositories", {}).items()}
