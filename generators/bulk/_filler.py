@@ -164,8 +164,9 @@ class Filler:
     def _learn(
         self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]
     ) -> tuple[MessageShape, ...]:
-        """Learns the shapes of an op's messages from the writer without compression: `probes` are
-        the values to try, by column. Raises NotLearned.
+        """Learns the shapes of the messages that a change gives, from the writer without
+        compression. `probes` has the values to try, by slot: a column, or a column's old value.
+        Raises NotLearned.
         """
         return learn(
             lambda at, values: self._write_messages(self._plain, op, variant, at, values), probes
@@ -199,7 +200,10 @@ class Filler:
             )
 
         def ask_writer(values: Mapping[str, Value]) -> list[dict[VaryingBytes, bytes]]:
-            """The bytes that spell the values, by place, for each part of the messages."""
+            """Has the writer write one change with these values, and returns, for each part (a key
+            or a value of one of the messages), the bytes that spell the values, by place. Raises
+            NotLearned.
+            """
             messages = self._write_messages(self._plain, op, variant, TIMES[0], values)
             if len(messages) != len(shapes):
                 raise NotLearned("the number of messages varies")
@@ -209,8 +213,9 @@ class Filler:
             ]
 
         def learn_values(values: Mapping[str, Value]) -> None:
-            """Asks for all values in one message; where their bytes cannot be told apart, asks for
-            two halves of them.
+            """Learns the spellings of all these values, by column, from one change that the writer
+            writes; where their bytes cannot be told apart, from two changes with half of the values
+            each.
             """
             try:
                 answers = ask_writer(values)
@@ -229,8 +234,8 @@ class Filler:
             learn_values({name: domain[i] for name, domain in domains.items() if i < len(domain)})
 
         def text_maker(at: int, place: VaryingBytes) -> Callable[[Value], bytes]:
-            """The function that asks the writer how a value is spelled in this place of part number
-            `at`.
+            """The function that asks the writer for the bytes that spell a value at `place` in part
+            number `at` (a key or a value of one of the messages).
             """
             return lambda value: ask_writer({place.slot: value})[at][place]
 
@@ -241,8 +246,8 @@ class Filler:
         return shapes
 
     def _learn_variants(self, op: Op) -> list[_Kind]:
-        """Learns the messages of each variant of an op. Variants whose first messages are equal are
-        taken to be the same; `_verify` checks that.
+        """What was learned of the messages of an op, for each variant. Variants whose messages are
+        equal at the first commit time share one result; `_verify` compares all with the writer's.
         """
         bases = [
             self._write_messages(self._plain, op, variant, TIMES[0], {})
@@ -308,9 +313,9 @@ class Filler:
         fragments: dict[tuple[int, int], None],
         stamps: dict[Stamp, None],
     ) -> tuple[list[tuple[int, int]], list[Any]]:
-        """Finds the places of a part that vary: the (start, end) of each, and what fills it: a
-        fragment as (number of its table of texts, index of its random number), or a Stamp. Adds
-        these to `fragments` and `stamps`.
+        """Finds the places of a key or a value (a part) that vary: the (start, end) of each, and
+        what fills it, either a fragment, as (number of its table of texts, index of its random
+        number), or a Stamp. Adds the fragments and stamps found to `fragments` and `stamps`.
         """
         base, spans, fields = part.base or b"", list[tuple[int, int]](), list[Any]()
         for i, place in enumerate(part.places):
@@ -378,10 +383,10 @@ class Filler:
         probes: Sequence[Value],
         room: tuple[int, int],
     ) -> tuple[int, tuple[int, int]] | None:
-        """Finds the learned spelling of a column whose texts match the place `start` to `end` of
-        the part `base`. The learned texts may be longer than the place, by bytes that do not vary
-        and surround it. Returns the spelling's number and the whole place; None if no spelling
-        matches. The place may grow within `room`.
+        """Finds the learned spelling of a column whose texts for the probes match the place `start`
+        to `end` of the part `base`. The learned texts may be longer than the place, by bytes that
+        do not vary and surround it; the place grows accordingly, but stays within `room`. Returns
+        the spelling's number and the whole place; None if no spelling matches.
         """
         for number, spellings in enumerate(self._texts[name]):
             probe_texts = [spellings.get(value) for value in probes]
@@ -412,7 +417,9 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
-        """The partition into which the writer puts a row with this key."""
+        """The partition into which the writer puts the INSERT of a row with this key; 0 if it
+        writes no message.
+        """
         messages = self._write_messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
         return messages[-1].partition if messages else 0
 
@@ -561,10 +568,10 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
 def _filling(
     part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]
 ) -> tuple[Any, Any]:
-    """Splits a part at the places that vary. Returns its constant pieces, with b"" at each such
-    place between them, and the function that picks the bytes for these places from a message's
-    fragments. A part in which nothing varies is returned as it is, with None. `order` has the index
-    of each field among the fragments.
+    """Splits a key or a value of a message at the places that vary. Returns its constant pieces,
+    with b"" at each such place between them, and the function that picks the bytes for these places
+    from a message's fragments. A part in which nothing varies is returned as it is, with None.
+    `order` has the index of each field among the fragments.
     """
     if part.base is None or not spans:
         return part.base, None

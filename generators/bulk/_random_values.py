@@ -35,7 +35,9 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 
 @cache
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of a type that is in its source's `TYPES`; none for another type."""
+    """The boundary values of a type that is in its database's table of types; none for another
+    type.
+    """
     source = databases.source_of(type)
     name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
@@ -167,7 +169,9 @@ class Drawer:
         return characters
 
     def _composite(self, type: SourceType) -> Any:
-        """A JSON document; for PostgreSQL's hstore an object of texts, for its arrays a list."""
+        """A random JSON document; for PostgreSQL's hstore an object of texts, for its arrays a
+        list.
+        """
         random_ = self._random
         texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
         match type.name:

@@ -79,7 +79,7 @@ def scenario(
 
 
 def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator[Case]:
-    """The first `count` cases; every fourth is of level two."""
+    """The first `count` cases that a seed gives for a profile; every fourth is of level two."""
     for ordinal in range(count):
         yield as_case(
             fmt,

@@ -84,8 +84,8 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 
 def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
-    """The oracle of values of that profile. Raises UsageError for a binary format without
-    `schemas`.
+    """The reader without Spark that says what can still be read in a mutated value of that profile
+    (`wellformed`). Raises UsageError for a binary format without `schemas`.
     """
     # The text null is a message where a format says so.
     null_is_message = any(kind_row.wire == "the text null" for kind_row in fmt.kinds)
@@ -142,7 +142,9 @@ class Mutants:
         return len(self._bases)
 
     def __call__(self, number: int) -> Mutant:
-        """The mutant of that number. Raises UsageError for a negative one."""
+        """The mutant of that number: one valid message, changed by one mutation. Raises UsageError
+        for a negative number.
+        """
         if number < 0:
             raise UsageError(f"mutant {number}: the first is 0")
         chance = rng(self._seed, self._fmt.name, self._stream, f"mutant-{number}")
@@ -180,8 +182,8 @@ class Mutants:
         return map(self, range(start, start + count))
 
     def huge(self) -> Iterator[Mutant]:
-        """A few mutants that are 25 MB long, or nested deeper than any stack; their numbers are -1,
-        -2 ...
+        """A few mutants that are 25 MB long, or nested deeper than any stack. Their numbers are -1,
+        -2 ..., which no random mutant has.
         """
         profile, message, plain = next(
             (b for b in self._bases if b[2].startswith(b"{")), self._bases[0]
@@ -196,7 +198,9 @@ class Mutants:
 def _bases(
     fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]
 ) -> list[tuple[str, Message, bytes]]:
-    """The messages to mutate, as profile, message and uncompressed value, each value once."""
+    """The messages to mutate, each as its profile's name, the message and its uncompressed value; a
+    value that occurs several times comes once.
+    """
     bases: dict[bytes, tuple[str, Message, bytes]] = {}
     load_bases: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
@@ -210,8 +214,9 @@ def _bases(
         def add(
             to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any
         ) -> None:
-            """Adds an uncompressed message of a profile to the messages to mutate, compressed by
-            `pack`; leaves out one that is empty, too large or there already.
+            """Adds an uncompressed message to `to`, the messages to mutate, as the profile's name,
+            the message compressed by `pack`, and its uncompressed value. Leaves out one that is
+            empty, too large or there already.
             """
             if message.value and len(message.value) <= LARGEST and message.value not in to:
                 value = message.value if pack is None else bytes(pack(message.value))
@@ -264,7 +269,9 @@ def _with_value(message: Message, value: bytes | None) -> Message:
 
 
 def _replace_member(value: bytes, replacement: bytes) -> bytes:
-    """A JSON object with another value of its first member."""
+    """A JSON object with another value of its first member; the new value alone if there is no
+    member.
+    """
     member = next((p for p in parts(value) if p.is_member), None)
     return (
         replacement if member is None else value[: member.value] + replacement + value[member.end :]

@@ -273,8 +273,8 @@ def payload_texts(size: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
-    """For each column, its value by random number: the key has 4096 numbers, the payload 16, every
-    other column 256.
+    """For each column of the load table, the value that each random number stands for: the key has
+    4096 numbers, the payload 16, every other column 256.
     """
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *other_columns = column_values()
@@ -290,8 +290,9 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
 
 
 def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
-    """The random numbers of the old values that an UPDATE changes (the columns CHANGED). They
-    always differ from the numbers of the new values.
+    """The random numbers that stand for the old values of the columns that an UPDATE changes
+    (CHANGED), from the row's random bytes at `offset`. They always differ from the numbers of the
+    new values.
     """
     return (
         (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
@@ -303,7 +304,9 @@ def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
 def load_scenario(
     fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT
 ) -> Scenario:
-    """The scenario of unit n. Raises UsageError for a negative n."""
+    """The scenario of load unit n, one statement on the table of orders. Raises UsageError for a
+    negative n.
+    """
     if n < 0:
         raise UsageError(f"load unit {n}: the first is 0")
     number, place = divmod(n, BLOCK)
@@ -314,7 +317,9 @@ def load_scenario(
 
 
 def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
-    """The history of unit n, which is number `place` in the block of random bytes."""
+    """The history of load unit n, one statement, from the random bytes `raw` of its block; `place`
+    is the unit's number within the block.
+    """
     offset = place * UNIT * options.rows
     op = options.op_by_byte()[raw[offset]]
     first = raw[offset + 2] << 4 | raw[offset + 3] >> 4
@@ -334,8 +339,8 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
 def _images(
     raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int
 ) -> RowImages:
-    """The images of row `number` of a statement on orders, from the statement's random bytes at
-    `offset`.
+    """The images of row `number` of a statement on orders, from the row's random bytes at `offset`.
+    `first` is the random number of the key of the statement's first row.
     """
     columns = columns_by_byte(options)
     cells: dict[str, Value] = {
@@ -359,8 +364,8 @@ def row_key(options: LoadOptions, first: int, number: int) -> Value:
 
 
 def row_images(op: Op, cells: Row, before_cells: Row) -> RowImages:
-    """The images of one changed row. `before_cells` has the old values of the columns that an
-    UPDATE changes.
+    """The images of one row that a statement inserts, updates or deletes. `cells` is the row;
+    `before_cells` has the old values of the columns that an UPDATE changes.
     """
     match op:
         case Op.INSERT:
@@ -373,14 +378,16 @@ def row_images(op: Op, cells: Row, before_cells: Row) -> RowImages:
 def statement_history(
     table: Table, op: Op, variant: int, at: Instant, row_images: Iterable[RowImages]
 ) -> History:
-    """The history of one statement: op `op` on the table, at the commit time `at`."""
+    """The history of one statement: op `op` on the table, at the commit time `at`. `variant` is the
+    history's seed, by which a writer decides what it leaves to chance.
+    """
     return History((RowChange(at, table, op, tuple(row_images)),), seed=variant)
 
 
 def block(
     seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions
 ) -> bytes:
-    """The random bytes that determine the units of one block."""
+    """The random bytes that determine the units of block `number` of a load."""
     return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(
         BLOCK * UNIT * options.rows
     )

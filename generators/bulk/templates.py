@@ -72,7 +72,9 @@ class Stamp:
         return number % self.modulus if self.modulus else number
 
     def encoded(self, ms: int, seq: int) -> bytes:
-        """The number's bytes in a message of that commit."""
+        """The bytes of the number in a message of the commit at `ms` that is number `seq` within
+        its millisecond.
+        """
         number = self.at(ms, seq)
         return varint(number) if self.binary else b"%d" % number
 
@@ -157,15 +159,18 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
         raise NotLearned("the number of messages varies")
 
     def variants(number: int) -> dict[str, list[Message]]:
-        """Message number `number` of every run, by the slot that the run varied."""
+        """Message number `number` of each change that was written with one value different, by the
+        slot (a column or the commit time) whose value was different.
+        """
         return {slot: [messages[number] for messages in runs] for slot, runs in varied.items()}
 
     return tuple(_message_shape(message, variants(i)) for i, message in enumerate(base))
 
 
 def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
-    """The shape of a message, learned from how it varies with each slot. Raises NotLearned if it
-    varies in other parts than key, value and time.
+    """The shape of a message, learned from the base message and from `varied`, the same message
+    with other values, by the slot whose value differs. Raises NotLearned if anything but key, value
+    and time varies.
     """
     for slot, messages in varied.items():
         for message in messages:
@@ -192,9 +197,9 @@ def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Me
 
 
 def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
-    """The shape of a key or a value, learned from the base message's bytes and from those when each
-    slot varies. Raises NotLearned if a value's bytes cannot be told from its neighbours', or if it
-    is null at times.
+    """The shape of a key or a value, learned from the base message's bytes and from `varied`, the
+    bytes with other values, by the slot whose value differs. Raises NotLearned if a value's bytes
+    cannot be told from its neighbours', or if only some of the messages have null here.
     """
     has_null = [value is None for value in itertools.chain(*varied.values())]
     if base is None and all(has_null):
@@ -286,8 +291,9 @@ def _common_prefix_length(first_bytes: bytes, second_bytes: bytes) -> int:
 
 
 def _widened_span(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
-    """Span i, widened by at most _MARGIN bytes on each side, which may depend on the slot's value,
-    too: up to the neighbouring span, or a third of the way to it if it is of the same slot.
+    """Span i with up to _MARGIN bytes more on each side, because the bytes around a value, such as
+    its length, may depend on the value, too. It grows at most to the neighbouring span, or a third
+    of the way to it if both belong to one slot.
     """
     start, end, slot = spans[i]
     room_before = start - (spans[i - 1][1] if i else 0)
@@ -386,8 +392,8 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
 
 
 def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
-    """The bytes of the numbers at these spans in another message, where they may have other
-    lengths. Raises NotLearned if anything else differs from `base`.
+    """The bytes of the numbers that stand at these spans of `base`, as the other message `data` has
+    them, where they may have other lengths. Raises NotLearned if anything else differs from `base`.
     """
     numbers, last, at = [], 0, 0
     for start, end, binary in spans:
@@ -410,8 +416,8 @@ def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) ->
 
 
 def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
-    """How a time stands in these texts of the known TIMES. Raises NotLearned if it is no known
-    function of the time.
+    """How a number depends on the commit time, from its texts in the messages of the commit times
+    TIMES. Raises NotLearned if no Stamp gives these texts.
     """
     stamp = _fit_stamp(
         [
@@ -478,7 +484,7 @@ def varint(number: int) -> bytes:
 
 
 def _zigzag_number(encoded: bytes) -> int:
-    """The number that Avro's zig-zag integer encodes."""
+    """The number of Avro's zig-zag integer in these bytes."""
     value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(encoded))
     return value >> 1 if not value & 1 else -(value + 1 >> 1)
 

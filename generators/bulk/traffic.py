@@ -91,7 +91,9 @@ def _from_templates(
     count: int | None,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of the units from `start` on, filled into templates block by block."""
+    """The messages of `count` load units from `start` on (without an end if None), filled into the
+    templates of `fast`, a Filler, block by block.
+    """
     end = None if count is None else start + count
     while end is None or start < end:
         number, place = divmod(start, BLOCK)
