@@ -25,11 +25,11 @@ def tables_of(history: History) -> tuple[Table, ...]:
 
 
 def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """The messages with the rows that a decoder must return at the scenario's level.
-
-    At level two the table of the first change is requested, and the decoder must return no row for
-    other tables. If messages have neither database nor schema, a decoder cannot tell a table of the
-    same name in another database from the requested one, so it must return its rows, too.
+    """The messages with the rows that a decoder must return for them at the scenario's level; at
+    level one all. At level two the table of the first change is requested, and the decoder must
+    return no row for other tables. If messages have neither database nor schema, a decoder cannot
+    tell a table of the same name in another database from the requested one, so it must return its
+    rows, too.
     """
     table_by_event = {
         number: (event.table.database, event.table.schema, event.table.name)
@@ -101,8 +101,8 @@ def case_of(
 
 
 def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]:
-    """All named scenarios of a profile, in a fixed order: first those of its source, then the
-    format's own.
+    """All named scenarios of a profile, in a fixed order: first those of its source (the large ones
+    only for the format's first profile), then the format's own.
     """
     yield from boundaries.scenarios(profile.database, fmt.supports, profile.source)
     if profile is fmt.profiles[0]:

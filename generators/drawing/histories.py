@@ -106,8 +106,10 @@ def draw_table(
     supports: Callable[[SourceType], bool],
     source: databases.Source = databases.MYSQL,
 ) -> Table:
-    """Draws a table: two draws, and one for each column. The high digits of a column's number
-    choose its type, the low ones its name and whether it is nullable.
+    """Draws a table of a database with `low` to `high` columns of supported types: two draws, and
+    one for each column. `keyed` True asks for a primary key, False for no key, None leaves it open.
+    The high digits of a column's number choose its type, the low ones its name and whether it is
+    nullable.
     """
     groups, key_groups = (
         _values.type_groups(supports, False, source.name),
@@ -140,8 +142,8 @@ def draw_table(
 
 @lru_cache(maxsize=16)
 def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
-    """All combinations of a table's name, whether its key comes last, and its kind of key; plain
-    ones first.
+    """A strategy for three facts of a table: its name, whether its key's columns come last, and its
+    kind of key, one of `shapes`. Plain ones come first.
     """
     # Two in three tables have their key first.
     key_last = (False, False, True)
@@ -176,7 +178,9 @@ def masks(count: int) -> SearchStrategy[int]:
 
 
 def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
-    """Draws the row after an UPDATE: the columns of a drawn mask get new values."""
+    """Draws the row that an UPDATE makes of the row `before`: the columns of a drawn mask get new
+    values.
+    """
     mask = draw(masks(len(table.columns)))
     after = dict(before)
     for i, column in enumerate(table.columns):
@@ -211,8 +215,8 @@ def keep_key(table: Table, before: Row, after: Row) -> Row:
 
 
 def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
-    """Draws up to `count` changed rows. A row whose key is taken is left out; an UPDATE to a taken
-    key keeps its key.
+    """Draws the images of up to `count` rows that one statement changes. A drawn row whose key
+    another row of the statement has is left out; an UPDATE to such a key keeps the row's old key.
     """
     used_keys: set[tuple[object, ...]] = set()
     images: list[RowImages] = []
@@ -247,7 +251,7 @@ def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
 
 
 def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowChange:
-    """An INSERT, UPDATE or DELETE of one or more rows."""
+    """Draws an INSERT, UPDATE or DELETE of up to `max_rows` rows, whatever rows the table has."""
     op, count = draw(statements(max_rows))
     return RowChange(at, table, op, draw_images(draw, table, op, count))
 
@@ -324,8 +328,8 @@ class SourceModel:
 
 
 def added_column(name: str, source: databases.Source) -> Column:
-    """The column that ADD COLUMN adds, with its type spelled as in the statement; in MySQL without
-    a display width.
+    """The column that a drawn ADD COLUMN adds, of the source's number type. For MySQL it is
+    declared as the statement spells the type, which has no display width.
     """
     return Column(
         name, source.number, declared=source.number.name if source.name == "mysql" else ""

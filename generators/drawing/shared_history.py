@@ -80,7 +80,9 @@ class Reference:
 
 
 def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
-    """The columns of the shared table that the format can carry, in order."""
+    """The columns of the shared table whose type in the profile's source the format can carry, in
+    order.
+    """
     at = _SOURCES[profile.source]
     return tuple(name for name, kinds in _TYPES.items() if fmt.supports(kinds[at]))
 
@@ -169,7 +171,7 @@ class _SharedStory(Story):
         self._fresh, self._unsent = 0, unsent
 
     def fresh(self) -> Row:
-        """A new row whose key is new, or is that of a deleted row."""
+        """A new row whose key is new, or is that of a row that was deleted or got another key."""
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1
         reused = bool(free) and self.chance.random() < 0.4
@@ -180,7 +182,9 @@ class _SharedStory(Story):
         return {c.name: key if c.name == KEY else self.value(c.name) for c in self.table.columns}
 
     def updated(self, key: Key) -> Row:
-        """The row with this key after an UPDATE of a few columns, sometimes of the key."""
+        """The row with this key after an UPDATE of a few columns, sometimes of the key. In an
+        `unsent` history the long value mostly stays, so that the source does not send it.
+        """
         unchanged_columns = (KEY, LONG) if self._unsent else (KEY,)
         names = [c.name for c in self.table.columns if c.name not in unchanged_columns]
         changed_columns = self.chance.sample(names, self.chance.randint(1, 4))
@@ -192,7 +196,9 @@ class _SharedStory(Story):
         return {**self.rows[key], **{n: self.value(n) for n in changed_columns}, **moved}
 
     def value(self, name: str) -> Value:
-        """A random value for the column."""
+        """A random value for the column of that name; in an `unsent` history a long text for the
+        long column.
+        """
         if self._unsent and name == LONG:
             return _long_text(self.chance)
         return _value("number" if name == ADDED else name, self.chance)

@@ -411,7 +411,9 @@ def _draw_some(
     )
     @given(strategy)
     def collect(value: T) -> None:
-        """Keeps one drawn value, and reports every hundredth to `progress`."""
+        """Keeps one drawn value, and passes the number of values drawn so far to `progress` at
+        every hundredth.
+        """
         drawn.append(value)
         if progress and len(drawn) % 100 == 0:
             progress(len(drawn))
@@ -514,14 +516,16 @@ def _types(
 
 @st.composite
 def _by(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
-    """Makes a strategy of a function. Its repr is short: Hypothesis warns of the long ones that
-    formats and wide tables would give.
+    """The strategy that draws with the function `make` (`draw` is Hypothesis's own argument). Its
+    repr is short: Hypothesis warns of the long ones that formats and wide tables would give.
     """
     return make(draw)
 
 
 def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
-    """Draws a change of a wide table in which few columns have values."""
+    """Draws a change of one row of a wide table: beside the key and the NOT NULL columns only 1 to
+    5 columns have values, the others are NULL.
+    """
     key = set(table.handle_key)
     free = [i for i, c in enumerate(table.columns) if c.name not in key]
     bare: dict[str, Value] = {c.name: None for c in table.columns}
@@ -602,8 +606,8 @@ def _source_of(event: SchemaChange) -> databases.Source:
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
-    """A statement's SQL for another database and with a suffix at the tables' names: drawn text is
-    made again, other text has its quoted names replaced.
+    """A statement's SQL for another database, with a suffix at the tables' names. A statement that
+    `ddl_text` made is made again; in any other text the quoted names are replaced.
     """
     old_name, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions

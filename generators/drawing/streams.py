@@ -120,20 +120,24 @@ class Story(ABC):
 
     @abstractmethod
     def fresh(self) -> Row | None:
-        """A new row whose key no existing row and no other row of the statement has; None if there
-        is none left.
+        """Makes a new row whose key no existing row and no other row of the current statement has;
+        None if there is none left.
         """
 
     @abstractmethod
     def updated(self, key: Key) -> Row:
-        """The row with this key after an UPDATE of a few columns, sometimes of the key."""
+        """Makes the row that an UPDATE leaves of the existing row with this key: a few columns
+        change, sometimes the key.
+        """
 
     def key(self, cells: Row) -> Key:
-        """The key of a row."""
+        """The values of the table's primary key in a row, by which the history knows the row."""
         return tuple(cells[name] for name in self.table.primary_key)
 
     def run(self, changes: int) -> None:
-        """Makes the whole history, with about `changes` row changes."""
+        """Makes the whole history: the table's schema in advance, about `changes` row changes with
+        the statements, watermarks and heartbeats between them, and a last watermark.
+        """
         self.events.append(Bootstrap(self.now(), self.table))
         statement_at = {
             changes * (n + 1) // (len(self.statements) + 1): statement_kind
@@ -164,8 +168,9 @@ class Story(ABC):
         self.events.append(Watermark(self.now()))
 
     def now(self, *, soon: bool = False) -> Instant:
-        """The time of the next commit. Commits are a second apart, since some writers write whole
-        seconds; with `soon` the commit is in the same millisecond as the last one.
+        """The time of the next commit, which it moves on. Commits are a second apart, since some
+        writers write whole seconds; with `soon` the commit is in the same millisecond as the last
+        one.
         """
         self._at = (
             Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
@@ -173,8 +178,9 @@ class Story(ABC):
         return self._at
 
     def soon(self, share: float) -> None:
-        """With probability `share`, changes a row of the last commit again in the same millisecond;
-        only in a `fine` history.
+        """With probability `share`, changes a row of the last commit again in the same millisecond.
+        It does so only in a `fine` history, whose messages have positions that tell such changes
+        apart.
         """
         if self.fine and self._touched and self.chance.random() < share:
             self.transaction(1, soon=True)
@@ -211,8 +217,9 @@ class Story(ABC):
             self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
 
     def apply(self, image: RowImages) -> None:
-        """Applies the change of one row to the table's rows, and notes which keys are moved or gone
-        and which event was a key's last.
+        """Applies the change of one row to the table's rows, and notes three things: keys that an
+        UPDATE replaced (`moved`), keys of deleted rows (`gone`), and the event that last changed
+        each row.
         """
         old = None if image.before is None else self.key(image.before)
         new = None if image.after is None else self.key(image.after)
@@ -288,7 +295,9 @@ class Story(ABC):
     def change(
         self, action: str, sql: str, before: Table | None, *, exists_after: bool = True
     ) -> None:
-        """Adds the event of a statement. `before` is the table before it, None if it is created."""
+        """Adds the event of a DDL statement with this action and SQL. `before` is the table before
+        the statement, None if the statement creates it.
+        """
         after = self.table if exists_after else None
         self.events.append(
             SchemaChange(

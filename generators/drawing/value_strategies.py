@@ -165,13 +165,15 @@ def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
 
 
 def _near(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of all types of the same source with the same logical type."""
+    """The boundary values of all types that have the same source and the same logical type as this
+    one.
+    """
     return _near_of(type.source, type.logical)
 
 
 def _digits(type: SourceType) -> tuple[int, int]:
-    """The precision and scale of drawn decimals: those of the type, or common ones for a type
-    without.
+    """The precision and scale of decimals that are drawn for a type: its own, or 40 and 12 for
+    PostgreSQL's numeric without precision.
     """
     return (
         (40, 12)
@@ -346,8 +348,8 @@ def _fractions(fsp: int) -> SearchStrategy[int]:
 
 
 def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
-    """The strategy of instants from day `low` to day `high` since 1970, in microseconds and in
-    units of the type's fractional seconds.
+    """The strategy of moments from day `low` to day `high` since 1970, in microseconds, with no
+    finer fraction of a second than the type holds.
     """
 
     def join(parts: tuple[int, int, int]) -> int:
@@ -398,7 +400,9 @@ def _documents() -> SearchStrategy[Any]:
 
 
 def _composite(type: SourceType) -> SearchStrategy[Any]:
-    """A strategy for the contents of PostgreSQL's hstore and arrays."""
+    """A strategy for the contents of PostgreSQL's hstore, an object of texts, and of its arrays, a
+    list.
+    """
     texts = st.none() | st.sampled_from(_JSON_TEXTS) | st.text(_STORABLE, max_size=6)
     match type.name:
         case "hstore":
@@ -541,8 +545,8 @@ STEPS: Final = 4096
 
 
 def type_at(groups: tuple[tuple[SourceType, ...], ...], number: int) -> SourceType:
-    """The type for a number below `STEPS * len(groups)`: one draw chooses both the group and the
-    type.
+    """The type that a drawn number stands for. The number is below `STEPS * len(groups)`, so that
+    one draw chooses both the group and the type in it.
     """
     family, position = divmod(number, STEPS)
     group = groups[family]

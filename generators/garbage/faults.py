@@ -84,7 +84,7 @@ def _drop_last_byte(value: bytes) -> bytes | None:
 
 
 def _wrap_in_array(value: bytes) -> bytes:
-    """The value with its document inside a JSON array."""
+    """The value with its document inside a JSON array of one element."""
     document, end = _split(value)
     return b"[" + document + b"]" + end
 
@@ -115,7 +115,9 @@ def _duplicate_key(value: bytes) -> bytes | None:
 
 
 def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
-    """Puts bytes at the start of the first string that is not a member's name."""
+    """The function that puts bytes at the start of the first string of a value that is no member's
+    name.
+    """
 
     def insert(value: bytes) -> bytes | None:
         """The value with the bytes inside its first string that is no member's name; None if it has
@@ -131,7 +133,9 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
 
 
 def _add_member(member: bytes) -> Callable[[bytes], bytes | None]:
-    """Adds text behind the object's last member, before its closing brace."""
+    """The function that adds the text `member` behind the last member of a value's JSON object,
+    before its closing brace.
+    """
 
     def add(value: bytes) -> bytes | None:
         """The value with the member added; None if it is not an object, or an empty one."""
@@ -144,8 +148,8 @@ def _add_member(member: bytes) -> Callable[[bytes], bytes | None]:
 
 
 def _add_to_schema(member: bytes) -> Callable[[bytes], bytes | None]:
-    """Adds text behind the first opening brace of the schema that Kafka Connect writes beside a
-    payload.
+    """The function that adds the text `member` behind the first opening brace of the schema that
+    Kafka Connect writes beside a payload.
     """
 
     def add(value: bytes) -> bytes | None:
@@ -157,7 +161,9 @@ def _add_to_schema(member: bytes) -> Callable[[bytes], bytes | None]:
 
 
 def _quote_text_by_apostrophes(value: bytes) -> bytes | None:
-    """Puts apostrophes around the first plain text that is not a member's name."""
+    """The value with apostrophes in place of the quotes of its first string that is no member's
+    name and holds no apostrophe or backslash; None if it has no such string.
+    """
     for match in _STRING.finditer(value):
         string = match.group()[1:-1]
         if not _COLON.match(value, match.end()) and not re.search(rb"['\\]", string):
@@ -195,7 +201,10 @@ _ROWS: Final = ("newColumns", "data", "after", "row")
 def _change_member(
     names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]
 ) -> Callable[[bytes], bytes | None]:
-    """Changes the first of these members of the object, its payload or its metadata."""
+    """The function that applies `change` to the first member of these names in a value's payload
+    (the whole document where there is none), or else in its metadata. `change` gets the object and
+    the member's name.
+    """
 
     def apply(value: bytes) -> bytes | None:
         """The value with its member changed and written again as JSON; None if it has none of the
@@ -460,7 +469,9 @@ _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 
 
 def applicable(faults: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
-    """The faults that make sense under the compression of whole values (none, snappy, lz4)."""
+    """The faults that can be applied under the compression of whole values (none, snappy, lz4):
+    under snappy or lz4 only those that spoil compressed values, too (`packed`).
+    """
     return tuple(fault for fault in faults if compression == "none" or fault.packed)
 
 
@@ -480,7 +491,9 @@ def apply(written: Written, fault: Fault) -> Written:
 
 
 def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
-    """The level-two row that a message would have carried, had the fault not spoiled it."""
+    """A level-two scenario that inserts one row. A case replaces its message by one that the fault
+    has spoiled, so that the row is lost.
+    """
     cells: Row = {"a": 1, "b": "x", "c": None}
     change = boundaries.insert(boundaries.keyless(source), cells)
     return boundaries.scenario(
@@ -494,10 +507,8 @@ def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
 def fault_scenarios(
     database: str, source: str = "mysql", faults: Iterable[Fault] = FAULTS
 ) -> Iterator[tuple[Fault, Scenario]]:
-    """Each fault with an INSERT and an UPDATE to whose messages it applies; level one, each with a
-    table of the source.
-
-    Raises UnknownName.
+    """Each fault with two level-one scenarios to whose messages it is applied: an INSERT and an
+    UPDATE in a table of the source. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
@@ -657,8 +668,10 @@ _NO_NUMBER: Final = str(10**20)
 
 
 def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way, str, Value]]:
-    """Every kind of types and way in which a cell of it is unfit, but for what fits in the format
-    (`LOGICAL/WAY`, and why), with the column and its value.
+    """The combinations of a kind of types and a way in which a cell is no value of such a type,
+    each with a column of the source and the value that its INSERT has. Left out are the
+    combinations `LOGICAL/WAY` of FITS and `fits`, whose cells a decoder may well read, and kinds
+    for which the source has no column.
     """
     for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
         column = of_mysql if source == "mysql" else of_postgresql
@@ -668,7 +681,10 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way,
 
 
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix as JSON, strings in the place of strings."""
+    """The cell faults of a JSON format: for each combination of `matrix` the JSON text that
+    replaces the cell. `fits` are combinations `LOGICAL/WAY` that the format can read, with the
+    reason.
+    """
     for logical, way, column, value in matrix(source, fits):
         unfit_value = json.dumps(SAMPLES[logical][3]) if way is Way.OUTSIDE else _BAD[way]
         number = _NO_NUMBER if way is Way.OUTSIDE else ""
@@ -694,15 +710,15 @@ decimal(20,0), bigint, string.
 
 
 def outside_domain(fault: str) -> bool:
-    """Whether the column's default Spark type holds what the cell fault of that name puts there,
-    though its source has no such value.
+    """Whether the column's default Spark type can hold the value that the cell fault of this name
+    puts there, though no column of the source has such a value.
     """
     return fault in _OUTSIDE_DOMAIN
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
-    """The message with `fault.written_form` replaced by `fault.spoiled_form`. The one row expected
-    of a decoder (at level two, typed rows) is CORRUPT. Makes a case of the catalogue.
+    """The message with one cell's `fault.written_form` replaced by `fault.spoiled_form`. A decoder
+    with typed rows (level two) owes one CORRUPT row for it.
 
     If `written_form` is text and not in the message, the writer spells the value otherwise (a
     number, say): the text of the cell of `fault.column` is replaced instead. Raises Refused unless
@@ -712,11 +728,11 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
 
 
 def cell_text(written: Written, fault: CellFault) -> Written:
-    """The same message as level one sees it, without types: it owes the text that stands in the
-    cell, whatever it is, or as well one CORRUPT row. A JSON reader may give an object, or a number
-    that no double holds, as any text.
+    """The message with one cell spoiled, as a decoder without types (level one) reads it: it may
+    return the text that stands in the cell, or one CORRUPT row. Where the cell is an object, or a
+    number that no double holds, any text is right, because JSON readers differ there.
 
-    Raises Refused unless the form occurs exactly once.
+    Raises Refused unless the text to be replaced occurs exactly once.
     """
     value, spoiled_json = _spoil_cell(written, fault), json.loads(_as_written(written, fault)[1])
     changes = []
@@ -773,8 +789,9 @@ def _spoil_cell(written: Written, fault: CellFault) -> bytes:
 
 
 def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
-    """The JSON of the cell that has the fault's value, and what replaces it: a number in the place
-    of a number, if it is one.
+    """Two JSON texts: how the message spells the cell that holds the fault's value, and what the
+    fault puts there. If the message has a number there, the replacement is a number, too, where the
+    fault has one.
     """
     written_json, spoiled_json = str(fault.written_form), str(fault.spoiled_form)
     for change in written.changes:
@@ -793,10 +810,8 @@ def cell_fault_scenarios(
     faults: tuple[CellFault, ...] = CELL_FAULTS,
     source: str = "mysql",
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each cell fault whose column of that source the format has, with the level-two INSERT to
-    which it applies.
-
-    Raises UnknownName.
+    """Each cell fault of a column that the format supports, with the level-two INSERT to whose
+    message it is applied. Raises UnknownName for an unknown source.
     """
     table = boundaries.every_type(supports, source)
     bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
@@ -813,8 +828,8 @@ def cell_fault_scenarios(
 def cell_text_scenarios(
     database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each unfit cell of the matrix, with the level-one INSERT into a table of that column to which
-    it applies.
+    """Each unfit cell of `unfit_cells`, with the level-one INSERT into a table of its column to
+    whose message it is applied.
     """
     columns = {column.name: column for column in boundaries.every_type(supports, source).columns}
     for fault in unfit_cells(source, {}):

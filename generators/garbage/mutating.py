@@ -24,7 +24,7 @@ class Part:
 
     @property
     def is_member(self) -> bool:
-        """Whether the value has a name."""
+        """Whether the value is an object's member, which has a name."""
         return self.start < self.value
 
 
@@ -75,7 +75,7 @@ class Material:
         return int(self.chance.random() * limit)
 
     def pick(self, choices: Sequence[bytes]) -> bytes:
-        """A choice."""
+        """One of the choices, drawn at random."""
         return choices[int(self.chance.random() * len(choices))]
 
     def scale(self, low: int, high: int) -> int:
@@ -83,7 +83,7 @@ class Material:
         return int(low * (high / low) ** self.chance.random())
 
     def part(self) -> Part:
-        """A value inside the document; the whole document where there is none."""
+        """A random value inside the JSON document; the whole document where there is none."""
         values = parts(self.value)
         return (
             values[int(self.chance.random() * len(values))]
@@ -92,7 +92,7 @@ class Material:
         )
 
     def replace_range(self, start: int, end: int, replacement: bytes) -> bytes:
-        """The value with a range replaced."""
+        """The message's bytes with those from `start` to `end` replaced."""
         return self.value[:start] + replacement + self.value[end:]
 
 
@@ -255,7 +255,7 @@ def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
 
 
 def _replace_value(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
-    """The mutation that replaces a value of the document with one of these texts."""
+    """The mutation that replaces a random value of the JSON document with one of these texts."""
 
     def replaced(m: Material) -> bytes:
         part = m.part()
@@ -405,8 +405,8 @@ JSON: Final = (
 
 
 def _varint(number: int) -> bytes:
-    """A long as Avro writes it: zig-zag, seven bits to a byte; not through fastavro, which refuses
-    numbers beyond a long.
+    """A number in Avro's encoding of a long: zig-zag, seven bits to a byte. Fastavro is not used
+    because it refuses numbers beyond a long.
     """
     remaining, data = (number << 1) ^ (number >> 70), bytearray()
     while remaining > 0x7F:
@@ -432,8 +432,8 @@ def _replace_length(m: Material) -> bytes:
 
 
 def _make_number_overlong(m: Material) -> bytes:
-    """Spells a number with more bytes than it needs: the high bit says that more follow, and those
-    are zeros.
+    """A random byte, taken as the end of Avro's number, is followed by bytes of zeros that belong
+    to the number: each byte but the last has the high bit, which says that more follow.
     """
     place = m.below(len(m.value))
     return m.replace_range(
@@ -442,7 +442,9 @@ def _make_number_overlong(m: Material) -> bytes:
 
 
 def _shift_byte(m: Material) -> bytes:
-    """A byte plus or minus one: the next branch of a union, the next symbol, one item more."""
+    """A random byte becomes one or two larger or smaller. In Avro this may be the next branch of a
+    union, the next symbol or one item more.
+    """
     place = m.below(len(m.value))
     return m.replace_range(
         place, place + 1, bytes(((m.value[place] + (2, -2, 1, -1)[m.below(4)]) & 0xFF,))

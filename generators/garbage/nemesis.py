@@ -73,14 +73,14 @@ class Nemesis:
     unsent: bool = False
 
     def __call__(self, stream: Stream, seed: int) -> Stages:
-        """The stages of the stream under this nemesis and seed."""
+        """The stages into which this nemesis cuts the disturbed stream; the seed decides where."""
         stages = self.apply(stream, random.Random(f"{seed}/{self.name}"))
         assert len(stages) == STAGES
         return stages
 
 
 def select_nemeses(glob: str) -> tuple[Nemesis, ...]:
-    """The nemeses that match. Raises NothingSelected."""
+    """The nemeses whose names match a glob. Raises NothingSelected if there is none."""
     matching = tuple(nemesis for nemesis in NEMESES if fnmatchcase(nemesis.name, glob))
     if not matching:
         raise NothingSelected(
@@ -91,7 +91,7 @@ def select_nemeses(glob: str) -> tuple[Nemesis, ...]:
 
 
 def _cut(messages: Sequence[Written], borders: Iterable[int]) -> Stages:
-    """The messages cut before each of STAGES - 1 places."""
+    """The messages as stages, cut before each of STAGES - 1 places."""
     places = (0, *sorted(borders), len(messages))
     return tuple(tuple(messages[low:high]) for low, high in itertools.pairwise(places))
 
@@ -101,8 +101,8 @@ def _evenly(messages: Sequence[Written]) -> Stages:
 
 
 def _repeat_message(written: Written, later_ms: int) -> Written:
-    """The message again: the same bytes under a later record timestamp, as from a restarted
-    writer.
+    """The message as a restarted writer sends it again: the same bytes, with the record timestamp
+    `later_ms` later.
     """
     return replace(
         written,
@@ -115,8 +115,9 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
-    """A third of the messages again: at once, or any number of messages later; and of two commits
-    of a millisecond the first one behind the second.
+    """Repeats a third of the messages, at once or any number of messages later. Of two commits with
+    the same time, the first one is repeated behind the second. `restarted_ms` is how much later a
+    repeated record's timestamp is.
     """
     keyed = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(keyed)
@@ -137,7 +138,7 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
 
 
 def _soon(old: Written, new: Written) -> bool:
-    """Whether they tell of two commits of one time."""
+    """Whether two messages of rows belong to two commits that have the same commit time."""
     return (
         old.message.event != new.message.event
         and old.changes[0].commit_time_us == new.changes[0].commit_time_us is not None
@@ -145,12 +146,14 @@ def _soon(old: Written, new: Written) -> bool:
 
 
 def _copied(stream: Stream, chance: random.Random) -> Stages:
-    """The same by a tool that copies records with their timestamps."""
+    """Repeats messages as `_duplicate` does, with the timestamps of the first time, as a tool does
+    that copies records.
+    """
     return _duplicate(stream, chance, 0)
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
-    """Twice in the middle the stream continues from an older place; at the end everything comes
+    """Twice in the middle the stream continues from an older place; at the end all messages come
     once more.
     """
     size = len(stream.written)
@@ -169,8 +172,8 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _compacted(stream: Stream, chance: random.Random) -> Stages:
-    """The first two looks find what compaction left: in the topics of rows the last record of each
-    key, and for some keys whose last record is a tombstone, nothing.
+    """The reader's first two looks find what log compaction left: in the topics of rows the last
+    record of each key, and for some keys whose last record is a tombstone, nothing.
     """
     end, size = _compacted_end(stream.written), len(stream.written)
     first, second, *later_stages = _cut(stream.written, (end // 2, end, (end + size) // 2))
@@ -185,8 +188,8 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
     }
 
     def after_compaction(number: int, written: Written) -> Written:
-        """A message as compaction leaves it: marked as removed, and without expected rows, if a
-        later record has its key or nothing is left of the key.
+        """The message of that number as log compaction leaves it. If a later record has its key, or
+        the key's tombstone is gone, too, its value is REMOVED and no rows are expected of it.
         """
         key = written.message.topic, written.message.partition, written.message.key
         if written.message.topic not in topics or (last[key] == number and key not in gone):
@@ -201,8 +204,8 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _compacted_end(written: Sequence[Written]) -> int:
-    """Where compaction ended: in the middle, or after the first UPDATE behind it that leaves a
-    row's INSERT removed for good.
+    """The number of messages that compaction has seen: half of them, or more, up to the first
+    UPDATE that removes its row's INSERT for good.
     """
     alone: dict[tuple[str, int, bytes | None], int | None] = {}
     for number, w in enumerate(written):
@@ -216,7 +219,7 @@ def _compacted_end(written: Sequence[Written]) -> int:
 
 
 def is_removed(message: Message) -> bool:
-    """Whether a message stands for a record that was removed."""
+    """Whether a message only marks the place of a record that compaction has removed."""
     return message.value == REMOVED
 
 
@@ -242,8 +245,8 @@ def _places(size: int, chance: random.Random) -> list[int]:
 
 
 def _control_lags(stream: Stream, chance: random.Random) -> Stages:
-    """The partition that carries statements and schemas is read last; without these, any
-    partition.
+    """The partition that carries statements and schemas is read last; in a stream without these a
+    random partition.
     """
     partitions = _partitions(stream.written)
     if not partitions:
@@ -271,7 +274,7 @@ def _is_control(written: Written) -> bool:
 
 
 def _rebatch(stream: Stream, chance: random.Random) -> Stages:
-    """Cuts stages at random places, some next to each other."""
+    """Cuts the stream into stages at random places, two of which are next to each other."""
     size = len(stream.written)
     place = chance.randint(0, size)
     return _cut(stream.written, (place, min(size, place + 1), chance.randint(0, size)))
@@ -294,8 +297,8 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
-    """Watermarks come again behind higher ones, and rows behind watermarks that have passed them,
-    in a later look.
+    """Watermarks come again behind higher ones. In the reader's later looks rows come again, behind
+    watermarks that have passed their commit time.
     """
     first, second, third, fourth = _evenly(stream.written)
 
@@ -303,8 +306,8 @@ def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
         return tuple(_repeat_message(w, 900_000) for w in messages if _is_watermark(w))
 
     def repeat_rows(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
-        """Rows again, no deletes: a deleted row that comes back shows who believed the late
-        ones.
+        """Most of the messages of rows once more, `later_ms` later, without deletes: if a deleted
+        row comes back, the reader has believed the late messages.
         """
         for written in messages:
             if (
@@ -327,8 +330,8 @@ def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
-    """Everything in three looks; then, alone and hours later, of each row the change before its
-    last one.
+    """All messages arrive until the reader's third look; the fourth finds, of each row, only the
+    change before its last one again, with a timestamp an hour later.
     """
     size = len(stream.written)
     first, second, third, _ = _cut(stream.written, (size // 3, 2 * size // 3, size))
@@ -346,8 +349,8 @@ def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
-    """Stages end with the DELETE of a row; the next one begins with the changes of that row that
-    came before it, again.
+    """The reader's looks end with the DELETE of a row, and the next one begins with the changes of
+    that row from before the DELETE, repeated.
     """
     places = {id(written): number for number, written in enumerate(stream.written)}
     deletes: list[tuple[int, tuple[Written, ...]]] = []
@@ -380,8 +383,8 @@ class _ChangeOfRow(NamedTuple):
 
 
 def _changes_by_row(messages: Iterable[Written]) -> dict[object, list[_ChangeOfRow]]:
-    """The changes of each row in the order of the messages, by table and key; of a message that
-    does not tell the key it is the first column.
+    """The changes of each row in the order of the messages, by table and key. Where a message does
+    not say which columns are the key, the first column is taken.
     """
     changes_by_row: dict[object, list[_ChangeOfRow]] = {}
     for written in messages:
@@ -422,8 +425,8 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Written | None:
-    """A row's message spoiled by the first applicable fault; None for other messages: not every
-    format has faults for them.
+    """The message of a row, spoiled by the first fault that can be applied to it; None for any
+    other message, for which not every format has faults.
     """
     for fault in applicable_faults if _is_row(written) else ():
         if written.message.value is not None and fault.apply(written.message.value) is not None:
@@ -432,7 +435,9 @@ def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Writ
 
 
 def _all_at_once(stream: Stream, chance: random.Random) -> Stages:
-    """Garbage and repeats on partitions that lag behind each other, and all of it again."""
+    """Several disturbances together: unreadable messages, repeats and partitions that lag behind
+    each other; at the end all messages come again.
+    """
     with_garbage = tuple(itertools.chain.from_iterable(_corrupt(stream, chance)))
     stages = _duplicate(replace(stream, written=with_garbage), chance)
     with_repeats = tuple(itertools.chain.from_iterable(stages))

@@ -104,8 +104,8 @@ def json_remains(value: bytes | None) -> Remains:
 
 
 def _container_remains(document: object) -> Remains:
-    """What is left of a document that is no object; an array of one object counts as that
-    object.
+    """What can be read of a JSON document that is no object: an array of one object is doubtful,
+    everything else unreadable.
     """
     if type(document) is list and len(document) == 1 and type(document[0]) is dict:
         return Remains(State.DOUBTFUL, "wrapped")
@@ -121,8 +121,8 @@ def _printed_length(document: object) -> int:
 
 
 def _classify_refused(value: bytes) -> Remains:
-    """Classifies what orjson refuses: broken, doubtful, or merely beyond its limits of depth and of
-    numbers.
+    """What can be read of JSON that the fast parser orjson refuses: it is broken, doubtful, or
+    merely deeper or with larger numbers than orjson takes.
     """
     doubts = []
     try:
@@ -186,8 +186,8 @@ def _has_raw_control(json_text: str, start: int) -> bool:
 
 
 def _is_truncated(json_text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the error is the end of the text: behind it is only the token that the error
-    names.
+    """Whether Python's JSON parser failed because the text ends too early: behind the error there
+    is only the token that the error names.
     """
     return error.msg.startswith("Unterminated string") or error.pos >= len(
         json_text.rstrip(" \t\n\r")
@@ -209,8 +209,8 @@ _PAIRS: Final = str.maketrans("]}", "[{")
 
 
 def _end_of_deep_value(json_text: str, start: int) -> int | str:
-    """The end of the value that begins at `start`, or its fault; of any depth, since it keeps its
-    own stack.
+    """The end of the JSON value that begins at `start`, or the tag of its fault as a text. Unlike a
+    recursive parser it takes values of any depth, since it keeps its own stack.
     """
     open_containers: list[str] = []
     expected, position = "value", start
@@ -261,14 +261,16 @@ def _end_of_deep_value(json_text: str, start: int) -> int | str:
 
 
 def avro_remains(schemas: Sequence[Any]) -> Oracle:
-    """The oracle of raw Avro records of any of these schemas, read by fastavro."""
+    """The function that says what can be read of a value of raw Avro, by the schema of `schemas`
+    that reads most of it. Fastavro is the reader.
+    """
     import fastavro
 
     parsed = [fastavro.parse_schema(physical(schema)) for schema in schemas]
 
     def attempt(value: bytes, schema: Any, errors: str) -> Remains:
-        """What remains of the Avro bytes when they are read by the schema, with Python's way to
-        handle bytes that are no UTF-8.
+        """What can be read of the bytes by one Avro schema. `errors` is Python's way to handle text
+        that is no UTF-8 (`strict` or `replace`).
         """
         source = io.BytesIO(value)
         try:
@@ -292,7 +294,7 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
         )
 
     def read_avro(value: bytes | None) -> Remains:
-        """What remains of a value of Avro: the best outcome of all schemas."""
+        """What can be read of a value of raw Avro, or of none, by the schema that reads most of it."""
         if value is None:
             return NULL
         if not value:
@@ -326,8 +328,8 @@ _WORSE: Final = {State.READABLE: 0, State.DOUBTFUL: 1, State.UNREADABLE: 2}
 
 
 def physical(schema: Any) -> Any:
-    """The schema without logical types: a time outside the day is well-formed data of the type
-    below it.
+    """An Avro schema without its logical types. A time beyond a day, say, is then a well-formed
+    number of the type below it.
     """
     match schema:
         case dict():
@@ -342,8 +344,8 @@ def physical(schema: Any) -> Any:
 
 
 def packed_remains(inner: Oracle, compression: str) -> Oracle:
-    """The oracle of values compressed as a whole (snappy blocks, LZ4 frames). Raises ValueError for
-    another compression.
+    """The function that decompresses a whole value (snappy block, LZ4 frame) and asks `inner` what
+    can be read of it. Raises ValueError for another compression.
     """
     import cramjam
 
@@ -353,8 +355,8 @@ def packed_remains(inner: Oracle, compression: str) -> Oracle:
     decompress = undo[compression]
 
     def read_packed(value: bytes | None) -> Remains:
-        """What can still be read of a compressed value: the inner oracle's answer for the
-        decompressed bytes, or unreadable if they cannot be decompressed.
+        """What can be read of a compressed value: the answer of `inner` for the decompressed bytes,
+        or unreadable if they cannot be decompressed.
         """
         if value is None:
             return NULL

@@ -116,8 +116,8 @@ class Ledger:
         return self._acknowledged + self._confirmed_count()
 
     def count_failure(self, error: KafkaError) -> None:
-        """Counts a message that the client could not deliver, and keeps the texts of the first
-        different errors.
+        """Counts a message that the client could not deliver, and keeps the error's text if it is
+        one of the first different ones.
         """
         self.failed += 1
         self.timed_out |= error.code() == self._codes._MSG_TIMED_OUT
@@ -127,7 +127,9 @@ class Ledger:
             self.errors.append(error_text)
 
     def time_report(self, error: KafkaError | None, report: confluent_kafka.Message) -> None:
-        """Counts a delivery report, and adds the time since the client got the message."""
+        """Counts a delivery report, and adds the time since the client got the message to the
+        latencies.
+        """
         self.count_report(error, report)
         latency = report.latency()
         if error is None and latency is not None:
@@ -143,8 +145,8 @@ class Ledger:
         def report(
             number: int, intended: float, error: KafkaError | None, message: confluent_kafka.Message
         ) -> None:
-            """Notes the broker's answer to one message: a failure, or the offset and the
-            latency.
+            """Notes the broker's answer to message `number`, which was due at the time `intended`:
+            a failure, or the offset and the latency.
             """
             nonlocal last
             if error is not None:

@@ -216,9 +216,9 @@ class Paced:
             raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
     def poll(self, seconds: float) -> None:
-        """Handles delivery reports for up to `seconds` and reports progress. Raises PublishError if
-        the broker has stopped answering, or if the topic may not be written, so that all later
-        messages would fail, too.
+        """Handles the client's delivery reports for up to `seconds`, and passes the number of
+        confirmed messages to `progress`. Raises PublishError if the broker has stopped answering,
+        or if the topic may not be written, so that all later messages would fail, too.
         """
         self.producer.poll(seconds)
         now = time.monotonic()
@@ -264,8 +264,8 @@ class Paced:
         self.poll(0)
 
     def error(self, what: str) -> PublishError:
-        """Drops all queued messages, and returns the error for `what` with the progress and a
-        remedy.
+        """Drops all queued messages, and returns the PublishError to raise: `what` went wrong, how
+        many messages were confirmed, and what the user can do.
         """
         self.abandon()
         done = self.ledger.acknowledged
@@ -319,8 +319,9 @@ class Paced:
         return self.number - first
 
     def _plain(self, messages: Iterable[Message]) -> int:
-        """Gives the client all messages without a schedule, timestamps of ours and single reports,
-        so that nothing is kept for a message. Returns their number.
+        """Gives the client all messages as fast as possible, with the writer's timestamps and
+        without a delivery report for each, so that nothing is kept of a message. Returns their
+        number.
         """
         chunk = self.number // _LARGEST_BURST
         report = (
@@ -350,8 +351,8 @@ class Paced:
         return number - first
 
     def _hand(self, message: Message, report: Callback, timestamp_ms: int) -> None:
-        """Gives the client one message; waits while its queue is full. A message that the client
-        refuses counts as failed; no report of it will come.
+        """Gives the client one message, and waits while its queue is full. A message that the
+        client refuses counts as failed, and `report` is never called for it.
         """
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
@@ -393,7 +394,7 @@ class Paced:
             self.transact(lambda: self.producer.commit_transaction(self.timeout_s))
 
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
-        """Handles delivery reports until the time `until`, or until `stop()` is true."""
+        """Handles the client's delivery reports until the time `until`, or until `stop()` is true."""
         while (early := until - self.clock()) > 0 and not stop():
             # The client waits for whole milliseconds: with less it would not wait at all, and this
             # loop would take a core.
@@ -507,8 +508,8 @@ def publish_paced(
 def _produce(
     run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]
 ) -> None:
-    """Gives the client the messages of the input when they are due, until the input ends or `over`
-    says so.
+    """Gives the client the messages of `source` when they are due, until they end, the time `end`
+    comes, or `over()` is true.
     """
     clock, rate, burst = run.clock, run.rate, 64
     while not over():

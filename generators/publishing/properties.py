@@ -128,8 +128,8 @@ def parse_property(assignment: str) -> tuple[str, str]:
 
 
 def read(path: Path) -> dict[str, str]:
-    """The properties of a file: NAME=VALUE lines, empty lines, lines that begin with #. Raises
-    UsageError.
+    """The Kafka client's properties in a file: NAME=VALUE lines, empty lines, lines that begin with
+    #. Raises UsageError for a file that cannot be read, and for any other line.
     """
     try:
         lines = path.read_text("utf-8").splitlines()

@@ -40,7 +40,7 @@ def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
     from confluent_kafka.admin import AdminClient
 
     def note(error: KafkaError) -> None:
-        """Passes an error of the Kafka client on to the caller of `admin_of`, if there is one."""
+        """Adds an error's text to the list `heard` of the caller of `admin_of`, if it gave one."""
         if heard is not None:
             heard.append(error.str())
 
@@ -100,7 +100,9 @@ def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
 
 
 def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetadata]:
-    """The names of the topics that this client may see. Raises HarnessError."""
+    """The topics that this client may see, by name. Raises HarnessError if the broker does not
+    answer within `timeout_s`.
+    """
     kafka = client()
     heard: list[str] = []
     admin = admin_of(bootstrap, heard)
@@ -123,7 +125,7 @@ def _forbids(error: BaseException) -> bool:
 
 
 def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
-    """`create_topics` with one topic."""
+    """Creates one topic as `create_topics` does, with its settings and errors."""
     create_topics(bootstrap, {name: partitions}, timeout_s)
 
 
@@ -190,7 +192,9 @@ def create_topics(
 
 
 def config_of(append_time: bool) -> Mapping[str, str]:
-    """The configuration of a topic to be created."""
+    """The configuration of a topic to be created; with `append_time` the broker sets the records'
+    timestamps.
+    """
     return (
         {**TOPIC_CONFIG, "message.timestamp.type": "LogAppendTime"} if append_time else TOPIC_CONFIG
     )
@@ -258,7 +262,9 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
 
 
 def sized(bootstrap: Target, topic: str | None, error_text: str) -> str:
-    """The error text for a refused message; for one that is too large, with the topic's limit."""
+    """The text of an error for a message that was refused. If it was too large, the topic's limit
+    is added.
+    """
     if "size too large" not in error_text:
         return error_text
     limit, whose = (
@@ -294,8 +300,8 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
 
 
 def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
-    """For each partition of a topic the first offset, and the offset that the next record will get.
-    Raises HarnessError.
+    """For each partition of a topic, by number, the first offset and the offset that the next
+    record will get. Raises HarnessError if they cannot be had in time.
     """
     kafka = client()
     consumer = kafka.Consumer(
@@ -304,8 +310,8 @@ def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tupl
     deadline = time.monotonic() + timeout_s
 
     def of_partition(number: int) -> tuple[int, int]:
-        """The first offset of a partition and the one behind its last message; tries again while a
-        new partition has no leader.
+        """The first offset of a partition, and the one that its next record will get. Tries again
+        while a new partition has no leader.
         """
         while True:
             try:
@@ -379,8 +385,9 @@ def run_topic_name(prefix: str = PREFIX) -> str:
 def run_topic(
     bootstrap: Target, partitions: int, *, note: Callable[[str], None] | None = None
 ) -> Iterator[str]:
-    """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it
-    checked and yielded instead; it stays. Raises as `check_topic` does, too.
+    """Creates a topic with a name of this run, yields the name, and deletes the topic at the end.
+    If the cluster names a `topic`, that one is checked and yielded instead, and stays. Raises what
+    `create_topics` raises, and UsageError for a named topic that does not fit.
     """
     cluster = as_cluster(bootstrap)
     if cluster.topic:

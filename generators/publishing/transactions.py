@@ -35,8 +35,8 @@ class Transactions:
         self._begun = False
 
     def send(self, messages: Iterable[Message]) -> list[Placed]:
-        """Publishes messages in the open transaction, or in a new one if none is open. Returns
-        their places, in order.
+        """Publishes messages in the open transaction, or in a new one if none is open. Returns the
+        topic, partition and offset of each, in order.
         """
         if not self._begun:
             self._run.begin()
@@ -76,8 +76,8 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
     requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
 
     def last(level: Any) -> list[int]:
-        """The last offset of each partition, at the isolation level: of committed messages or of
-        all.
+        """The last offset of each partition, for a reader at the isolation level `level`: of
+        committed messages alone, or of all.
         """
         return [
             done.result(LIMIT_S).offset
@@ -101,8 +101,9 @@ class Interleaved:
         self._to, self._writers = to, (Transactions(to), Transactions(to))
 
     def publish(self, messages: Iterable[tuple[Message, bool]]) -> list[Placed]:
-        """Publishes messages, in order within each partition. A message that comes with True is
-        aborted. Returns the places of all of them, in order.
+        """Publishes messages, in order within each partition: those that come with False in
+        committed transactions, those with True in aborted ones. Returns the topic, partition and
+        offset of each, in order.
         """
         runs: dict[tuple[str, int], list[list[int]]] = {}
         pairs = list(messages)

@@ -46,7 +46,9 @@ OTHER_DATABASE, OTHER_SCHEMA = "loop", "shared"
 
 
 def id_column(source: str = "mysql") -> Column:
-    """The bigint key `id`. Raises UnknownName."""
+    """The key column `id` of test tables, a bigint in the types of the source. Raises UnknownName
+    for an unknown source.
+    """
     return Column("id", databases.source(source).key, nullable=False)
 
 
@@ -100,7 +102,9 @@ MEGABYTE = 1_100_000
 
 
 def slug(name: str) -> str:
-    """A name as a part of a column's name."""
+    """The name with `_` for each character that is no letter or digit, as a part of a column's
+    name; at most 60 characters.
+    """
     return "".join(c if c.isalnum() else "_" for c in name)[:60]
 
 
@@ -113,8 +117,8 @@ def neutral(name: str, letter: str = "t") -> str:
 
 @cache
 def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
-    """The pool's table with a column for each supported type of the source's `TYPES`, named
-    `c_<type>`. Raises UnknownName.
+    """The level-two table with a column `c_<type>` for each type of the source's `TYPES` that the
+    format supports. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     columns = tuple(
@@ -127,10 +131,8 @@ def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") ->
 
 @cache
 def composite(source: str = "mysql") -> Table:
-    """The pool's table with a composite key, declared in another order than its columns, and names
-    that need escaping.
-
-    Raises UnknownName.
+    """The level-two table with a composite key, which is declared in another order than its
+    columns, and with names that need escaping. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     more = (*ENVELOPE_NAMES, *PUNCTUATED_NAMES, "UPPER", origin.identifier("n" * 64))
@@ -151,8 +153,8 @@ def composite(source: str = "mysql") -> Table:
 
 @cache
 def keyless(source: str = "mysql") -> Table:
-    """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises
-    UnknownName.
+    """The level-two table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName
+    for an unknown source.
     """
     origin = databases.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
@@ -161,10 +163,8 @@ def keyless(source: str = "mysql") -> Table:
 
 @cache
 def namesake(source: str = "mysql") -> Table:
-    """The table of `keyless`'s name in another schema, or in another database where the source has
-    no schemas.
-
-    Raises UnknownName.
+    """The table that has the name of `keyless` and stands in another schema, or in another database
+    where the source has no schemas. Raises UnknownName for an unknown source.
     """
     bag = keyless(source)
     return (
@@ -180,8 +180,8 @@ KEYLESS = keyless()
 
 
 def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple[Table, ...]:
-    """The level-two tables that every run has of a source; a run adds one drawn table. Raises
-    UnknownName.
+    """The tables of level two that every run has of a source; a run adds one drawn table. Raises
+    UnknownName for an unknown source.
     """
     return (every_type(supports, source), composite(source), keyless(source))
 
@@ -189,14 +189,16 @@ def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple
 def change(
     table: Table, op: Op, *image_pairs: tuple[Row | None, Row | None], at: Instant = START
 ) -> RowChange:
-    """A row change from (before, after) pairs."""
+    """A change of one or more rows by one statement, from the (before, after) pair of each row;
+    None stands for a missing image.
+    """
     return RowChange(
         at, table, op, tuple(RowImages(before, after) for before, after in image_pairs)
     )
 
 
 def insert(table: Table, cells: Row, at: Instant = START) -> RowChange:
-    """One inserted row."""
+    """The INSERT of one row."""
     return change(table, Op.INSERT, (None, cells), at=at)
 
 
@@ -208,15 +210,15 @@ def scenario(
 
 
 def named(name: str, *events: Event, tags: Iterable[str] = (), level: int = 1) -> Scenario:
-    """A named scenario of any events, of the tag BOUNDARY and those."""
+    """A named scenario of any events, tagged BOUNDARY and with `tags`; its seed is derived from its
+    name.
+    """
     return Scenario(name, History(events, seed=sum(name.encode())), level, BOUNDARY.union(tags))
 
 
 def of_three(single: Scenario, column: str = "") -> Scenario:
-    """The scenario of an inserted row between two rows with NULL in `column`; its name ends in
-    `-of-three`.
-
-    At level one the table has a name of its own.
+    """A scenario of one inserted row with a row before it and one after it, which have NULL in
+    `column`; its name ends in `-of-three`. At level one its table gets a name of its own.
     """
     (event,) = single.history.events
     assert isinstance(event, RowChange)
@@ -234,7 +236,9 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
 
 
 def one_column(database: str, name: str, type: SourceType) -> Table:
-    """A table of a key and one column `c`, in the schema of the type's source."""
+    """The table of a scenario `name`: a key and one column `c` of the type, in the schema of the
+    type's source.
+    """
     columns = (id_column(type.source), Column("c", type))
     return Table(database, neutral(name), columns, ("id",), schema=databases.source_of(type).schema)
 
@@ -254,8 +258,8 @@ def type_values(
 def scenarios(
     database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[Scenario]:
-    """Every generic boundary case for a profile of that source whose level-one tables live in
-    `database`. Raises UnknownName.
+    """All cases that every format has for a profile of that source; their level-one tables are in
+    `database`. Raises UnknownName for an unknown source.
     """
     yield from _type_scenarios(database, supports, source)
     yield from _shape_scenarios(database, databases.source(source), supports)
@@ -266,8 +270,9 @@ def scenarios(
 def class_scenarios(
     database: str, source: databases.Source, supports: Callable[[SourceType], bool]
 ) -> Iterator[Scenario]:
-    """Each class of values of a logical type in a row of its own, with a column for each type that
-    holds one: at level one in a table of these columns, at level two in the pool's.
+    """A row for each class of values (`value_classes.toml`) that a logical type has, in a table
+    with a column for each type that can hold the class's value: at level one a table of these
+    columns, at level two that of `every_type`.
     """
     every = every_type(supports, source.name)
     empty: Row = {column.name: None for column in every.columns}
@@ -302,8 +307,8 @@ def class_scenarios(
 def _type_scenarios(
     database: str, supports: Callable[[SourceType], bool], source: str
 ) -> Iterator[Scenario]:
-    """A scenario for each boundary value of each type, and an UPDATE from and to NULL and a DELETE
-    of each type.
+    """For each type a level-one INSERT of each of its boundary values, an UPDATE from a value to
+    NULL, one from NULL to the value, and a DELETE.
     """
     for name, type, values in type_values(supports, source):
         for label, value in values.items():
@@ -560,8 +565,8 @@ def _shape_scenarios(
 
 
 def megabyte(database: str, source: str = "mysql") -> Scenario:
-    """A row whose message has more than a megabyte, the default limit of a Kafka broker. Raises
-    UnknownName.
+    """A scenario of one row whose message has more than a megabyte, the default limit of a Kafka
+    broker. Raises UnknownName for an unknown source.
     """
     name = "shape/megabyte"
     table = one_column(database, name, databases.source(source).long_text)
@@ -569,7 +574,9 @@ def megabyte(database: str, source: str = "mysql") -> Scenario:
 
 
 def many_rows(database: str, source: str = "mysql") -> Scenario:
-    """More rows of one statement than a loop of a hundred takes. Raises UnknownName."""
+    """A scenario of one statement with more rows than a loop of a hundred takes. Raises UnknownName
+    for an unknown source.
+    """
     name = "shape/many-rows"
     table = one_column(database, name, databases.source(source).number)
     return scenario(
@@ -578,8 +585,8 @@ def many_rows(database: str, source: str = "mysql") -> Scenario:
 
 
 def many_commits(database: str, source: str = "mysql") -> Scenario:
-    """A commit a second for longer than a minute, in which positions cross a power of ten and the
-    end of a file of the log. Raises UnknownName.
+    """A scenario with a commit a second for longer than a minute, in which positions cross a power
+    of ten and the end of a log file. Raises UnknownName for an unknown source.
     """
     name = "shape/many-commits"
     table = one_column(database, name, databases.source(source).number)
@@ -590,8 +597,8 @@ def many_commits(database: str, source: str = "mysql") -> Scenario:
 
 
 def same_name_in_capitals(source: str = "mysql") -> Scenario:
-    """Rows of two tables of one database whose names differ in case alone: TiDB has none. Raises
-    UnknownName.
+    """A scenario of rows of two tables of one database whose names differ in case alone. TiDB
+    cannot have such tables. Raises UnknownName for an unknown source.
     """
     bag = keyless(source)
     loud = replace(bag, name=bag.name.upper())

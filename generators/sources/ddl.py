@@ -21,8 +21,8 @@ def ddl_event(
     old_name: str = "_b",
     name: str = "",
 ) -> SchemaChange:
-    """A statement of MySQL on a table or database of its own, which `name` names; `old_name` ends a
-    renamed table's old name.
+    """The event of one MySQL statement with this action, on a table or database whose name is made
+    from `name`, or from the action. `old_name` is the end of a renamed table's old name.
     """
     ddl, table = ddl or mysql.DDL_ACTIONS[action], neutral(name or ddl_name(action))
     where, table_name = (

@@ -33,7 +33,9 @@ _SCALES: Final = tuple((p, s) for p in range(1, 66) for s in range(min(30, p) + 
 
 
 def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
-    """Lists of 1 to `limit` labels for ENUM and SET types, plain and awkward labels mixed."""
+    """Lists of labels for ENUM and SET types, with 1 to `limit` labels of which some are plain and
+    some awkward.
+    """
     labels = (*PLAIN_LABELS[:16], *AWKWARD_LABELS, *PLAIN_LABELS[16:])
     for size in (1, 2, 3, 8, 9, 16, 63, limit):
         for start in (0, 16, 18, 20, 22, 24, 26):
@@ -89,7 +91,9 @@ MYSQL: Final = _mysql()
 
 
 def mysql_keyable(type: SourceType) -> bool:
-    """Whether a column of the type can be in a key without a prefix length, and is in practice."""
+    """Whether MySQL allows a column of the type in a key without a prefix length, and people use it
+    there.
+    """
     if type.logical in (Logical.TEXT, Logical.BINARY):
         return type.name in ("varchar", "char", "varbinary", "binary") and (type.length or 0) <= 255
     return type.logical in (
@@ -152,7 +156,7 @@ they are two types among two thousand.
 
 
 def postgresql_keyable(type: SourceType) -> bool:
-    """Whether a column of the type is in keys in practice."""
+    """Whether people use columns of the type in PostgreSQL's keys."""
     if type.logical is Logical.TEXT:
         return type.name in ("varchar", "char", "text", "uuid")
     return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)

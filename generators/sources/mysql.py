@@ -41,8 +41,8 @@ _TEXT_LIMIT: Final = {
 
 
 def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> SourceType:
-    """tinyint, smallint, mediumint, int or bigint; ZEROFILL implies unsigned. `length` is the
-    display width.
+    """The type tinyint, smallint, mediumint, int or bigint; ZEROFILL implies unsigned. Its `length`
+    is the display width.
     """
     bits = _BITS[name]
     unsigned = unsigned or zerofill
@@ -90,21 +90,23 @@ def bit(length: int = 1) -> SourceType:
 
 
 def text(name: str = "varchar", length: int | None = None) -> SourceType:
-    """CHAR(n), VARCHAR(n) with n in characters, or a member of the TEXT family (n is its limit in
-    bytes).
+    """The type CHAR(n) or VARCHAR(n) with n in characters, or one of the TEXT family, where n is
+    the limit in bytes.
     """
     limit = _TEXT_LIMIT.get(name, 255)
     return SourceType(name, Logical.TEXT, length=limit if length is None else length)
 
 
 def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
-    """BINARY(n), VARBINARY(n) with n in bytes, or a member of the BLOB family."""
+    """The type BINARY(n) or VARBINARY(n) with n in bytes, or one of the BLOB family."""
     limit = _TEXT_LIMIT.get(name.replace("blob", "text"), 255)
     return SourceType(name, Logical.BINARY, length=limit if length is None else length)
 
 
 def temporal(name: str, fsp: int = 0) -> SourceType:
-    """DATE, DATETIME(f), TIMESTAMP(f) or TIME(f), f 0 to 6. Raises ValueError."""
+    """The type DATE, DATETIME(f), TIMESTAMP(f) or TIME(f), f 0 to 6. Raises ValueError for another
+    f.
+    """
     if not 0 <= fsp <= 6:
         raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
     return SourceType(name, Logical(name), fsp=fsp)
@@ -138,8 +140,8 @@ SPATIAL: Final = (
 
 
 def spatial(name: str = "point") -> SourceType:
-    """A spatial type: `Json` of the `srid`, 0 for none, and of `wkb`, the well-known binary that
-    MySQL stores, in hex digits.
+    """A spatial type. Its values are `Json` of the `srid`, 0 for none, and of `wkb`, the well-known
+    binary that MySQL stores, in hex digits.
 
     Raises ValueError for a name that is none of `SPATIAL`.
     """
@@ -149,7 +151,7 @@ def spatial(name: str = "point") -> SourceType:
 
 
 def vector(length: int | None = None) -> SourceType:
-    """TiDB's VECTOR, of that many dimensions or any; its values are texts."""
+    """TiDB's VECTOR type with `length` dimensions, or any number with None; its values are texts."""
     return SourceType("vector", Logical.TEXT, length=length)
 
 
@@ -191,7 +193,7 @@ mysql_types().check_types(TYPES)
 
 
 def wall(clock_text: str) -> int:
-    """Microseconds of wall clock since 1970-01-01 of an ISO date and time."""
+    """An ISO date and time as the model keeps wall clocks: microseconds since 1970-01-01."""
     return (dt.datetime.fromisoformat(clock_text) - EPOCH) // dt.timedelta(microseconds=1)
 
 
@@ -402,7 +404,7 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
 
 
 def candidates(type: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of any type, without NULL."""
+    """The named boundary values of any MySQL type, without NULL."""
     match type.logical:
         case Logical.INT:
             return _integer_boundaries(type)
@@ -609,12 +611,12 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
 
 
 def date_text(value: dt.date | ZeroDate) -> str:
-    """`YYYY-MM-DD`, zero parts kept."""
+    """The date as MySQL prints it, `YYYY-MM-DD`; parts that are zero stay."""
     return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
 
 
 def datetime_text(value: int | ZeroDate, fsp: int) -> str:
-    """`YYYY-MM-DD HH:MM:SS` and exactly `fsp` fraction digits."""
+    """A date and time as MySQL prints it: `YYYY-MM-DD HH:MM:SS` and exactly `fsp` fraction digits."""
     if isinstance(value, ZeroDate):
         return f"{date_text(value)} {time_text(value.micros, fsp)}"
     days, micros = divmod(value, DAY)
@@ -622,7 +624,9 @@ def datetime_text(value: int | ZeroDate, fsp: int) -> str:
 
 
 def time_text(value: int, fsp: int) -> str:
-    """`[-]HH:MM:SS` with at least two hour digits and exactly `fsp` fraction digits."""
+    """A TIME in microseconds as MySQL prints it: `[-]HH:MM:SS` with at least two hour digits and
+    exactly `fsp` fraction digits.
+    """
     seconds, fraction = divmod(abs(value), MICROS)
     clock_text = f"{'-' if value < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return f"{clock_text}.{fraction:06d}"[: len(clock_text) + 1 + fsp] if fsp else clock_text
@@ -655,8 +659,8 @@ def declared(type: SourceType) -> str:
 
 
 def key_order(key: str) -> tuple[int, bytes]:
-    """The order in which MySQL's JSON, and PostgreSQL's jsonb, store the keys of an object: by
-    length, then bytes.
+    """The sort key by which MySQL's JSON, and PostgreSQL's jsonb, order the names of an object: by
+    length, then by bytes.
     """
     encoded = key.encode("utf-8", "surrogatepass")
     return len(encoded), encoded

@@ -77,7 +77,9 @@ def _type(name: str, logical: Logical, **parameters: Any) -> SourceType:
 
 
 def integer(name: str = "integer") -> SourceType:
-    """smallint, integer or bigint. Raises ValueError for a type whose values have no one size."""
+    """The type smallint, integer or bigint. Raises ValueError for a type whose values have no fixed
+    size.
+    """
     size = postgresql_types()[name].bytes
     if size is None:
         raise ValueError(f"{name}: not among {', '.join(_INTEGERS)}")
@@ -96,8 +98,8 @@ def point() -> SourceType:
 
 
 def other(name: str) -> SourceType:
-    """A type whose values are PostgreSQL's texts of it. Raises ValueError for a name that is none
-    of `OTHERS`.
+    """A type whose values the model keeps as PostgreSQL's texts of them. Raises ValueError for a
+    name that is none of `OTHERS`.
     """
     if name not in OTHERS:
         raise ValueError(f"{name}: not among {', '.join(OTHERS)}")
@@ -113,8 +115,8 @@ OTHERS: Final = tuple(name for name, row in postgresql_types().items() if row.re
 
 
 def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
-    """An exact number of `precision` digits, up to 1000, `scale` of them behind the point; a
-    negative scale is that many zeros before it. Raises ValueError.
+    """The type numeric of `precision` digits, up to 1000, `scale` of them behind the point; a
+    negative scale is that many zeros before it. Raises ValueError outside these limits.
 
     Without precision it is `unconstrained`: up to 131072 digits before and 16383 after the point.
     """
@@ -133,7 +135,9 @@ def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
 
 
 def money() -> SourceType:
-    """money, of a locale with two fraction digits: 64 bits of cents, in `low` and `high`."""
+    """The type money of a locale with two fraction digits, an amount in 64 bits of cents; `low` and
+    `high` are in cents.
+    """
     return _type(
         "money", Logical.DECIMAL, precision=19, scale=2, low=-(1 << 63), high=(1 << 63) - 1
     )
@@ -150,8 +154,8 @@ def boolean() -> SourceType:
 
 
 def bit(length: int | None = 1, *, varying: bool = False) -> SourceType:
-    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many, or of any
-    with None. Raises ValueError.
+    """The type of bit strings of `length` bits, 1 to 64 here. With `varying` it is bit varying, of
+    up to `length` bits, or of any number if `length` is None. Raises ValueError for another length.
     """
     if length is None and varying:
         return _type("varbit", Logical.BIT, length=UNBOUNDED)
@@ -163,7 +167,9 @@ def bit(length: int | None = 1, *, varying: bool = False) -> SourceType:
 
 
 def text(name: str = "varchar", length: int | None = None) -> SourceType:
-    """char(n) or varchar(n) with n in characters, or text (the limit in bytes)."""
+    """The type char(n) or varchar(n) with n in characters, or text, whose length is a limit in
+    bytes.
+    """
     return _type(name, Logical.TEXT, length=length or (SIZE_LIMIT if name == "text" else 255))
 
 
@@ -173,8 +179,8 @@ def bytea() -> SourceType:
 
 
 def temporal(name: str, fsp: int = 6) -> SourceType:
-    """date, or time(f), timetz(f), timestamp(f), timestamptz(f), interval(f), f 0 to 6 and by
-    default 6. Raises ValueError.
+    """The type date, or time(f), timetz(f), timestamp(f), timestamptz(f) or interval(f), f 0 to 6
+    and by default 6. Raises ValueError for another f.
     """
     if not 0 <= fsp <= 6:
         raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
@@ -212,8 +218,9 @@ def array(element: str = "integer") -> SourceType:
 
 
 def array_of(type: SourceType) -> SourceType:
-    """An array of any type: the element's parameters under its name and `[]`. Values are `Json` of
-    the elements' values, of dates, timestamps and bytes PostgreSQL's text.
+    """The array type of any element type: it has the element's parameters, and its name with `[]`.
+    Its values are `Json` lists of the elements' values; dates, timestamps and bytes are
+    PostgreSQL's texts there.
     """
     return replace(type, name=f"{type.name}[]", logical=Logical.JSON)
 
@@ -447,8 +454,8 @@ def _fits_json(type: SourceType, value: Any) -> bool:
 
 
 def array_item(element: SourceType, value: Value) -> Any:
-    """An element's canonical value as an item of an array: of dates, timestamps and bytes
-    PostgreSQL's text, of a boolean a truth value.
+    """The value of an array's element as the array's `Json` list holds it: of dates, timestamps and
+    bytes PostgreSQL's text, of a boolean a truth value, else the value itself.
     """
     match element.logical, value:
         case _, None:
@@ -468,8 +475,8 @@ def array_item(element: SourceType, value: Value) -> Any:
 
 
 def item_value(element: SourceType, item: Any) -> Value:
-    """An array's item, which is not null, as the canonical value of the element's type. Raises
-    ValueError or TypeError for a text that is none of the type's.
+    """An item of an array's `Json` list, which is not null, as the value of the element's type.
+    Raises ValueError or TypeError for a text that is none of the type's.
     """
     match element.logical, item:
         case Logical.DATE, str() if not item.endswith("infinity"):
@@ -489,8 +496,8 @@ def item_value(element: SourceType, item: Any) -> Value:
 
 
 def value_class(type: SourceType, value: Value) -> str:
-    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN
-    and infinities of float, double and numeric. Accepts types of both sources.
+    """The class of a value, by which rules select: that of `mysql.value_class`, or `not-finite` for
+    NaN and infinities of float, double and numeric. It takes types of both sources.
     """
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         return "not-finite"

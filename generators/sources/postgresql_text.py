@@ -22,17 +22,23 @@ def _trimmed(number_text: str) -> str:
 
 
 def time_text(micros: int) -> str:
-    """`HH:MM:SS` with as many fraction digits as needed; 24:00:00 is the end of a day."""
+    """A time as PostgreSQL prints it: `HH:MM:SS` with as many fraction digits as needed; 24:00:00
+    is the end of a day.
+    """
     return _trimmed(mysql.time_text(micros, 6))
 
 
 def timestamp_text(micros: int) -> str:
-    """`YYYY-MM-DD HH:MM:SS` with as many fraction digits as needed."""
+    """A timestamp as PostgreSQL prints it: `YYYY-MM-DD HH:MM:SS` with as many fraction digits as
+    needed.
+    """
     return _trimmed(mysql.datetime_text(micros, 6))
 
 
 def _offset_text(seconds: int) -> str:
-    """`+HH`, and minutes and seconds where they are not zero."""
+    """An offset from Greenwich as PostgreSQL prints it: `+HH`, and minutes and seconds where they
+    are not zero.
+    """
     parts = [abs(seconds) // 3600, abs(seconds) // 60 % 60, abs(seconds) % 60]
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
@@ -49,7 +55,9 @@ def timestamptz_text(micros: int, zone: str = "UTC") -> str:
 
 
 def timetz_text(micros: int, offset: int) -> str:
-    """`HH:MM:SS[.f]+HH[:MM]`; `offset` is seconds east of Greenwich."""
+    """A time with time zone as PostgreSQL prints it, `HH:MM:SS[.f]+HH[:MM]`; `offset` is seconds
+    east of Greenwich.
+    """
     return time_text(micros) + _offset_text(offset)
 
 
@@ -59,7 +67,9 @@ _TIMETZ: Final = re.compile(
 
 
 def timetz_parts(clock_text: str) -> tuple[int, int]:
-    """Microseconds of the local time of day and seconds east of Greenwich. Raises ValueError."""
+    """The microseconds of the local time of day, and the seconds east of Greenwich, of a time with
+    time zone as PostgreSQL prints it. Raises ValueError for another text.
+    """
     match = _TIMETZ.fullmatch(clock_text)
     if not match:
         raise ValueError(f"{clock_text!r} is no time with time zone")
@@ -81,8 +91,8 @@ _TYPED_TIMETZ: Final = re.compile(
 
 
 def timetz_read(typed: str) -> str:
-    """PostgreSQL's own text of a time with zone as people type it: `12:00+2`. Raises ValueError
-    for other spellings, such as names of zones.
+    """A time with time zone that people type (`12:00+2`), as PostgreSQL prints it. Raises
+    ValueError for other spellings, such as names of zones.
     """
     match = _TYPED_TIMETZ.fullmatch(typed)
     if not match:
@@ -94,8 +104,8 @@ def timetz_read(typed: str) -> str:
 
 
 def interval_text(months: int, days: int, micros: int) -> str:
-    """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is
-    repeated where it changes.
+    """An interval as PostgreSQL prints it in the default style `postgres`: `1 year 2 mons 3 days
+    04:05:06.78`. Where the sign changes, it stands again.
     """
     years, months = (
         abs(months) // 12 * (1 if months > 0 else -1),
@@ -121,7 +131,9 @@ _INTERVAL: Final = re.compile(
 
 
 def interval_parts(value_text: str) -> tuple[int, int, int]:
-    """Months, days and microseconds of an interval in the style `postgres`. Raises ValueError."""
+    """The months, days and microseconds of an interval that PostgreSQL printed in the style
+    `postgres`. Raises ValueError for another text.
+    """
     match = _INTERVAL.fullmatch(value_text)
     if not value_text or not match:
         raise ValueError(f"{value_text!r} is no interval")
@@ -151,7 +163,7 @@ _TYPED_FIELD: Final = re.compile(
 
 
 def interval_read(typed: str) -> str:
-    """PostgreSQL's own text of an interval as people type it: `1 day 02:00`, `90 minutes`. Raises
+    """An interval that people type (`1 day 02:00`, `90 minutes`), as PostgreSQL prints it. Raises
     ValueError for other spellings, such as ISO durations.
     """
     months = days = micros = at = 0
@@ -175,15 +187,17 @@ def interval_read(typed: str) -> str:
 
 
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
-    """An address, and its prefix length unless it is a single host's."""
+    """A network address as PostgreSQL prints it: with its prefix length unless it is a single
+    host's.
+    """
     full_length = address.network.prefixlen == address.max_prefixlen
     spelled = _address_text(address.ip)
     return spelled if full_length else f"{spelled}/{address.network.prefixlen}"
 
 
 def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """An address; the last 32 bits of `::ffff:1.2.3.4` and of `::1.2.3.4` are written as those of
-    IPv4.
+    """An address as PostgreSQL prints it: in IPv6 addresses of the forms `::ffff:1.2.3.4` and
+    `::1.2.3.4`, the last 32 bits are written as an IPv4 address.
     """
     number = int(ip)
     is_mapped = number >> 32 == 0xFFFF
@@ -195,7 +209,7 @@ def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
 
 
 def numeric_text(value: Decimal) -> str:
-    """Plain digits, trailing zeros kept."""
+    """A decimal as PostgreSQL prints it: plain digits, with zeros at the end."""
     return f"{value:f}"
 
 
@@ -222,16 +236,18 @@ def bytea_text(value: bytes) -> str:
 
 
 def bit_text(type: SourceType, value: int) -> str:
-    """`t` or `f` of a boolean; else binary digits, in full length for bit(n)."""
+    """A boolean or bit string as PostgreSQL prints it: `t` or `f` of a boolean; else binary digits,
+    for bit(n) all n of them.
+    """
     if type.name == "boolean":
         return "t" if value else "f"
     return format(value, f"0{type.length}b") if type.name == "bit" else format(value, "b")
 
 
 def json_text(type: SourceType, value: Any) -> str:
-    """A document as the column prints it: json keeps what was typed, here with a space before each
-    comma and colon; jsonb has `, ` and `: `, its keys by length, then bytes, and its numbers in
-    plain digits.
+    """A document as PostgreSQL prints the column. A json column keeps what was typed, here with a
+    space before each comma and around each colon. A jsonb column has `, ` and `: `, its keys by
+    length, then bytes, and its numbers in plain digits.
     """
     return (
         _document(value, " ,", " : ", binary=False)
@@ -265,15 +281,15 @@ def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
 
 
 def hstore_text(value: Mapping[str, str | None]) -> str:
-    """`"a"=>"1", "b"=>NULL`, keys by length, then bytes."""
+    """An hstore as PostgreSQL prints it: `"a"=>"1", "b"=>NULL`, keys by length, then bytes."""
     keys = sorted(value, key=mysql.key_order)
     items = ("NULL" if (item := value[key]) is None else _escaped(item) for key in keys)
     return ", ".join(f"{_escaped(key)}=>{item}" for key, item in zip(keys, items, strict=True))
 
 
 def array_text(value: list[int | str | None]) -> str:
-    """`{1,NULL,"a b"}`: an item is quoted when it is empty, `NULL` in any case, or has a brace,
-    comma, quote, backslash or space.
+    """An array as PostgreSQL prints it, `{1,NULL,"a b"}`: an item is quoted when it is empty,
+    `NULL` in any case, or has a brace, comma, quote, backslash or space.
     """
     return "{" + ",".join("NULL" if item is None else _item(str(item)) for item in value) + "}"
 

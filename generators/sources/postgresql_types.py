@@ -47,7 +47,9 @@ class PostgresqlType:
 
     @property
     def integer_schema(self) -> str:
-        """Kafka Connect's type of an integer in Debezium; every integer's row has one."""
+        """The type in Kafka Connect's schema that Debezium gives this integer type. Every integer
+        type's row has one.
+        """
         assert self.debezium_connect is not None
         return self.debezium_connect
 

@@ -37,7 +37,7 @@ def unconstrained(type: SourceType) -> bool:
 
 
 def candidates(type: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of a type; some texts may be too long for it."""
+    """The named boundary values of a PostgreSQL type; some texts may be too long for it."""
     match type.logical:
         case Logical.INT:
             return _integer_boundaries(type)
@@ -290,7 +290,9 @@ def _uuid_at(type: SourceType, number: int) -> str:
 
 
 def _inet_at(type: SourceType, number: int) -> str:
-    """An IPv4 address, or an IPv6 one of the documentation's prefix; one in four is a network."""
+    """The network address that a drawn number stands for: IPv4, or IPv6 of the prefix for
+    documentation; one in four is a network.
+    """
     remainder, way = divmod(number, 4)
     if way < 2:
         address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(
@@ -338,12 +340,14 @@ _TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
 
 
 def spelled(type: SourceType) -> bool:
-    """Whether the type's texts have a grammar of their own."""
+    """Whether the values of the type are texts with a grammar of their own (PostgreSQL's uuid,
+    inet, interval ...).
+    """
     return type.source == "postgresql" and type.name in _TEXT_AT
 
 
 def text_at(type: SourceType, number: int) -> str:
-    """The text of a `spelled` type for a number below 2^128: every value of everyday size has one,
-    0 the plainest.
+    """The text that a number below 2^128 stands for, in a type whose texts have a grammar
+    (`spelled`). Every value of everyday size has a number, the plainest has 0.
     """
     return _TEXT_AT[type.name](type, number)

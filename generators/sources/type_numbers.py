@@ -121,7 +121,9 @@ class TypeTable:
             raise UsageError(f"{place} has no {missing[0]!r}. {self._add_number(missing[0])}")
 
     def _required(self, type_entry: Mapping[str, Any]) -> list[str]:
-        """The columns that a row must say: those with no other column behind them."""
+        """The columns of numbers that a type's row must have: those that no other column stands in
+        for.
+        """
         return [
             column
             for column, facts in self._numbers.items()
@@ -137,8 +139,8 @@ class TypeTable:
         return f'Add `{column} = NUMBER` ({advice}), or `{column} = "{NO_NUMBER}"`.'
 
     def _row_to_add(self, type: SourceType) -> str:
-        """The end of an error message for a MySQL type without a row: the row to add, with a
-        placeholder for each number.
+        """The row for a MySQL type that the table lacks, with a placeholder for each number, as the
+        end of an error message.
         """
         required = self._required({"logical": type.logical.value})
         cells = ", ".join(f'{column} = "{NO_NUMBER}"' for column in required)
@@ -148,7 +150,9 @@ class TypeTable:
         )
 
     def _source_of(self, column: str, type_entry: Mapping[str, Any]) -> str:
-        """The column that has the number: the named one, or the nearest behind it."""
+        """The column that holds a type's number for the product of `column`: that column, or the
+        nearest one that stands in for it.
+        """
         while column not in type_entry and "like" in self._numbers[column]:
             column = self._numbers[column]["like"]
         return column

@@ -41,7 +41,9 @@ def class_names(logical: Logical) -> tuple[str, ...]:
 
 
 def class_value(source: Source, type: SourceType, name: str) -> Value:
-    """The class's value in a column of that type, None if the type does not hold it."""
+    """The value of the class `name` in a column of that type and source; None if the type does not
+    hold it.
+    """
     value = _as_value(type, name, _table()[type.logical][name])
     if isinstance(value, str):
         value = source.as_stored(type, value)

@@ -52,8 +52,8 @@ COMPARED: Final = 1_000
 
 @cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
-    """The largest number of messages of a statement, and whether every statement has that
-    number.
+    """The largest number of messages that a statement of the load gives, and whether every
+    statement gives that number; from the first PROBED statements.
     """
     sizes = [
         len(list(traffic.messages(fmt, profile, 0, unit, 1, options=options)))
@@ -91,8 +91,8 @@ def numbered_messages(
 
 
 def hashed_text(kafka_row: Mapping[str, Any]) -> bytes:
-    """The text of a row from which its hash is made. `spark_checks.services.corpora` makes the same
-    text in SQL.
+    """The text of a row of Spark's Kafka source from which the row's hash is made.
+    `spark_checks.services.corpora` makes the same text in SQL.
     """
     headers = kafka_row["headers"]
     texts = (
@@ -124,7 +124,9 @@ def _hex(value: bytes | None) -> str:
 
 
 def digest_words(kafka_row: Mapping[str, Any]) -> tuple[int, int]:
-    """The two numbers by which a row changes the hash of the corpus."""
+    """The two numbers, from the row's SHA-256, that are added to the two sums from which `content`
+    makes the hash of a whole corpus.
+    """
     digest = hashlib.sha256(hashed_text(kafka_row)).hexdigest()
     return int(digest[:WORD], 16), int(digest[WORD : 2 * WORD], 16)
 

@@ -120,7 +120,9 @@ dump_deployment = _DEPLOYMENT.dump
 
 
 def load_deployment(data: Plain, at: str = "") -> Deployment:
-    """Inverse of `dump_deployment`. Raises Malformed."""
+    """The deployment of a JSON form that `dump_deployment` made. Raises Malformed for another form,
+    an unknown time zone or compression.
+    """
     loaded = _DEPLOYMENT.load(data, at)
     try:
         ZoneInfo(loaded.time_zone)
@@ -166,7 +168,9 @@ _LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 6
 
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
-    """Inverse of `dump_message`; `case` is the id of the message's case. Raises Malformed."""
+    """The message of a JSON form that `dump_message` made; `case` is the id of the message's case.
+    Raises Malformed for another form, or a number outside its range.
+    """
     loaded = _MESSAGE.load(data, at, {"case": case})
     for name, (low, high) in _LIMITS.items():
         if not low <= getattr(loaded, name) <= high:
@@ -230,8 +234,8 @@ _CHANGE: Final = Record(
 
 
 def _known_types(table: Table | None) -> Mapping[str, Any]:
-    """The types of cells that the table tells whoever reads its changes; the JSON leaves them
-    out.
+    """For each image of a change in `table`, the types of its cells, as what the reader of the JSON
+    form knows already. The JSON leaves them out.
     """
     if table is None:
         return NOTHING
@@ -247,12 +251,16 @@ def dump_change(change: Change, table: Table | None = None) -> dict[str, Plain]:
 
 
 def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change:
-    """Inverse of `dump_change`, given the same table. Raises Malformed."""
+    """The expected change of a JSON form that `dump_change` made with the same table. Raises
+    Malformed.
+    """
     return _CHANGE.load(data, at, _known_types(table))
 
 
 def dump_schemas(schemas: confluent.Schemas) -> Plain:
-    """The schemas that messages in Confluent's framing name: subjects and text of each by id."""
+    """The schemas of Confluent's registry that messages name, as JSON values: by id, the list of
+    subjects and the schema's text.
+    """
     return {
         str(number): [list(subjects), schema_text]
         for number, (subjects, schema_text) in schemas.items()
@@ -260,7 +268,9 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
 
 
 def load_schemas(data: Plain, at: str = "") -> None:
-    """Registers the schemas of `dump_schemas` in this process. Raises Malformed."""
+    """Registers the schemas of a JSON form that `dump_schemas` made, so that this process finds
+    them by id. Raises Malformed.
+    """
     schemas: confluent.Schemas = {}
     for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:
@@ -300,13 +310,15 @@ _CASE: Final = Record(
 
 
 def dump_case(case: Case) -> dict[str, Plain]:
-    """A whole case in one object; its messages carry no case id of their own."""
+    """A whole case as one JSON object; its messages do not repeat the case's id."""
     schemas = confluent.schemas_of_cases([case])
     return _CASE.dump(case) | ({"schemas": dump_schemas(schemas)} if schemas else {})
 
 
 def load_case(data: Plain, at: str = "") -> Case:
-    """Inverse of `dump_case` for a case whose messages carry its id. Raises Malformed."""
+    """The case of a JSON object that `dump_case` made; its messages get the case's id. Raises
+    Malformed.
+    """
     members = dict(mapping(data, at))
     load_schemas(members.pop("schemas", {}), path(at, "schemas"))
     case = _CASE.load(members, at)

@@ -237,6 +237,7 @@ class _Writer:
         return _Counts(len(self._cases), sum(self._next.values()), self._changes, len(self._tables))
 
     def close(self) -> None:
+        """Closes the corpus's open files."""
         self._messages.close()
         self._expected.close()
         if self._parquet:
@@ -291,8 +292,8 @@ def _line(data: Plain) -> bytes:
 
 
 def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
-    """The table that the change's cells are typed by, so that the JSON may leave their types
-    out.
+    """The table whose columns give the types of the change's cells, so that the JSON may leave the
+    types out; None if `tables` has no such table.
     """
     for table in tables:
         if (table.database, table.name) == (change.database, change.table):
@@ -318,17 +319,22 @@ class _Parquet:
         )
 
     def add(self, message: Message, ordinal: int) -> None:
+        """Adds a message, whose offset is `ordinal`; a group of rows is written when it is large
+        enough.
+        """
         self._messages.append(message)
         self._ordinals.append(ordinal)
         if len(self._messages) >= _PARQUET_ROWS:
             self._flush()
 
     def _flush(self) -> None:
+        """Writes the messages that were added since the last group of rows, as one more group."""
         self._writer.write_batch(records.batch(self._messages, self._ordinals))
         self._messages.clear()
         self._ordinals.clear()
 
     def close(self) -> None:
+        """Writes the messages that are left, and closes the file."""
         if self._messages:
             self._flush()
         self._writer.close()
@@ -407,8 +413,8 @@ def _sha256(file: Path) -> str:
 
 @contextmanager
 def _located(file: Path, line: int | None = None) -> Iterator[None]:
-    """Turns a Malformed of the block, or nesting that is too deep, into a CorpusError that names
-    the file and the line.
+    """A context that turns a Malformed of its block, or nesting that is too deep, into a
+    CorpusError that names the file and the line.
     """
     where = str(file) if line is None else f"{file}:{line}"
     try:
@@ -597,8 +603,8 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
 def _split(
     data: Plain, head: frozenset[str], cases: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The id of a line's case, and the members of the line other than those in `head`. Raises
-    Malformed if `cases` lacks the id.
+    """The case's id in a line of a corpus, and the line's members other than those in `head`.
+    Raises Malformed if `cases` lacks the id.
     """
     case = string(need(mapping(data, ""), "case", ""), "case")
     if case not in cases:
@@ -607,7 +613,9 @@ def _split(
 
 
 def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
-    """A table's number in a line of a corpus. Raises Malformed if the corpus has no such table."""
+    """The number of a table, as a line of a corpus gives it. Raises Malformed if the corpus has no
+    table of that number.
+    """
     number = integer(data, at)
     if not 0 <= number < len(tables):
         raise Malformed(at, f"{number} is no table of {TABLES}, which has {len(tables)}")

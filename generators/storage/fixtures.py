@@ -92,8 +92,8 @@ def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
 
 
 def write_all(out: Path, names: tuple[str, ...] = ()) -> list[corpus.Summary]:
-    """Writes the fixtures of the named formats, or of all, below a folder. Raises what
-    `corpus.write` raises.
+    """Writes the fixtures of the named formats, or of all, below the folder `out`, one corpus for
+    each profile. Raises UsageError or HarnessError if a corpus cannot be written.
     """
     summaries: list[corpus.Summary] = []
     for fmt in formats(names):

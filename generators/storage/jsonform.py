@@ -128,7 +128,7 @@ def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
 
 
 def string(data: Plain, at: str) -> str:
-    """Inverse of `dump_text`. Raises Malformed."""
+    """The text of a JSON form that `dump_text` made. Raises Malformed for any other form."""
     if isinstance(data, str):
         return data
     if isinstance(data, dict) and data.keys() == {"wtf8"}:
@@ -172,21 +172,25 @@ _LONG: Final = 1 << 10_000
 
 
 def boolean(data: Plain, at: str) -> bool:
-    """A JSON boolean. Raises Malformed."""
+    """Returns `data` if it is a JSON boolean. Raises Malformed."""
     if not isinstance(data, bool):
         raise Malformed(at, f"must be a boolean, not {kind_of(data)}")
     return data
 
 
 def array(data: Plain, at: str, load: Callable[[Plain, str], T]) -> tuple[T, ...]:
-    """A JSON array, each item loaded. Raises Malformed."""
+    """The items of a JSON array, each read by `load`, which also gets the item's path for errors.
+    Raises Malformed if `data` is no array.
+    """
     if not isinstance(data, list):
         raise Malformed(at, f"must be an array, not {kind_of(data)}")
     return tuple(load(item, f"{at}[{i}]") for i, item in enumerate(data))
 
 
 def member(kind: type[E], data: Plain, at: str) -> E:
-    """A member of an enumeration by its value. Raises Malformed."""
+    """The member of an enumeration whose value is the text `data`. Raises Malformed if there is
+    none.
+    """
     try:
         return kind(string(data, at))
     except ValueError:
@@ -202,8 +206,8 @@ def _unbase64(data: Plain, at: str) -> bytes:
 
 
 def dump_text(value: str) -> Plain:
-    """A string as itself; `{"wtf8": base64}` when it holds surrogates, which JSON texts cannot tell
-    from a pair's character.
+    """The JSON form of a text: itself, or `{"wtf8": base64}` when it holds surrogates, which JSON
+    texts cannot tell from a pair's character.
     """
     if value.isascii():
         return value
@@ -225,7 +229,9 @@ def dump_bytes(value: bytes | None) -> Plain:
 
 
 def load_bytes(data: Plain, at: str = "") -> bytes | None:
-    """Inverse of `dump_bytes`. Raises Malformed."""
+    """The bytes, or None, of a JSON form that `dump_bytes` made. Raises Malformed for any other
+    form.
+    """
     if data is None:
         return None
     members = fields(data, at, _BYTES)
@@ -270,7 +276,9 @@ def dump_value(value: Value) -> Plain:
 
 
 def _dump_node(node: object) -> Plain:
-    """A value of a JSON document; numbers and texts with their type, as in a cell."""
+    """The JSON form of a value inside a JSON document; numbers and texts are written with their
+    type, as in a cell.
+    """
     match node:
         case None | bool():
             return node
@@ -287,7 +295,9 @@ def _dump_node(node: object) -> Plain:
 
 
 def load_value(data: Plain, at: str = "") -> Value:
-    """Inverse of `dump_value`. Raises Malformed."""
+    """The value of a cell from a JSON form that `dump_value` made. Raises Malformed for any other
+    form.
+    """
     if data is None:
         return None
     if not isinstance(data, dict):
@@ -348,7 +358,9 @@ _ZERO_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 
 
 def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
-    """A date that no calendar has, from its text and its microseconds. Raises Malformed."""
+    """The date that no calendar has (a part of it is zero), from its JSON text and `micros`, the
+    microseconds of its day with their path. Raises Malformed.
+    """
     date_text = string(data, at)
     parts = _ZERO_DATE.fullmatch(date_text)
     if not parts:
@@ -358,7 +370,9 @@ def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
 
 
 def _load_node(data: Plain, at: str) -> Any:
-    """A value of a JSON document, at any depth. Raises Malformed."""
+    """A value of a JSON document, at any depth, from the JSON form that `_dump_node` made. Raises
+    Malformed.
+    """
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, dict) and data.get("type") in ("array", "object"):
@@ -524,7 +538,10 @@ class Record(Generic[T]):
         return plain
 
     def load(self, data: Plain, at: str = "", known_parts: Mapping[str, Any] = NOTHING) -> T:
-        """Inverse of `dump`, given the same known values. Raises Malformed."""
+        """The dataclass of a JSON object that `dump` made. `known_parts` has values of fields that
+        the caller knows and the JSON lacks; a field that takes such knowledge itself gets its part.
+        Raises Malformed.
+        """
         members = fields(data, at, self._forms.keys())
         parts = {name: part for name, part in known_parts.items() if name not in self._takes_known}
         for name, field_form in self._forms.items():
