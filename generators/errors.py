@@ -35,13 +35,14 @@ _NEAR_PART = 0.6
 
 
 def nearest(value: str, legal: Iterable[str], cutoff: float = 0.3) -> str | None:
-    """The nearest of the names; None if none is near."""
+    """The legal name that is most like the value; None if none is like it."""
     return next(iter(difflib.get_close_matches(value, sorted(legal), n=1, cutoff=cutoff)), None)
 
 
 def nearest_path(value: str, legal: Iterable[str]) -> str | None:
-    """The nearest of the paths, or of their beginnings, to a path with `/`: its parts are compared
-    one after the other, and a part that belongs elsewhere may be left out. None if none is near.
+    """The legal path, or beginning of one, that is most like a path with `/`. Their parts are
+    compared one after the other, and a part that belongs elsewhere may be left out. None if none is
+    near.
     """
     paths = [path.split("/") for path in legal]
     parts = value.split("/")
@@ -62,7 +63,9 @@ def nearest_path(value: str, legal: Iterable[str]) -> str | None:
 
 
 def did_you_mean(near: str | None) -> str:
-    """The nearest name as a question, behind a sentence; "" without one."""
+    """The question ` Did you mean 'near'?` to put behind a sentence; "" if there is no nearest
+    name.
+    """
     return f" Did you mean {near!r}?" if near else ""
 
 

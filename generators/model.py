@@ -185,7 +185,7 @@ class Table:
     comment: str = field(default="", repr=False)
 
     def column(self, name: str) -> Column:
-        """The column of that name. Raises KeyError."""
+        """The table's column of that name. Raises KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column

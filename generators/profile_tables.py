@@ -53,7 +53,7 @@ _FAMILY_KEYS: Final = frozenset({"like", "without", "sets"})
 
 @cache
 def read_file(name: str) -> dict[str, Any]:
-    """A TOML file beside the formats' modules."""
+    """A parsed TOML file of the folder of formats, by its name without the ending."""
     # Executors import the package from a zip.
     toml_text = resources.files("generators.formats").joinpath(f"{name}.toml").read_text("utf-8")
     try:
@@ -63,7 +63,9 @@ def read_file(name: str) -> dict[str, Any]:
 
 
 def read_format(name: str) -> dict[str, Any]:
-    """The file of a format. Raises UsageError for keys that a format's file has not, or lacks."""
+    """The parsed TOML file of a format. Raises UsageError for a key that a format's file may not
+    have, and for one that is missing.
+    """
     table = read_file(name)
     wrong_keys = (table.keys() - _MAY) ^ _MUST
     if not table.keys() & {"releases", "family"}:
@@ -150,6 +152,9 @@ class _Place:
             raise self.error(f"= {value!r}: expected a table, such as {{ fact = true }}")
 
     def refuse_unknown(self, table: Mapping[str, Any], legal: Iterable[str]) -> None:
+        """Raises UsageError if the value is no table, or if it has a key that is not legal at this
+        place.
+        """
         self.refuse_other_than_table(table)
         for key in table:
             if key not in legal:
@@ -169,8 +174,8 @@ class _Table:
 
 
 def _read_table(name: str) -> _Table:
-    """A format's rows, with those of the format that its `family` names: facts of its own come on
-    top of the family's, options of its own behind them.
+    """The releases, options and pairs in a format's file, on top of those of the format that its
+    `family` names: the format's own facts win, and its own options come behind the family's.
     """
     file = read_format(name)
     table_of_file = _Table(file.get("releases", {}), file.get("options", {}), file.get("pairs", ()))
@@ -206,7 +211,9 @@ def _read_table(name: str) -> _Table:
 
 
 def _merge(table: Mapping[str, Any], overriding: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the other's keys on top, in tables below it, too."""
+    """The mapping with the members of `overriding` on top; a member that is a mapping in both is
+    merged in the same way.
+    """
     merged = dict(table)
     for key, value in overriding.items():
         below = merged.get(key)
@@ -226,8 +233,8 @@ def _base(
     profile_class: type[P],
     place: _Place,
 ) -> P:
-    """A release without options: the class's defaults, then the facts of each release that it is
-    like, the farthest first, then its own.
+    """The profile of a release without options. Its facts are the defaults of the class, then those
+    of each release that it is `like`, the farthest first, then its own.
     """
     line = [release]
     while (nearer := release_tables[line[-1]].get("like")) is not None:
@@ -248,8 +255,9 @@ def _base(
 def _read_option(
     name: str, option: str, option_entry: str | Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The table of an option: an entry that is a text is what the option `says`; a format that says
-    nothing of it takes the words of shared.toml.
+    """The entry of an option in a format's file, always as a mapping with `says`, what the option
+    means; an entry that is a text is just that. If the format says nothing, the words of
+    shared.toml are taken. Raises UsageError if there are none.
     """
     place = _Place(FILE.format(name)).at("options").at(option)
     option_table = {"says": option_entry} if isinstance(option_entry, str) else option_entry
@@ -263,7 +271,10 @@ def _read_option(
 def _condition(
     table: Mapping[str, Any], releases: Sequence[str], options: Iterable[str], place: _Place
 ) -> dict[str, tuple[str, ...]]:
-    """Releases that the row's `releases`, or its `since` and `until`, leave, and its options."""
+    """The condition of a row, as fields of `Condition`: the releases that its `releases`, or its
+    `since` and `until`, select, and the options of its `needs` and `without`. Raises UsageError for
+    an unknown one.
+    """
     for key in ("needs", "without"):
         for option in table.get(key, ()):
             if option not in options:
@@ -288,14 +299,18 @@ def _condition(
 
 
 def _why(limit: Mapping[str, Sequence[str]], place: _Place) -> str:
-    """Why an option may not be given, where its row does not say so: some releases have it."""
+    """The reason why an option may not be given, for a row without `why`: only some releases have
+    it. Raises UsageError if the row's condition is about options, too.
+    """
     if limit["needs"] or limit["without"]:
         raise place.error("has no `why`, which says why the option may not be given")
     return f"is an option of {', '.join(limit['releases'])} alone"
 
 
 def _facts(table: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
-    """The facts of a row as values of the holder's fields."""
+    """The facts that a table of TOML sets, as values of the fields of the dataclass `holder`.
+    Raises UsageError for an unknown fact or a wrong value.
+    """
     hints = get_type_hints(holder)
     names = [field.name for field in fields(holder)]
     facts: dict[str, Any] = {}
@@ -308,8 +323,9 @@ def _facts(table: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
 
 
 def _value(hint: Any, value: Any, place: _Place) -> Any:
-    """A value of TOML as one of the field's type: the name of an Enum's member, a text for bytes, a
-    list for a tuple, a table for fields of a dataclass.
+    """A value of TOML as a value of the type `hint`: for an Enum the name of a member, for bytes a
+    text, for a tuple a list, for a dataclass a table of its fields. Raises UsageError for any other
+    value.
     """
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):

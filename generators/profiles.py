@@ -54,7 +54,7 @@ class Condition:
     without: tuple[str, ...] = ()
 
     def holds(self, release: str, options: Sequence[str]) -> bool:
-        """Whether a release with these options fulfils it."""
+        """Whether a release with these options meets the condition."""
         return (
             (not self.releases or release in self.releases)
             and set(self.needs) <= set(options)
@@ -74,7 +74,7 @@ class Limit(Condition):
     among: tuple[str, ...] = ()
 
     def broken(self, release: str, options: Sequence[str]) -> bool:
-        """Whether no writer has this combination."""
+        """Whether no writer has this combination, because the option is given where it may not be."""
         concerned = self.option in options and (not self.among or release in self.among)
         return concerned and not self.holds(release, options)
 
@@ -116,8 +116,8 @@ class Choices(Generic[P]):
         return tuple(self.bases)
 
     def checked(self, release: str, options: Sequence[str]) -> tuple[str, ...]:
-        """The options in the order of a name. Raises UnknownName, or UsageError that says why a
-        combination cannot be.
+        """The options in the order in which a profile's name has them. Raises UnknownName for an
+        unknown release or option, and UsageError, which says why, for a combination that cannot be.
         """
         if release not in self.bases:
             raise UnknownName("release", release, self.releases, of=self.of)
@@ -139,7 +139,9 @@ class Choices(Generic[P]):
         return tuple(option for option in self.options if option in options)
 
     def build(self, release: str, *options: str) -> P:
-        """The profile of a release with options, in any order. Raises as `checked` does."""
+        """The profile of a release with options, which may come in any order. Raises UnknownName
+        for an unknown release or option, and UsageError for a combination that cannot be.
+        """
         ordered = self.checked(release, options)
         profile = replace(self.bases[release], options=ordered)
         for option in ordered:
@@ -154,8 +156,8 @@ D = TypeVar("D")
 
 
 def with_facts(record: D, facts: Facts) -> D:
-    """The dataclass with other values of some fields; a mapping sets fields of a field's own
-    dataclass.
+    """The dataclass with other values of the fields that `facts` names. Where a field holds a
+    dataclass itself, a mapping sets some of its fields.
     """
     values: dict[str, Any] = {}
     for name, value in facts.items():

@@ -54,7 +54,7 @@ class Loss:
     left: Callable[[SourceType, Value], Value] | None = None
 
     def covers(self, type: SourceType) -> bool:
-        """Whether values of the type are affected."""
+        """Whether the messages lose information about values of the type."""
         return type.logical in self.logicals
 
 
@@ -93,7 +93,9 @@ class Members:
     before: tuple[str, ...] = ()
 
     def named(self, field_name: str) -> tuple[str, ...]:
-        """The members of a field, () for what is none."""
+        """The names of the members in which that field of a decoder's row stands; () if no member
+        holds it.
+        """
         names: tuple[str, ...] = getattr(self, field_name, ())
         return names
 
@@ -137,7 +139,9 @@ class Format(Generic[P]):
     oracle: Oracle | None = None
 
     def unfit_cells(self, profile: P) -> tuple[CellFault, ...]:
-        """Every unfit cell that the profile's messages can have."""
+        """Every way in which a cell of the profile's messages can hold what its type cannot; the
+        format's own come first and replace general ones of the same name.
+        """
         faults_by_name = {fault.name: fault for fault in self.cell_faults(profile)}
         return (
             *faults_by_name.values(),
@@ -163,7 +167,9 @@ class Format(Generic[P]):
         return self.choices.build(release, *options)
 
     def build(self, release: str, *options: str) -> P:
-        """The profile of a release with options. Raises as `Choices.build` does."""
+        """The profile of a release with options. Raises UnknownName for an unknown one, and
+        UsageError for a combination that cannot be.
+        """
         return self.choices.build(release, *options)
 
 
@@ -196,10 +202,9 @@ conformance/selftest/lies and in spark_checks/liars.
 
 
 def about(name: str, choices: Choices[P]) -> dict[str, Any]:
-    """What a format's file says of it, and its profiles that run unasked, as members of its
-    `Format`.
-
-    Raises UsageError for a wrong file, and as `Choices.build` does.
+    """What the file of the format `name` says of it, as arguments of `Format`: texts, kinds of
+    messages, members, and the profiles that run unless others are asked for. Raises UsageError for
+    a wrong file.
     """
     format_entry = read_format(name)
     kinds = tuple(read_kind(name, number, row) for number, row in enumerate(format_entry["kinds"]))
@@ -216,8 +221,8 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
 
 
 def read_kind(name: str, number: int, row: Sequence[str]) -> KindRow:
-    """A row of the kinds of messages in a format's file: what stands in the message, its kind, the
-    operation of a row change, and a note. Raises UsageError.
+    """Row `number` of the table of kinds in a format's file: what stands in the message, its kind,
+    the operation of a row change, and a note. Raises UsageError for a wrong row.
     """
     place = f"generators/formats/{name}.toml: kinds[{number}]"
     if not isinstance(row, list) or not 2 <= len(row) <= len(fields(KindRow)):
@@ -234,7 +239,9 @@ def read_kind(name: str, number: int, row: Sequence[str]) -> KindRow:
 
 
 def read_profile(name: str, profile: str, choices: Choices[P]) -> P:
-    """A profile that runs unasked. Raises UsageError that names the format's file."""
+    """The profile of that name, which a format's file lists among those that run unless others are
+    asked for. Raises UsageError, which names the file, if the format's choices do not give it.
+    """
     try:
         return choices.build(*profile.split("+"))
     except UsageError as error:
@@ -244,8 +251,9 @@ def read_profile(name: str, profile: str, choices: Choices[P]) -> P:
 
 
 def read_members(name: str, table: Mapping[str, Sequence[str]]) -> Members:
-    """The members of a format's file. Raises UsageError for a field that no decoder's row has, and
-    for what is no list of names.
+    """The names of a message's members by field of a decoder's row, from the table in a format's
+    file. Raises UsageError for a field that no decoder's row has, and for a value that is no list
+    of names.
     """
     legal = [member.name for member in fields(Members)]
     for key, names in table.items():
@@ -273,6 +281,6 @@ def get(name: str) -> Format[Any]:
 
 
 def formats(names: Sequence[str] = ()) -> Iterator[Format[Any]]:
-    """The named formats, or all of them in registry order."""
+    """The formats of these names; without names all formats, in the order of the registry."""
     for name in names or FORMATS:
         yield get(name)

@@ -153,7 +153,9 @@ class _Walk:
         yield from self.node("headers", "", _header_texts(ours), _header_texts(real))
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
-        """Compares the keys, or the values, of both records."""
+        """Compares the keys, or the values, of our record and the product's. If both are arrays or
+        objects, their escapes are compared, too.
+        """
         if ours == real:
             return
         our_document, real_document = parse_json(ours), parse_json(real)
@@ -167,7 +169,7 @@ class _Walk:
             yield from self.spelling(part, ours, real)
 
     def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
-        """Records strings that mean the same but are escaped differently."""
+        """Gives a difference for each text that both records have and escape differently."""
         our_spellings, real_spellings = _spellings_by_meaning(ours), _spellings_by_meaning(real)
         for meaning, real_spelling in real_spellings.items():
             if our_spellings.get(meaning, real_spelling) != real_spelling:
@@ -176,8 +178,9 @@ class _Walk:
                 )
 
     def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
-        """Compares two parts of a document: objects by member, arrays by item, other values as they
-        are. `column` is as in `members`.
+        """Compares our part of a document with the product's: objects by member, arrays by item,
+        other values as they are. `column` is the type of the column that the part belongs to, ""
+        outside of columns.
         """
         if isinstance(ours, _Members) and isinstance(real, _Members):
             yield from self.members(path, column, ours, real)
@@ -194,7 +197,7 @@ class _Walk:
         self, path: str, column: str, ours: _Members, real: _Members
     ) -> Iterator[Difference]:
         """Compares two objects: the order of the members that both have, then each member. `column`
-        is the type of the column that the objects are in, its name if the type is unknown, ""
+        is the type of the column that the objects belong to, its name if the type is unknown, ""
         outside of columns.
         """
         our_members, real_members = dict(ours), dict(real)
@@ -212,8 +215,9 @@ class _Walk:
     def member(
         self, path: str, column: str, name: str, ours: Any, real: Any
     ) -> Iterator[Difference]:
-        """Compares one member of two objects, ABSENT where one lacks it. If it is a column of the
-        table, the path has `{}` for its name, and what is below it belongs to its type.
+        """Compares the member `name` of two objects, ABSENT where one lacks it. If the objects are
+        an image, whose members are the table's columns, the path gets `{}` in place of the name,
+        and all below it is marked with the column's type.
         """
         schemas = path == "key" and name in ("schema", "payload")
         if not column and not schemas and self.shape.columns.fullmatch(path):
@@ -225,8 +229,8 @@ class _Walk:
     def items(
         self, path: str, column: str, ours: list[Any], real: list[Any]
     ) -> Iterator[Difference]:
-        """Compares two arrays: by name if their items are fields of a schema, else the lengths,
-        then item by item.
+        """Compares two arrays. Fields of a schema are compared by name; of other arrays first the
+        lengths, then one item after the other.
         """
         our_fields, real_fields = _by_field(ours), _by_field(real)
         if our_fields is not None and real_fields is not None:
@@ -242,7 +246,8 @@ class _Walk:
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         """Compares two values at a path of the document. Values that differ in every run need only
-        be of one JSON type. `column` is as in `members`.
+        be of one JSON type. `column` is the type of the column that they belong to, "" outside of
+        columns.
         """
         if ours == real and type(ours) is type(real):
             return
@@ -264,8 +269,8 @@ def _header_texts(message: Message | ProducedRecord) -> _Members:
 
 
 def _by_field(items: list[Any]) -> _Members | None:
-    """The fields of a Connect or Avro schema as an object by their names, so that they are compared
-    by name; None if some item of the array has no name.
+    """An array of the fields of a Connect or Avro schema as an object by their names, so that it is
+    compared by name; None if an item of the array has no name.
     """
     # Connect's schemas say `field`, Avro's `name`.
     fields = (
@@ -289,7 +294,9 @@ def _node_text(node: Any) -> str:
 
 
 def _plain(node: Any) -> Any:
-    """A parsed document with dicts in place of lists of members."""
+    """A parsed document with a dict in place of each object, which the parser keeps as a list of
+    members.
+    """
     if isinstance(node, _Members):
         return {name: _plain(value) for name, value in node}
     return [_plain(item) for item in node] if isinstance(node, list) else node
@@ -303,8 +310,8 @@ def _at(node: Any, path: Iterable[str]) -> Any:
 
 
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
-    """The topic of a record and its kind of message. Only records for which these are equal are
-    compared.
+    """The topic of a record, and its kind of message as the JSON says. Our records and the
+    product's are compared only if they agree in both.
     """
     document = parse_json(value)
     for path in shape.kind:
@@ -336,8 +343,9 @@ def compare(
     ours: Sequence[Message],
     real: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
-    """Pairs the product's records of one scenario with ours, in the order of publication, and
-    compares each pair.
+    """Pairs the product's records of one scenario with ours, in the order of publication and such
+    that both agree in topic and kind of message, and compares each pair. A record without a
+    counterpart is a difference.
     """
     walk = _Walk(shape, types, scenario)
     kinds = (
@@ -370,20 +378,22 @@ _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("ta
 
 
 def scenario_number_in(table_text: str) -> int | None:
-    """The number of a scenario in a text with the name of one of its tables; of several, the
-    last.
+    """The number of a scenario, which the names of its tables end with, in a text that holds such a
+    name; of several, the last. None if there is none.
     """
     numbers = re.findall(r"_s(\d+)\b", table_text)
     return int(numbers[-1]) if numbers else None
 
 
 def suffix(number: int) -> str:
-    """The end of the names of a scenario's tables."""
+    """The end of the name of each table of the scenario of that number."""
     return f"_s{number}"
 
 
 def scenario_number_in_sql(document: Any) -> int | None:
-    """The number of a scenario in the SQL of a record that has no table's name."""
+    """The number of a scenario in the SQL text of a record that names no table; None if there is
+    none.
+    """
     texts = (_at(document, ("payload", "ddl")), _at(document, ("ddl",)))
     hits = (_QUOTED_SUFFIX.search(statement) for statement in texts if isinstance(statement, str))
     return next((int(hit[1]) for hit in hits if hit), None)

@@ -117,8 +117,8 @@ class Database(ABC):
 
     @abstractmethod
     def statement_error(self, line: str) -> tuple[int, str] | None:
-        """Parses a line of the client's messages: the line number of a statement, and its error;
-        None for any other message.
+        """Parses a line that the database's client printed: the line number of the statement that
+        failed, and the error; None for any other line.
         """
 
     def close(self) -> None:
@@ -169,7 +169,9 @@ class Database(ABC):
         return errors
 
     def must(self, *statements: str) -> None:
-        """Executes statements. Raises HarnessError if the server refuses one."""
+        """Executes statements that have to succeed. Raises HarnessError for the first one that the
+        server refuses.
+        """
         for index, error in self.run(statements).items():
             raise HarnessError(f"the server statement_error {statements[index]}: {error}")
 
@@ -193,7 +195,7 @@ class Database(ABC):
         )
 
     def _serve(self, command: Sequence[str]) -> None:
-        """Starts the server and waits until it answers."""
+        """Starts the server with this command and waits until it answers."""
         with (self.directory / "log").open("ab") as log:
             self._server = Guarded(
                 command, output=log, pid_file=self.directory / "guarded.pid", remove=self.directory
@@ -201,8 +203,9 @@ class Database(ABC):
         self._await(self._server.exit_code, (self.directory / "log").read_text)
 
     def _await(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
-        """Waits until the server executes a statement. Raises HarnessError with the end of its log
-        if its process has ended or _START_S is over.
+        """Waits until the server executes a statement. `ended` gives the exit code of its process,
+        None while it runs; `log` reads its log. Raises HarnessError with the end of the log if the
+        process has ended, or _START_S is over.
         """
         deadline = time.monotonic() + _START_S
         while True:
@@ -242,7 +245,7 @@ def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
 
 
 def _release(server: Sequence[str], option: str = "--version") -> str:
-    """The release of a server, from the output of its option that prints it."""
+    """The release of a database server, from the output of its option that prints it."""
     hit = re.search(r"(?:Ver|PostgreSQL\)) (\d[\d.]*)", _ran([*server, *option.split()], server[0]))
     return hit[1] if hit else "?"
 
@@ -278,7 +281,9 @@ class _MySqlLike(Database):
     source = "mysql"
 
     def _fill(self, plugin: str) -> None:
-        """Creates the user and the database, and empties the binlog."""
+        """Creates the user and the database on the new server, and empties the binlog. `plugin` is
+        how the user's password is checked.
+        """
         self.must(
             f"CREATE USER '{USER}'@'%' IDENTIFIED {plugin}BY '{USER}'",
             f"GRANT ALL ON *.* TO '{USER}'@'%'",
@@ -288,7 +293,9 @@ class _MySqlLike(Database):
         self._name = DATABASE
 
     def statement_error(self, line: str) -> tuple[int, str] | None:
-        """Line and error of `ERROR 1064 (42000) at line 7: ...`."""
+        """The line number and the error in a line of MySQL's client such as `ERROR 1064 (42000) at
+        line 7: ...`; None for any other line.
+        """
         hit = _MYSQL_ERROR.match(line)
         return (int(hit[1]), hit[2]) if hit else None
 
@@ -329,8 +336,8 @@ class MariaDb(_MySqlLike):
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """The command that initialises the data folder, with the option `file`; the server's
-        program; options of this server.
+        """Three things with which MariaDB is started: the command that initialises the data folder
+        under the configuration `file`, the command of the server, and options of this server alone.
         """
         server = _program("mariadbd", "mariadb-server")
         return (
@@ -340,7 +347,7 @@ class MariaDb(_MySqlLike):
         )
 
     def client(self) -> list[str]:
-        """The command line of `mariadb`."""
+        """The command line of `mariadb`, the client, which reads statements from standard input."""
         fixed = (f"--socket={self.directory}/socket", *_FORCED)
         return ["mariadb", "--no-defaults", *fixed, *filter(None, [self._name])]
 
@@ -366,8 +373,9 @@ class OldMariaDb(MariaDb):
     """
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """Unpacks the server, and returns what MariaDb's does. Raises HarnessError if the server
-        does not run here, with the library that is missing.
+        """Unpacks the old server, and returns the command that initialises its data folder, the
+        command of the server, and options of this server alone. Raises HarnessError, which names
+        the missing library, if the server does not run here.
         """
         (jar,) = jars_of(MARIADB_10_2, self.note)
         base = self.directory / "base"
@@ -466,7 +474,7 @@ class MySqlContainer(_MySqlLike):
         return _ran(["docker", *arguments], f"docker {arguments[0]}")
 
     def _ended(self) -> int | None:
-        """1 if the container has stopped, None while it runs, as `_await` asks."""
+        """The container's state as an exit code: None while it runs, 1 when it has stopped."""
         running = self._call("inspect", "--format", "{{.State.Running}}", self._container).strip()
         return None if running == "true" else 1
 
@@ -474,8 +482,8 @@ class MySqlContainer(_MySqlLike):
         return self._call("logs", self._container)
 
     def client(self) -> list[str]:
-        """The command line of the image's own client, over TCP: the server that fills the data
-        folder has none.
+        """The command line of the MySQL client in the container, which connects over TCP, because
+        the temporary server that fills the data folder does not listen there.
         """
         fixed = ("--protocol=tcp", "--host=127.0.0.1", *_FORCED, *filter(None, [self._name]))
         shell = ("sh", "-c", 'exec "$(command -v mysql || command -v mariadb)" "$@"', "mysql")
@@ -564,7 +572,9 @@ class PostgreSql(Database):
         self.version = f"PostgreSQL {_release([server])}"
 
     def client(self) -> list[str]:
-        """The command line of `psql`."""
+        """The command line of `psql`, PostgreSQL's client, which reads statements from standard
+        input.
+        """
         return [
             self._psql,
             "-X",
@@ -582,6 +592,8 @@ class PostgreSql(Database):
         ]
 
     def statement_error(self, line: str) -> tuple[int, str] | None:
-        """Line and error of `psql:<stdin>:7: ERROR:  ...`."""
+        """The line number and the error in a line of `psql` such as `psql:<stdin>:7: ERROR: ...`;
+        None for any other line.
+        """
         hit = _PSQL_ERROR.match(line)
         return (int(hit[1]), hit[2]) if hit else None

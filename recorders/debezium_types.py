@@ -175,7 +175,9 @@ def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[s
 
 
 def _written_row(reading: ColumnReading, having: str) -> str:
-    """A reading as a TOML inline table, without the members that have their default."""
+    """A reading of a column definition as a TOML inline table: `having`, the text of its first
+    member, then its facts except those at their default.
+    """
     facts = {name: fact for name, fact in asdict(reading).items() if fact not in ("", None, False)}
     written = ", ".join(
         f"{name} = {'true' if fact is True else toml_text(fact)}" for name, fact in facts.items()

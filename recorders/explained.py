@@ -48,7 +48,7 @@ class Entry:
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
     def explains(self, difference: Difference) -> bool:
-        """Whether the entry explains this difference."""
+        """Whether all patterns of the entry match the difference: path, column type and both texts."""
         pairs = (
             (self.path, difference.path),
             (self.type, difference.type),
@@ -68,7 +68,9 @@ class Explained:
     counts: Counter[int] = field(default_factory=Counter)
 
     def why(self, difference: Difference) -> Entry | None:
-        """The first entry that explains the difference; counts it."""
+        """The first entry that explains the difference, after counting that it did; None if no
+        entry does.
+        """
         for i, entry in enumerate(self.entries):
             if entry.explains(difference):
                 self.counts[i] += 1
@@ -120,7 +122,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def grouped(differences: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Differences by path and type, the most frequent first."""
+    """The differences by path and column type; groups with the most differences come first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:
         groups.setdefault((difference.path, difference.type), []).append(difference)

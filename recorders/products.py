@@ -69,8 +69,8 @@ class Product:
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
-        """Why the product stops at a statement, table, column or key of the plan; "" if it is not
-        known to stop.
+        """The reason why the product stops at, or goes wrong with, a statement, table, column or
+        key of the plan; "" if it is not known to.
         """
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
         created_tables = {
@@ -128,7 +128,7 @@ class Product:
         return profile
 
     def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
-        """Runs the product, and returns its records of all that was executed in the database."""
+        """Runs the product on the database, and returns its records of all that was executed there."""
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":
             return running.run(program, bundle, properties, note)
@@ -142,7 +142,7 @@ class Product:
 
 
 def _version(profile: Profile) -> tuple[int, int]:
-    """The major and minor number of the product's release: `3.5` for `3.5.0.Final`."""
+    """The major and minor number of a release of the product, such as 3 and 5 of `3.5.0.Final`."""
     major, minor, *_ = profile.release.split(".")
     return int(major), int(minor)
 
@@ -333,7 +333,9 @@ _AVRO_NAMES: Final = {
 
 
 def _debezium_avro(profile: Any, database: Database) -> Prepared:
-    """As `_debezium`, with Apicurio's Avro converter for keys and values."""
+    """Jars, Java program and properties that run Debezium's connector with Apicurio's Avro
+    converter for keys and values.
+    """
     bundle, program, properties = _debezium(profile, database)
     module = "io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION
     bundle = replace(bundle, name=f"{bundle.name}-avro", modules=(*bundle.modules, module))

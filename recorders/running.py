@@ -51,7 +51,7 @@ class Stopped(HarnessError):
 
 
 def read(line: str) -> ProducedRecord:
-    """Parses a line that a Java program wrote for one record."""
+    """The record in a line of JSON that one of the recorders' Java programs wrote."""
     fields = json.loads(line)
     headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
     return ProducedRecord(
@@ -72,7 +72,7 @@ def _optional_bytes(base64_text: str | None) -> bytes | None:
 
 
 def compiler() -> str:
-    """The Java that can run a source file. Raises HarnessError without a JDK."""
+    """The path of the Java that can run a source file. Raises HarnessError without a JDK."""
     java = require_java()
     if not Path(java.path).resolve().with_name("javac").exists():
         raise HarnessError(

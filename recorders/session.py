@@ -63,7 +63,9 @@ class Audited:
 
     @property
     def summary(self) -> str:
-        """The last line of the report."""
+        """The last line of the audit's report: how many records agree, and what remains to be
+        explained.
+        """
         counts = ", ".join(
             f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained")
         )

@@ -121,8 +121,8 @@ def _mysql_literal(type: SourceType, value: Value) -> str:
 
 
 def _mysql_same(column: str, type: SourceType, value: Value) -> str:
-    """The SQL condition that a column of MySQL or MariaDB has exactly a value: texts are compared
-    as bytes, enums, sets and bits as numbers.
+    """The SQL condition that a column of MySQL or MariaDB has exactly this value: texts are
+    compared as bytes, enums, sets and bits as numbers.
     """
     if value is None:
         return f"{column} IS NULL"
@@ -161,7 +161,7 @@ MYSQL: Final = SqlDialect(
 
 
 def _text_literal(string: str) -> str:
-    """A PostgreSQL literal of any text, in ASCII and on one line."""
+    """The SQL literal of any text for PostgreSQL, in ASCII and on one line."""
 
     def spelt(c: str) -> str:
         """A character in an E literal: printable ASCII as it is, a backslash or quote escaped,
@@ -179,7 +179,7 @@ def _postgresql_declared(type: SourceType, name: str) -> str:
 
 
 def _postgresql_literal(type: SourceType, value: Value) -> str:
-    """The SQL literal of a value, without its type."""
+    """The SQL literal of a value for PostgreSQL, without a cast to its type."""
     value_text = _postgresql_text(type, value)
     return "NULL" if value_text is None else _text_literal(value_text)
 
@@ -230,8 +230,8 @@ _WITHOUT_EQUALITY: Final = ("json", "hstore")
 
 
 def _postgresql_same(column: str, type: SourceType, value: Value) -> str:
-    """The SQL condition that a column of PostgreSQL has exactly a value; types without equality are
-    compared as text.
+    """The SQL condition that a column of PostgreSQL has exactly this value; values of types without
+    equality are compared as texts.
     """
     if value is None:
         return f"{column} IS NULL"
@@ -310,7 +310,7 @@ def _identity_index_clause(table: Table, dialect: SqlDialect) -> str:
 
 
 def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDialect) -> str:
-    """One INSERT of these rows."""
+    """The INSERT statement of these rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
     values = (
         ", ".join(dialect.literal(c.type, row_values[c.name]) for c in table.columns)
@@ -335,7 +335,9 @@ def _where_clause(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 
 def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> str:
-    """An UPDATE of one row. It sets every column that changes; if none does, the first column."""
+    """The UPDATE statement of one row. It sets every column that changes; if none does, it sets the
+    first column to its value.
+    """
     before, after = images.before, images.after
     assert before is not None and after is not None
     changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
@@ -346,7 +348,7 @@ def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> st
 
 
 def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
-    """A DELETE of one row."""
+    """The DELETE statement of one row."""
     return f"DELETE FROM {_qualified_name(table, dialect)} {_where_clause(table, values, dialect)}"
 
 
@@ -386,7 +388,9 @@ class _StatementPlanner:
                 raise Refused(f"a {event.op} is no statement")
 
     def know(self, table: Table, event: RowChange | SchemaChange) -> None:
-        """Adds the statements that create a table, unless the database has the table."""
+        """Adds the statements that create the table, and the event of it, unless an earlier event
+        did so. The event's time is that of `event`.
+        """
         if table.name in self.rows:
             return
         self.rows[table.name] = []
@@ -417,13 +421,13 @@ class _StatementPlanner:
             )
 
     def as_declared(self, table: Table) -> Table:
-        """The table with its columns' types as the database spells them: for MySQL as CREATE TABLE
-        did, display widths included; for PostgreSQL's enums the names that CREATE TYPE gave them.
+        """The table with its columns' types as the statements that created it spell them: for MySQL
+        with display widths; for PostgreSQL's enums by the names of their CREATE TYPE.
         """
 
         def declared(column: Column) -> str:
-            """The spelling of a column's type in the database, with the name of its type if it is a
-            PostgreSQL enum.
+            """How the CREATE TABLE spells the column's type; for a PostgreSQL enum the name that
+            its CREATE TYPE gave it.
             """
             enum = table.schema is not None and column.type.name == "enum"
             return (
@@ -437,7 +441,9 @@ class _StatementPlanner:
         )
 
     def follow(self, event: SchemaChange) -> None:
-        """Changes the rows that exist as a statement on their table does."""
+        """Changes the rows that the planner keeps of a table as the DDL statement of the event
+        changes them.
+        """
         live = self.rows.pop(event.old_name or event.table, [])
         if event.action == "truncate table":
             live = []
@@ -446,8 +452,8 @@ class _StatementPlanner:
         self.rows[event.table] = live
 
     def change(self, event: RowChange) -> None:
-        """Adds a statement for each row that an event changes, after an INSERT of the rows that the
-        database does not have yet.
+        """Adds a statement for each row that an UPDATE or DELETE changes, or one INSERT for all
+        rows. Rows that the database does not have yet are inserted first.
         """
         table, live = event.table, self.rows[event.table.name]
         # A list has the rows of a table without key as often as the table.
@@ -481,7 +487,7 @@ class _StatementPlanner:
                 self.logged(sql, replace(event, rows=(images,)))
 
     def insert(self, event: RowChange) -> None:
-        """Adds one INSERT of an event's rows."""
+        """Adds one INSERT statement for all rows of the event, and the event."""
         new_rows = [images.after for images in event.rows if images.after is not None]
         self.rows[event.table.name] += new_rows
         sql = insert_statement(event.table, new_rows, self.dialect)
@@ -489,8 +495,8 @@ class _StatementPlanner:
         self.logged(sql, event)
 
     def logged(self, sql: str, event: RowChange) -> None:
-        """Adds an event; where the server logs statements, after an event with the statement that
-        caused it.
+        """Adds the event of a row change. If the server logs statements, an event with the SQL that
+        caused it comes before it.
         """
         if self.dialect.queries:
             self.events.append(

@@ -34,13 +34,13 @@ class RecordingAgreement:
 
     @property
     def without_episode(self) -> int:
-        """Messages without an episode."""
+        """The number of the recording's messages that belong to no episode."""
         return self.recording.count - self.identical - self.explained - self.unexplained
 
 
 def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
-    """How the messages of each recording of a format agree with our writer's, for recordings that
-    have episodes, in their order.
+    """For each recording of a format that has episodes, in their order: how its messages agree with
+    those that our writer makes of the same histories.
     """
     audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):
@@ -75,7 +75,9 @@ def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
 
 
 def _reasons_without_episode(recording: Recording, events: Set[int]) -> tuple[tuple[str, int], ...]:
-    """Why messages of a recording belong to no episode: the messages by reason."""
+    """The messages of a recording whose events belong to no episode (are not in `events`), counted
+    by the reason.
+    """
     unmatched = (message for message in store.messages(recording) if message.event not in events)
     return tuple(
         Counter(apart.reason_without_episode(recording, message) for message in unmatched).items()

@@ -65,7 +65,9 @@ class _EpisodeDraft:
 
 
 def episodes() -> Iterator[Episode]:
-    """The episodes of every recording: each a history made of the truth, with its messages."""
+    """The episodes of every recording of Canal. Each is a history made of the truth (what SQL
+    showed at the source), with its recorded messages.
+    """
     for recording in store.recordings("canal"):
         yield from _RecordingCutter(replace(recording, volatile=_blank_volatile)).episodes()
 
@@ -90,7 +92,7 @@ class _RecordingCutter:
 
     def episodes(self) -> Iterator[Episode]:
         """The episodes of the recording, in the order of their first message. Raises HarnessError
-        for a message that the truth does not explain.
+        if messages are left that no statement of the truth explains.
         """
         for statement in self.truth["statements"]:
             if statement["kind"] == "DDL":
@@ -112,7 +114,9 @@ class _RecordingCutter:
                 yield self._make_episode(name, part)
 
     def _make_episode(self, name: str, part: _EpisodeDraft) -> Episode:
-        """The episode of a draft, with the profile and the losses that its table has."""
+        """The episode of a draft. Which values the product loses, and what explains differing
+        bytes, follow from the recording and the name of the table.
+        """
         recording = self.recording
         lost: list[Lost] = []
         table = name.partition("/")[0].partition(".")[2]
@@ -147,7 +151,9 @@ class _RecordingCutter:
         return messages
 
     def _next_body(self, database: str, table: str) -> Mapping[str, Any] | None:
-        """The body of the next message, which is not taken yet; None if it is not of this table."""
+        """The JSON of the recording's next message, which stays to be taken; None if there is none,
+        or if it is not of this table.
+        """
         body = self.bodies[self.position] if self.position < len(self.bodies) else None
         return (
             body
@@ -159,14 +165,16 @@ class _RecordingCutter:
         self, name: str, events: Iterable[Event], count: int, has_rows: bool = False
     ) -> None:
         """Adds these events, and the next `count` messages of the recording, to the draft of the
-        episode `name`; `has_rows` holds for a draft that is new.
+        episode `name`. If that draft is new, `has_rows` says whether its messages hold rows.
         """
         part = self.drafts.setdefault(name, _EpisodeDraft(has_rows=has_rows))
         part.events += events
         part.messages += self._take_messages(count)
 
     def _next_instant(self) -> Instant:
-        """A new commit time, a second after the one before: every event is a commit of its own."""
+        """A new commit time, a second after the last one, because each event of an episode is a
+        commit of its own.
+        """
         return Instant(1_700_000_000_000 + 1000 * next(self.clock))
 
     # ---- statements
@@ -234,8 +242,8 @@ class _RecordingCutter:
         self._add_messages("statements", [event], 1)
 
     def _cut_rows(self, statement: Mapping[str, Any]) -> None:
-        """Takes the messages of a statement's rows, table by table in the order in which they were
-        published.
+        """Puts the messages of the rows that a statement changed into the episodes of their tables,
+        table by table in the order in which the messages were published.
         """
         note = statement.get("note", "")
         if "annotate" in note:
@@ -284,8 +292,8 @@ class _RecordingCutter:
     # ---- rows
 
     def _table_version(self, database: str, table: str, statement_number: int) -> Mapping[str, Any]:
-        """The truth's last description of a table at or before a statement; if it has none, that of
-        the table that this one was copied or renamed from.
+        """The truth's last description of a table at or before the statement of that number. A
+        table without one has the description of the table from which it was copied or renamed.
         """
         versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
         earlier_versions = [
@@ -300,8 +308,9 @@ class _RecordingCutter:
     def _table_at(
         self, database: str, name: str, statement_number: int
     ) -> tuple[Table | None, int]:
-        """The table after a statement, with its types as its statements spelled them, and the
-        number of its version; None if the model lacks one of its types.
+        """The table after the statement of that number, with its types spelled as its own
+        statements spelled them, and the number of the statement since which the truth shows it so.
+        The table is None, and the number 0, if the model lacks one of its types.
         """
         version = self._table_version(database, name, statement_number)
         try:
@@ -339,9 +348,9 @@ class _RecordingCutter:
         return frozenset(unlogged & large_columns if "noblob" in options else unlogged)
 
     def _cut_table_rows(self, statement: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-        """Splits the rows that a statement changed in one table into row changes, one for each next
-        message of the recording, and adds both to the table's episode. Raises HarnessError if the
-        next message is not of this table and operation.
+        """Divides the rows that a statement changed in one table into row changes, one for each of
+        the next messages of the recording, and adds both to the table's episode. Raises
+        HarnessError if the next message is not of this table and operation.
         """
         database, name = change["db"], change["table"]
         table, version = self._table_at(database, name, statement["s"])
@@ -406,8 +415,8 @@ def _row_op(truth_row: Mapping[str, Any]) -> Op:
 def _row_images(
     table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[str]
 ) -> tuple[Op, RowImages]:
-    """The op and the images of a row as the truth has them, without the columns that the message
-    does not name.
+    """The operation of a row in the truth, and its images, without the columns `unnamed` that the
+    server does not log.
     """
 
     def side(name: str) -> Row | None:

@@ -75,8 +75,8 @@ class Statement:
 
 
 def parse_statement(sql: str, default: str) -> Statement | None:
-    """Parses a statement; None for one that the server does not log for a table and Canal does not
-    send. `default` is the database of names without one.
+    """Parses the SQL of a DDL statement. `default` is the database of names without one. Returns
+    None for a statement that the server logs without a table, so that Canal sends no message.
     """
     statement_text = sql.strip().rstrip("; ")
     normalized = re.sub(r"^/\*.*?\*/\s*|--[^\n]*\n", " ", statement_text).strip()

@@ -72,8 +72,8 @@ _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 
 def blank(data: bytes) -> bytes:
-    """A key or value with its positions, ids and clock times blanked, and the connector's own name.
-    A null stays a null, because a decoder sees the difference.
+    """A key or value with blanks in place of its positions, ids and clock times, and of the
+    connector's own name. A null stays, because a decoder sees the difference.
     """
     data = _CONTEXT.sub(rb'"\1":""', confluent.readable(data, _schemas))
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
@@ -87,8 +87,8 @@ def _schemas(number: int) -> tuple[tuple[str, ...], str]:
 
 
 def _blank_marker(data: bytes) -> bytes:
-    """Blanks what `blank` does, and the member `snapshot` of a snapshot's rows, which depends on
-    the tables of other episodes. The member stays in other records.
+    """A key or value with blanks in place of what differs from run to run (`blank`), and of the
+    marker `snapshot` of rows that a snapshot read: it depends on the tables of other episodes.
     """
     return re.sub(rb'"snapshot":"(?!false")\w+"', b'"snapshot":""', blank(data))
 
@@ -193,8 +193,9 @@ def _episodes(
 
 
 def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
-    """The CREATE and ALTER statements of a table up to statement number `until`, under its old
-    names, too; none if they have no comments. The connector keeps comments.
+    """The CREATE and ALTER statements of a table, also under its old names, up to the statement of
+    number `until`. The history needs them because the connector repeats comments of columns; so
+    none are returned for a table without comments.
     """
     events: list[SchemaChange] = []
     for number, table in sorted(_made_tables().items(), reverse=True):
@@ -210,7 +211,10 @@ def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
 def _control_episodes(
     recording: Recording, by_topic: Mapping[str, Sequence[Message]], is_mysql: bool, snapshot: bool
 ) -> Iterator[Episode]:
-    """The episodes of messages that hold no row."""
+    """The episodes of a recording's messages that hold no row: statements of MySQL; logical
+    messages, heartbeats and marks of transactions of PostgreSQL. `by_topic` has all messages of the
+    recording.
+    """
     if not is_mysql:
         yield from debezium_control.logical_messages(recording, by_topic.get("pg.message", ()))
         yield from debezium_control.heartbeats(
@@ -232,8 +236,8 @@ def _control_episodes(
 
 @cache
 def _made_tables() -> Mapping[int, Table]:
-    """The tables after each statement that created or changed one, by the statement's number; for a
-    DROP, the table that was dropped.
+    """The tables after each of MariaDB's recorded statements that created or changed one, by the
+    statement's number; for a DROP, the table that was dropped.
     """
     tables: dict[int, Table] = {}
     for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
@@ -246,8 +250,8 @@ def _made_tables() -> Mapping[int, Table]:
 
 
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
-    """The tables of a snapshot, in order, by name; None for those that the connector's parser
-    cannot read.
+    """The MariaDB tables that a snapshot finds, as they are at the end, by name and sorted; None
+    for those that the connector's parser cannot read.
     """
     tables: dict[str, Table | None] = {}
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
@@ -300,8 +304,8 @@ def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
 
 @cache
 def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
-    """The changes of a table in order; rows that one statement changed with one operation are one
-    change.
+    """What the statements of a recorded server did to one table, in order. Rows that one statement
+    changed with one operation are one change.
     """
     changes: list[_Change] = []
     for number, statement in enumerate(_statements(server)):
@@ -356,8 +360,8 @@ def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
 def _table_versions(
     server: str, name: str, truth: Mapping[str, Any], snapshot: bool
 ) -> list[tuple[int, int, Table, str]]:
-    """The versions of a table: (first statement, first statement after it, the table, PostgreSQL's
-    letter of the replica identity).
+    """The versions of a table in the truth, each as (number of its first statement, number of the
+    first statement after it, the table, PostgreSQL's letter of the replica identity).
     """
     starts = [version["after_statement"] for version in truth["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
@@ -473,8 +477,8 @@ def _with_defaults(table: Table, statement: str) -> Table:
 
 
 def _default_of_literal(column: Column, default_text: str) -> Default:
-    """A PostgreSQL column's default from the literal that stands in CREATE TABLE; its value is left
-    out for an expression (a text that ends with a parenthesis) and for bytes.
+    """A PostgreSQL column's default from the literal that stands in CREATE TABLE. Its value is None
+    for an expression (a text that ends with a parenthesis) and for bytes.
     """
     plain = default_text[1:-1].replace("''", "'") if default_text.startswith("'") else default_text
     if default_text.endswith("("):
@@ -487,8 +491,8 @@ def _default_of_literal(column: Column, default_text: str) -> Default:
 
 
 def _column_default(column: Column, literal: str | None) -> Default | None:
-    """A column's default in the words of the statement. Its value is known for a literal, and None
-    for an expression.
+    """A column's default with the text that the statement has. Its value is known for a literal,
+    and None for an expression.
     """
     if column.default is None:
         return None
@@ -510,8 +514,9 @@ def _column_default(column: Column, literal: str | None) -> Default | None:
 def _match_messages(
     table: Table, changes: Sequence[_Change], queue: list[Message], tombstones: bool, identity: str
 ) -> tuple[list[RowChange], list[Message]]:
-    """The events of the changes whose values the model can hold, and their messages. The messages
-    of all changes are taken from the front of `queue`.
+    """Takes the messages of all these changes of a table from the front of `queue`. Returns the row
+    changes whose values the model can hold, and their messages; the messages of other changes are
+    dropped.
     """
     events: list[RowChange] = []
     messages: list[Message] = []

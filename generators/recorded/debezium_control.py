@@ -49,7 +49,9 @@ marks.
 
 
 def logical_messages(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
-    """One episode of PostgreSQL's logical messages, in order."""
+    """One episode of all messages that PostgreSQL's pg_logical_emit_message caused, in order; none
+    without such messages.
+    """
     events: list[Event] = []
     for statement in _statements("postgresql"):
         if text_match := _TEXTUAL.search(statement["sql"]):
@@ -66,7 +68,9 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
 
 
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
-    """One episode of all heartbeats, which are equal."""
+    """One episode of all heartbeats of a recording, which are equal to each other; none without
+    heartbeats.
+    """
     if messages:
         yield Episode(
             recording,
@@ -105,8 +109,9 @@ def transactions(
 
 
 def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
-    """Whether a statement outside of BEGIN and COMMIT, which is a transaction of its own, has a
-    message.
+    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own whose marks are
+    recorded: it changes one of these tables, truncates, or sends a logical message that belongs to
+    a transaction.
     """
     match statement["kind"]:
         case "dml":

@@ -117,8 +117,8 @@ class Mismatch(HarnessError):
 
 
 def written_for(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
-    """Our writer's messages for the episode's history, one for each recorded message. Raises
-    Mismatch.
+    """The messages that our writer makes of the episode's history, one for each recorded message.
+    Raises Mismatch if it makes another number of them.
     """
     all_messages = fmt.write(
         episode.history, replace(profile, **episode.recording.facts), episode.recording.layout

@@ -65,7 +65,9 @@ def unquote(literal: str) -> str:
 
 
 def source_type(spelling: str) -> SourceType:
-    """The type of a column as SHOW CREATE TABLE spells it. Raises Unsupported."""
+    """The type of a column as SHOW CREATE TABLE spells it. Raises Unsupported for a type that the
+    model does not have.
+    """
     match = _TYPE.match(spelling)
     assert match is not None
     name, parameters, unsigned, zerofill = (
@@ -177,7 +179,9 @@ def _parse_column(name: str, definition: str) -> Column:
 
 
 def _default_value(type: SourceType, literal: str) -> Value:
-    """The value of a default that SHOW CREATE TABLE prints; None of an expression."""
+    """The value of a column's default, from the literal that SHOW CREATE TABLE prints; None for an
+    expression.
+    """
     if literal.startswith("b'"):
         return int(literal[2:-1], 2)
     if not literal.startswith("'"):
@@ -190,8 +194,8 @@ def _default_value(type: SourceType, literal: str) -> Value:
 def cell_value(
     type: SourceType, cell_text: str | None, number: str | None = None, zone: str = "UTC"
 ) -> Value:
-    """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is
-    that of TIMESTAMP's text.
+    """The value of a cell, from the text that SELECT prints. `number` is ENUM's index or SET's
+    mask, if the truth has it; `zone` is the time zone in which a TIMESTAMP was printed.
     """
     if cell_text is None:
         return None
@@ -262,8 +266,8 @@ def _parse_time(time_text: str) -> int:
 
 
 def _parse_moment(moment_text: str, zone: str | None) -> int | ZeroDate:
-    """A DATETIME, or with a zone a TIMESTAMP, in microseconds since 1970; a date that no calendar
-    has as it is.
+    """The microseconds since 1970 of a DATETIME that SELECT prints, or of a TIMESTAMP that it
+    prints in the time zone `zone`; a ZeroDate for a date that no calendar has.
     """
     day, _, clock = moment_text.partition(" ")
     date, micros = _parse_date(day), _parse_time(clock or "00:00:00")

@@ -54,8 +54,8 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
 def source_type(
     spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> SourceType:
-    """The type of a column as format_type() spells it; a domain is its base type. Raises
-    Unsupported.
+    """The type of a column as PostgreSQL's format_type() spells it; a domain is taken as its base
+    type. Raises Unsupported for a type that the model does not have.
     """
     spelling = domains.get(spelling, spelling)
     match = _TYPE.match(spelling)
@@ -101,8 +101,9 @@ def make_table(
     enums: Mapping[str, Sequence[str]] | None = None,
     domains: Mapping[str, str] | None = None,
 ) -> Table:
-    """The table of the catalogue's columns; `statement` has the declared order of its key. Raises
-    Unsupported.
+    """A table made of the columns that PostgreSQL's catalogue shows. `statement` is its CREATE
+    TABLE, which gives the declared order of the key. Raises Unsupported for a type that the model
+    does not have.
     """
     table_columns = tuple(
         Column(
@@ -120,7 +121,9 @@ def make_table(
 
 
 def cell_value(type: SourceType, cell_text: str | None) -> Value:
-    """The value of a cell. Raises Unsupported for a value that the model does not have."""
+    """The value of a cell, from the text that SELECT prints. Raises Unsupported for a value that
+    the model does not have.
+    """
     if cell_text is None:
         return None
     match type.logical:
@@ -172,7 +175,9 @@ def cell_value(type: SourceType, cell_text: str | None) -> Value:
 
 
 def row_cells(table_definition: Table, texts: Mapping[str, str | None]) -> Row:
-    """A row's values by column. Raises Unsupported."""
+    """A row's values by column, from the texts that SELECT prints; columns without a text are left
+    out. Raises Unsupported for a value that the model does not have.
+    """
     return {
         c.name: cell_value(c.type, texts[c.name])
         for c in table_definition.columns
@@ -219,7 +224,7 @@ def _parse_document(type: SourceType, document_text: str) -> Any:
 
 
 def _parse_items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
-    """The items of an array up to its closing brace."""
+    """The items of an array, from the tokens of its text up to its closing brace."""
     items: list[Any] = []
     for token in tokens:
         if token[1] == "}":
@@ -231,7 +236,9 @@ def _parse_items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]
 
 
 def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
-    """The value of an array's element, in quotes or not; dates, timestamps and bytes stay text."""
+    """The value of an array's element, whose text stands in quotes (`quoted`) or not (`bare`);
+    dates, timestamps and bytes stay text.
+    """
     if bare == "NULL":
         return None
     item_text = bare if quoted is None else _unescape(quoted)

@@ -36,7 +36,7 @@ read them.
 
 @cache
 def _of_product(product: str) -> tuple[Episode, ...]:
-    """All episodes of a product's recordings, cut once."""
+    """All episodes of a product's recordings, of all its formats; made once."""
     recorded: Iterator[Episode] = importlib.import_module(
         f"generators.recorded.{product}"
     ).episodes()
@@ -58,7 +58,8 @@ def episodes(name: str) -> tuple[Episode, ...]:
 @cache
 def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
     """The cases of a format's recordings whose profile matches one of the globs. The glob `*`
-    leaves out profiles of another shape.
+    leaves out profiles whose messages have no envelope (`+flat`), which a decoder of the format
+    need not read.
     """
 
     def is_selected(profile: str) -> bool:

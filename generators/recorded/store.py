@@ -137,8 +137,8 @@ def _parse_message(line: Mapping[str, Any]) -> Message:
 
 
 def _bytes(line: Mapping[str, Any], field: str) -> bytes | None:
-    """A recorded key or value from a line of the recording's file, where it is text or base64; None
-    if the record had none.
+    """A recorded key or value from a line of the recording's file, which holds it as text or
+    base64; None if the record had none.
     """
     if f"{field}_b64" in line:
         return base64.b64decode(line[f"{field}_b64"])

@@ -159,8 +159,9 @@ def _is_known_statement(step: _Step) -> bool:
 
 
 def _has_other_messages(recording: Recording, steps: Sequence[_Step]) -> bool:
-    """Whether our writer splits a table's rows into another number of messages than the capture
-    did.
+    """Whether our writer splits the rows of these steps into another number of messages than TiCDC
+    did when it was recorded, so that they cannot be compared. That concerns partitioned tables in
+    some formats.
     """
     if recording.format in (*_KEYED_BY_PRODUCER, "ticdc-avro"):
         return False
@@ -209,7 +210,9 @@ def _is_partitioned(steps: Sequence[_Step]) -> bool:
 
 
 def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
-    """What our writer cannot do yet in an episode's messages, as sentences."""
+    """What our writer cannot do yet for an episode's messages, as sentences; empty if it can write
+    all.
+    """
     if "checksum" in recording.name:
         by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
         return tuple(filter(None, (CORRUPTED, by_id)))
@@ -222,7 +225,7 @@ def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, 
 
 
 def _has_hidden_column(table: Table) -> bool:
-    """Whether an index of the table has an expression, for which TiDB adds a hidden column."""
+    """Whether the table has an index over an expression, for which TiDB adds a hidden column."""
     names = itertools.chain.from_iterable(index.columns for index in table.indexes)
     return any(name.startswith("_V$_") for name in names)
 
@@ -313,13 +316,15 @@ class _Step:
 
     @property
     def split(self) -> tuple[int, str, str]:
-        """The key of a transaction's rows in one table: (TSO, database, table)."""
+        """What the row changes of one transaction in one table have in common: (TSO, database,
+        table).
+        """
         return self.at.tso, self.truth["database"], self.truth["table"]
 
 
 @functools.cache
 def _steps(document: str) -> tuple[_Step, ...]:
-    """The events of a document of truth, each with its table at that time."""
+    """The events of the truth document of that name, each with its table before and after it."""
     return tuple(_truth_steps(store.truth(PRODUCT, document)))
 
 
@@ -383,8 +388,8 @@ def _other_table(event: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _steps_by_table(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
-    """The events of each table, with those under its later names, by the table's first name. Events
-    without a table are by their database, or by kind and number.
+    """The events of each table, also under its later names, by the table's first name. Events that
+    name no table are grouped by their database, or stand alone under their kind and number.
     """
     first_names: dict[tuple[str, str], str] = {}
     lives: dict[str, list[_Step]] = {}
@@ -480,7 +485,7 @@ def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
 
 
 def _row_images(step: _Step, table: Table) -> RowImages:
-    """The images of a row from the texts that SQL shows."""
+    """The images of the row that a step changed, from the texts that SQL shows."""
 
     def side(name: str) -> Row | None:
         """The step's row before or after the change as values of the table's columns; None if there
@@ -545,9 +550,10 @@ def _blank_simple(value: bytes) -> bytes:
 
 
 def _blank_avro(value: bytes) -> bytes:
-    """The value of a Simple message in Avro without what `_blank_simple` blanks in JSON, and with
-    the keys of a row's maps sorted, which come in random order. A value that our encoder would
-    write with other bytes stays as it is.
+    """The value of a Simple message in Avro without the clock, ids and versions of tables and the
+    file of a claim check, which differ from run to run, and with the keys of a row's maps sorted,
+    which come in random order. A value that our encoder would write with other bytes stays as it
+    is.
     """
     source = io.BytesIO(value)
     record = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
@@ -575,8 +581,9 @@ _REALS_AS_BYTES: Final = fastavro.parse_schema(
 
 
 def _branched(value: Any, image: bool = False) -> Any:
-    """The value in which each cell of a row names its branch of Avro's union, as the encoder needs
-    it.
+    """A decoded Avro value in which each cell of a row is a pair (branch of the union, value), as
+    the encoder needs it. `image` says that the value is a row. A float or double was read as bytes
+    of a type `as_float` or `as_double`, so that the two can be told apart.
     """
     match value:
         case list():
@@ -600,7 +607,9 @@ _VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckL
 
 
 def _blanked(value: Any) -> Any:
-    """The message without what differs between runs, such as times and versions of tables."""
+    """A decoded Simple message without what differs between runs (ids and versions of tables, the
+    clock, the file of a claim check), and with the keys of each row sorted.
+    """
     match value:
         case dict():
             blank = _VOLATILE | ({"version": 0} if "columns" in value else {})
@@ -641,7 +650,9 @@ def _blank_debezium(data: bytes) -> bytes:
 
 
 def _blank_confluent(data: bytes) -> bytes:
-    """An Avro message with the text of its schema, members sorted, in place of the schema's id."""
+    """An Avro message in Confluent's framing with the text of its schema, members sorted, in place
+    of the schema's id, which differs from run to run.
+    """
     number = int.from_bytes(data[1 : confluent.HEAD])
     schema = json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
     return schema.encode() + data[confluent.HEAD :]

@@ -68,8 +68,8 @@ def _sample_value(type: SourceType) -> object:
 
 
 def _assign(type: SourceType, value: object) -> object:
-    """The computed value as a column of the type keeps it, rounded half up to its scale. Raises
-    _Unknown where the databases may differ.
+    """The computed value as a column of the type keeps it: rounded half up to the column's scale.
+    Raises _Unknown where databases may keep different values.
     """
     match value, type.logical:
         case None, _:
@@ -89,7 +89,9 @@ def _assign(type: SourceType, value: object) -> object:
 
 
 def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) -> object:
-    """The value of an expression on a row. Raises _Unknown where it is not computed."""
+    """The value of a generated column's expression, or of a part of it, on a row. Raises _Unknown
+    where it is not computed.
+    """
     from sqlglot import exp
 
     def evaluate(part: exp.Expr) -> object:
@@ -216,7 +218,9 @@ def _concatenate(between: str, parts: list[object]) -> object:
 
 
 def _change_case(change: Callable[[str], str], value: object) -> object:
-    """A text in another case; databases differ in letters outside of ASCII."""
+    """The text in the case that `change` gives; None for NULL. Raises _Unknown for letters outside
+    of ASCII, in which databases differ.
+    """
     if value is not None and not (isinstance(value, str) and value.isascii()):
         raise _Unknown
     return None if value is None else change(value)
@@ -240,8 +244,9 @@ def _cast(node: exp.Expr, value: object) -> object:
 def complete_row(
     user: UserTable, dialect: str, cells: Row, can_hold: Callable[[Column, Value], bool]
 ) -> dict[str, Value]:
-    """The row with its computed columns. Where the value is not computed or the column cannot hold
-    it, the row keeps its own.
+    """The row with the values of its generated columns as their expressions give them. A column
+    keeps the value that the row has if its expression is not computed, or if the column cannot hold
+    the result.
     """
     completed_cells = dict(cells)
     for name, expression_text in user.computed:

@@ -90,7 +90,7 @@ class DdlReader:
                 self.note_unread(script, span, beginning)
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
-        """Reads a statement if it changes tables or types; returns whether it does."""
+        """Reads a statement if it is one that changes tables or types. Returns whether it is."""
         for pattern, action in _STATEMENTS:
             if pattern.match(beginning):
                 action(self, script.words(span))
@@ -115,7 +115,9 @@ class DdlReader:
         )
 
     def take_table_name(self, cursor: Cursor, taken_names: Sequence[str] = ()) -> TableName:
-        """The full name of a table whose parts are `taken_names` or, without them, come next."""
+        """The full name of the table whose parts are `taken_names`, or that the cursor's next words
+        name; parts that are missing get their defaults.
+        """
         *qualifier, name = taken_names or cursor.take_names()
         if self.mysql:
             database = qualifier[-1] if qualifier else self.default_database(cursor)
@@ -124,7 +126,9 @@ class DdlReader:
         return TableName(self.default_database(cursor), schema, name)
 
     def default_database(self, cursor: Cursor) -> str:
-        """The database of a table that names none."""
+        """The database of tables whose statements name none; if the user did not choose one, that
+        is noted once.
+        """
         if not self.database:
             self.database = self.fallback
             action = f"its tables are taken as those of {self.fallback}"
@@ -284,7 +288,7 @@ class DdlReader:
             draft.comment = comment_text
 
     def schema(self) -> Schema:
-        """The tables after the last statement."""
+        """The tables that exist after the last statement of all scripts."""
         return finish_schema(self.drafts, self.dialect, self.scripts)
 
 

@@ -32,9 +32,9 @@ _FLIPPED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte", "eq": "eq
 def read_checks(
     table: Table, dialect: str, condition_text: str, value_column: str, note: Callable[[str], None]
 ) -> list[Check]:
-    """The bounds and choices of a condition, one CHECK per column; notes the other parts.
-
-    `value_column` is the column that VALUE of a domain's condition stands for.
+    """The CHECKs that a condition makes, one for each column that it gives bounds or choices; its
+    other parts are noted. `value_column` is the column that VALUE stands for in a domain's
+    condition.
     """
     condition = parse_expression(condition_text, dialect)
     if condition is None:
@@ -74,7 +74,9 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _intersect(first: Check, second: Check) -> Check | None:
-    """Both CHECKs of a column as one; None if no single CHECK says the same."""
+    """The CHECK that says as much as both of these CHECKs of one column; None if no single one
+    does.
+    """
     if first.choices or second.choices:
         return None
     low = max((c.low for c in (first, second) if c.low is not None), default=None, key=_sort_key)
@@ -145,7 +147,7 @@ class _ConditionReader:
         return None
 
     def _column(self, node: exp.Expr) -> Column | None:
-        """The column that one side of a comparison names; None for any other expression."""
+        """The table's column that this expression is; None for any other expression."""
         from sqlglot import exp
 
         cast = isinstance(node.unnest(), exp.Cast)
@@ -197,7 +199,9 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _constant(type: SourceType, node: exp.Expr) -> Value:
-    """The canonical value of a constant; None for what is no constant of the type."""
+    """The value that a constant of an expression has in a column of the type; None for anything
+    else.
+    """
     literal = _literal(node)
     return literal_value(type, *literal) if literal else None
 
@@ -208,7 +212,7 @@ class _Constant(NamedTuple):
 
 
 def _literal(node: exp.Expr) -> _Constant | None:
-    """A constant of an expression with its sign; None for another node."""
+    """The text and kind of a literal in an expression, with its sign; None for any other node."""
     from sqlglot import exp
 
     node = _unwrap(node)
@@ -224,7 +228,9 @@ def _literal(node: exp.Expr) -> _Constant | None:
 
 
 def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
-    """The first or last value of the type that satisfies a comparison; None if unknown."""
+    """The first or last value of the type for which a comparison with the constant `node` holds;
+    None if it is unknown.
+    """
     grid = type.logical in (Logical.INT, Logical.YEAR, Logical.BIT, Logical.DECIMAL)
     literal = _literal(node)
     if literal is None:

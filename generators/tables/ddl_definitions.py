@@ -149,7 +149,7 @@ def read_definition(draft: Draft, cursor: Cursor, types: Types) -> None:
 
 
 def _note_leftover(cursor: Cursor) -> None:
-    """Notes the words that no parser took."""
+    """Adds a note on the words of a definition that no function has read, if there are any."""
     if not cursor.done:
         cursor.skip_rest(cursor.at, _UNREAD)
 
@@ -256,7 +256,9 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
 
 
 def _read_mysql_column(draft: Draft, cursor: Cursor, name: str) -> Column:
-    """A column of the type of MySQL that comes next. Raises Unsupported."""
+    """Reads MySQL's type of a column at the cursor; the rest of the definition is not read. Raises
+    Unsupported for a type that the model does not have.
+    """
     serial = cursor.next_is("SERIAL")
     type, declared = mysql_type(cursor, draft.charset)
     if serial:
@@ -265,8 +267,8 @@ def _read_mysql_column(draft: Draft, cursor: Cursor, name: str) -> Column:
 
 
 def _resolve_charset(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
-    """A column of MySQL with the character set and the collation that differ from the table's
-    default.
+    """The column with the character set and the collation that its definition or else the table
+    gives it; "" stands for utf8mb4 and utf8mb4_bin. Columns that hold no text get neither.
     """
     charset, collation = new_column.charset, new_column.collation.lower()
     own_collation = collation if collation != "binary" else ""
@@ -290,7 +292,7 @@ def _resolve_charset(draft: Draft, cursor: Cursor, new_column: Column) -> Column
 
 
 def _read_default(draft: Draft, cursor: Cursor, type: SourceType, start: int) -> Default | None:
-    """The default that comes next; None for NULL."""
+    """Reads a column's default at the cursor; None for NULL."""
     if not draft.mysql:
         return postgresql_default(take_expression(cursor), type)
     default = mysql_default(cursor, type)
@@ -300,7 +302,7 @@ def _read_default(draft: Draft, cursor: Cursor, type: SourceType, start: int) ->
 
 
 def _read_constraint_name(cursor: Cursor) -> str:
-    """The name of a constraint, "" if it has none."""
+    """Reads CONSTRAINT and a name at the cursor. Returns the name, "" if there is none."""
     return (
         cursor.take_name()
         if cursor.accept("CONSTRAINT") and not cursor.next_is("PRIMARY/UNIQUE/FOREIGN/CHECK")
@@ -309,7 +311,9 @@ def _read_constraint_name(cursor: Cursor) -> str:
 
 
 def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
-    """A unique key, by the name that the database gives it without one."""
+    """Adds a unique key to the table's draft; one without a name gets the name that the database
+    would give it.
+    """
     draft.add_index(
         name or ("" if draft.mysql else "_".join((draft.name, *columns, "key"))),
         columns,
@@ -375,8 +379,9 @@ def _read_index_name(cursor: Cursor) -> str:
 
 
 def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...]:
-    """The columns of a key at the cursor; none, and a note, if one is an expression or is left out
-    of the table. Raises UsageError for an unknown column.
+    """Reads the columns of a key at the cursor. Returns none, and adds a note, if one is an
+    expression or was left out of the table. Raises UsageError for a column that the table does not
+    have.
     """
     columns: list[str] = []
     prefix = False
@@ -405,7 +410,9 @@ def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ..
 
 
 def _read_clustering(draft: Draft, cursor: Cursor) -> None:
-    """TiDB's word on how it finds rows: NONCLUSTERED means by an index."""
+    """Reads TiDB's word CLUSTERED or NONCLUSTERED behind a primary key. With NONCLUSTERED, TiDB
+    finds rows by an index, which is added to the draft.
+    """
     if cursor.accept("CLUSTERED", "NONCLUSTERED") == "NONCLUSTERED":
         draft.add_index("PRIMARY", draft.primary, unique=True)
 
@@ -550,8 +557,8 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
-    """Drops or renames a key or an index, if that is what comes next and the key is one that the
-    draft has.
+    """Drops or renames a key or an index of the draft, if the words at the cursor say so. Returns
+    whether they did.
     """
     start = cursor.at
     if draft.mysql and cursor.accept("DROP PRIMARY KEY"):
@@ -575,8 +582,8 @@ def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
 
 
 def _read_table_alteration(draft: Draft, cursor: Cursor) -> bool:
-    """Changes a column's name, the table's character set or its options, if that is what comes
-    next.
+    """Renames a column, or changes the table's character set or options, if the words at the cursor
+    say so. Returns whether they did.
     """
     start = cursor.at
     if cursor.accept("RENAME COLUMN") or (
@@ -612,7 +619,9 @@ def _read_table_alteration(draft: Draft, cursor: Cursor) -> bool:
 
 
 def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column) -> None:
-    """PostgreSQL's new type of a column, and its default as a value of that type."""
+    """Reads PostgreSQL's new type of a column at the cursor and changes the column; its default
+    becomes a value of the new type.
+    """
     new_column = read_postgresql_column(draft, cursor, types, column.name)
     if cursor.accept("COLLATE"):
         cursor.take_names()
@@ -625,8 +634,8 @@ def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column
 
 
 def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
-    """Applies one action of ALTER COLUMN to the draft, and says whether it is known. Raises
-    UsageError if the table has no such column.
+    """Applies one action of ALTER COLUMN at the cursor to the draft. Returns False for an unknown
+    action. Raises UsageError if the table has no such column.
     """
     at, name = cursor.peek(), cursor.take_name()
     old_column = next((c for c in draft.columns if c.name == draft.column_name(name)), None)

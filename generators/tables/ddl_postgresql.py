@@ -73,7 +73,9 @@ class Types:
     domains: dict[str, Domain] = field(default_factory=dict)
 
     def create_type(self, cursor: Cursor) -> None:
-        """Reads CREATE TYPE: an enum is kept, a composite or range type is noted."""
+        """Reads CREATE TYPE. An enum is kept for columns of that type; a composite or range type is
+        noted.
+        """
         cursor.expect("CREATE TYPE")
         name = cursor.take_names()[-1]
         if cursor.accept("AS ENUM"):
@@ -104,7 +106,9 @@ class Types:
             cursor.note(0, "left out: not understood")
 
     def create_domain(self, cursor: Cursor) -> None:
-        """Reads CREATE DOMAIN. A domain of a domain has its checks, too."""
+        """Reads CREATE DOMAIN and keeps the domain for columns of that type. A domain of another
+        domain has the checks of both.
+        """
         cursor.expect("CREATE DOMAIN")
         name = cursor.take_names()[-1]
         cursor.accept("AS")
@@ -132,7 +136,9 @@ class Types:
 
 
 def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
-    """A column of the type that comes next. Raises Unsupported."""
+    """Reads PostgreSQL's type of a column at the cursor; the rest of the definition is not read.
+    Raises Unsupported for a type that the model does not have.
+    """
     start = cursor.at
     parts, spelling = postgresql_spelling(cursor)
     domain = types.domains.get(parts[-1])
@@ -157,7 +163,9 @@ def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str
 
 
 def take_expression(cursor: Cursor) -> str:
-    """Takes an expression, up to a word with which no expression continues; its text."""
+    """Takes the words of an expression, up to a word that cannot continue one, and returns their
+    text.
+    """
     start = cursor.at
     if cursor.next_is("("):
         cursor.take_parentheses()
@@ -168,7 +176,9 @@ def take_expression(cursor: Cursor) -> str:
 
 
 def skip_parameters(cursor: Cursor) -> None:
-    """Skips what a constraint has beside its columns; no message shows it."""
+    """Skips what may stand behind the columns of a constraint (included columns, storage,
+    deferring), because no message shows it.
+    """
     while True:
         if cursor.next_is("INCLUDE/WITH ("):
             cursor.take()
@@ -180,7 +190,7 @@ def skip_parameters(cursor: Cursor) -> None:
 
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
-    """Reads what follows the table's name in CREATE INDEX."""
+    """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the draft."""
     if cursor.accept("USING"):
         cursor.take()
     names: list[str] | None = []

@@ -36,8 +36,8 @@ class Pending:
 
     @classmethod
     def since(cls, cursor: Cursor, start: int, condition_text: str) -> Self:
-        """The construct from a word, by its number, up to the cursor's place, of which
-        `condition_text` counts.
+        """The constraint that goes from the word of number `start` to the cursor's place; its
+        condition is `condition_text`.
         """
         return cls(
             cursor.script,
@@ -47,7 +47,7 @@ class Pending:
         )
 
     def note(self, action: str) -> None:
-        """Notes in the script's notes what was done with this construct."""
+        """Adds a note to the script on what was done with this constraint."""
         self.script.note(self.start, self.end, action)
 
 
@@ -82,12 +82,12 @@ class Draft:
 
     @property
     def mysql(self) -> bool:
-        """Whether it is of MySQL, MariaDB or TiDB."""
+        """Whether the table is MySQL's, MariaDB's or TiDB's, not PostgreSQL's."""
         return self.schema is None
 
     def resolve_name(self, names: tuple[str, ...]) -> TableName:
-        """The full name of a table that a statement on this one names, with or without its schema
-        or database.
+        """The full name of a table that a statement on this table names. A schema or database that
+        is missing there is this table's.
         """
         *qualifier, name = names
         if self.mysql:
@@ -95,15 +95,15 @@ class Draft:
         return TableName(self.database, qualifier[-1] if qualifier else self.search_path, name)
 
     def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
-        """Leaves it out, and notes why at the construct from a word, by its number, up to the
-        cursor's place.
+        """Leaves the table out, and notes why at the words from number `start` to the cursor's
+        place.
         """
         cursor.note(start, f"table {self.name} {why}")
         self.left_out = True
 
     def column_name(self, name: str) -> str | None:
-        """The name of a column as the table has it, None if it has none; MySQL takes upper and
-        lower case alike.
+        """The name of a column as the table spells it, None if it has no such column. In MySQL
+        upper and lower case do not matter.
         """
         for column in self.columns:
             if column.name == name or (self.mysql and column.name.lower() == name.lower()):
@@ -111,11 +111,11 @@ class Draft:
         return None
 
     def change_column(self, name: str, **facts: object) -> None:
-        """Changes a column that the table has."""
+        """Gives a column of the table other values of the fields in `facts`."""
         self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
 
     def drop_column(self, name: str) -> None:
-        """Drops a column, and what it is part of."""
+        """Drops a column, and the keys and indexes that it is part of."""
         self.columns = [c for c in self.columns if c.name != name]
         self.primary = () if name in self.primary else self.primary
         self.indexes = [index for index in self.indexes if name not in index.columns]
@@ -137,7 +137,7 @@ class Draft:
             self.generated[new_name] = self.generated.pop(name)
 
     def rename_index(self, name: str, new_name: str) -> None:
-        """Renames an index, or drops it if there is no new name."""
+        """Renames an index; drops it if the new name is ""."""
         self.indexes = [
             replace(index, name=new_name) if index.name.lower() == name.lower() else index
             for index in self.indexes
@@ -145,7 +145,9 @@ class Draft:
         ]
 
     def add_index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
-        """Adds an index; without a name it gets its first column's, as the database does."""
+        """Adds an index of the columns. If it has no name, it gets that of its first column, as the
+        database does.
+        """
         used_names = {index.name.lower() for index in self.indexes}
         free_name = name or columns[0]
         for number in range(2, len(used_names) + 3):
@@ -172,7 +174,9 @@ class Draft:
 
 
 def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list[Script]) -> Schema:
-    """The schema of all tables that were read and not left out, after the last statement."""
+    """The schema after the last statement: all tables that were read and not left out, with their
+    constraints.
+    """
     read_drafts = {
         at: draft for at, draft in drafts.items() if draft.columns and not draft.left_out
     }
@@ -205,8 +209,9 @@ def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list
 def _computed_columns(
     user: UserTable, users: list[UserTable], draft: Draft, dialect: str
 ) -> tuple[tuple[str, str], ...]:
-    """The generated columns that can be computed, in the table's order; the others are noted. A
-    column of a key is not computed, since rows have free keys before they have their values.
+    """The generated columns of a table whose values can be computed, with their expressions, in the
+    table's order; the others are noted. A column of a key is not computed, because keys are made
+    unique before values are computed.
     """
     keys = (
         user.unique_columns | user.foreign_key_columns | referred_columns(users, draft.table_name)
@@ -231,8 +236,8 @@ def _computed_columns(
 def _resolve_foreign_key(
     key: ForeignKey, read_drafts: Mapping[TableName, Draft], pending: Pending
 ) -> ForeignKey | None:
-    """A foreign key with the parent's columns as the parent has them; None, and a note, if the
-    parent is not there.
+    """The foreign key with its parent's columns spelled as the parent has them. Returns None, and
+    adds a note, if the parent or one of its columns was not read.
     """
     parent = read_drafts.get(key.parent)
     parent_label = ".".join(part for part in key.parent if part)

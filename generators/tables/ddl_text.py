@@ -95,7 +95,7 @@ class Word:
 
     @property
     def upper(self) -> str:
-        """A word in upper case, a sign as it is; "" for what is quoted."""
+        """The token in upper case if it is a word; a sign as it is; "" if it is quoted."""
         return self.text.upper() if self.kind in ("word", "sign") else ""
 
 
@@ -126,8 +126,8 @@ class Script:
         return ":".join((self.file, *map(str, self.line_and_column(at))))
 
     def note(self, start: int, end: int, action: str) -> None:
-        """Notes what was done with a construct of the script, between two offsets, with its line
-        and its text.
+        """Adds a note on what was done with the text of the script between two offsets; it has the
+        line and the text.
         """
         construct = " ".join(self.code[start:end].split())
         line, column = self.line_and_column(start)
@@ -146,7 +146,9 @@ class Script:
         return UsageError(f"{self.location(at)}: {what}")
 
     def statements(self) -> Iterator[Span]:
-        """The statements, without their ends. Raises UsageError for a quote that does not end."""
+        """The statements of the script, without the semicolons. Raises UsageError for a quote that
+        does not end.
+        """
         pieces = _PIECES[DIALECTS[self.dialect]]
         at, start, last, delimiter = 0, -1, 0, ";"
         while at < len(self.code):
@@ -190,7 +192,9 @@ class Script:
         return Span(start, start + len(self.code[start:end].rstrip()))
 
     def words(self, span: Span) -> Cursor:
-        """The words of a stretch. Raises UsageError for a text that is none in this dialect."""
+        """The tokens of a stretch of the script, as a Cursor. Raises UsageError for a text that is
+        no token in this dialect.
+        """
         from sqlglot.dialects.dialect import Dialect
         from sqlglot.errors import TokenError
 
@@ -235,7 +239,7 @@ SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
 
 @cache
 def parse_expression(expression_text: str, dialect: str) -> exp.Expr | None:
-    """The tree of an expression; None for a text that is none."""
+    """The tree that sqlglot makes of an expression; None for a text that is no expression."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -246,7 +250,7 @@ def parse_expression(expression_text: str, dialect: str) -> exp.Expr | None:
 
 
 def find_column(table: Table, name: str) -> Column | None:
-    """The column that a name in an expression means."""
+    """The column of the table that a name in an expression means; None if there is none."""
     candidates = [c for c in table.columns if c.name == name] or [
         c for c in table.columns if c.name.lower() == name.lower()
     ]
@@ -254,7 +258,9 @@ def find_column(table: Table, name: str) -> Column | None:
 
 
 def _open_executed_comments(ddl: str, dialect: str) -> str:
-    """The text with spaces in place of the marks of executed comments."""
+    """The DDL with spaces in place of the marks around comments that the server executes (`/*!50503
+    ... */`), so that their content is read and offsets stay.
+    """
     pattern = _OPENED.get(dialect)
     if pattern is None:
         return ddl
@@ -275,12 +281,14 @@ class Cursor:
         self.script, self.words, self.end, self.at = script, words, end, 0
 
     def peek(self, ahead: int = 0) -> Word:
-        """A word to come; an empty one after the last."""
+        """The word that comes `ahead` words after the next one, without taking it; an empty word
+        after the last.
+        """
         at = self.at + ahead
         return self.words[at] if at < len(self.words) else Word("", "end", self.end, self.end)
 
     def take(self) -> Word:
-        """The next word."""
+        """Takes the next word; an empty word after the last."""
         word = self.peek()
         self.at = min(self.at + 1, len(self.words))
         return word
@@ -303,12 +311,12 @@ class Cursor:
         return ""
 
     def expect(self, phrase: str) -> None:
-        """Takes a phrase. Raises UsageError if other words come next."""
+        """Takes the words of a phrase. Raises UsageError if other words come next."""
         if not self.accept(phrase):
             raise self.expectation_error(phrase)
 
     def expectation_error(self, expected: str) -> UsageError:
-        """An error that names what is expected and what stands here."""
+        """The UsageError that says what was expected and what stands at the cursor."""
         word = self.peek()
         return self.script.error(
             word.start,
@@ -329,7 +337,7 @@ class Cursor:
 
     @property
     def next_name(self) -> str:
-        """The next word as the name that it may be."""
+        """The text of the next word as a name; without quotes PostgreSQL's names are in lower case."""
         word = self.peek()
         folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
         return word.text.lower() if folded else word.text
@@ -362,7 +370,9 @@ class Cursor:
             self.take_parentheses()
 
     def split_at_commas(self) -> Iterator[Self]:
-        """The parts between the commas outside of parentheses."""
+        """The parts of the remaining words between the commas outside of parentheses, each as a
+        cursor.
+        """
         while not self.done:
             start = self.at
             self.skip_until(",")
@@ -378,12 +388,14 @@ class Cursor:
                 self.take()
 
     def skip_rest(self, start: int, action: str) -> None:
-        """Skips the words that are left, and notes all from a word, by its number."""
+        """Skips all words that are left, and adds a note on those from number `start` on."""
         self.at = len(self.words)
         self.note(start, action)
 
     def text_since(self, start: int) -> str:
-        """The text from a word, by its number, up to here."""
+        """The script's text from the word of number `start` up to the last word taken; "" if none
+        was taken.
+        """
         return (
             self.script.code[self.words[start].start : self.words[self.at - 1].end]
             if self.at > start
@@ -395,7 +407,7 @@ class Cursor:
         return self.script.code[self.words[0].start : self.words[-1].end] if self.words else ""
 
     def note(self, start: int, action: str) -> None:
-        """Notes the construct from a word, by its number, up to here."""
+        """Adds a note on the words from number `start` up to the last one taken."""
         last = (
             self.words[min(max(self.at, start + 1), len(self.words)) - 1]
             if self.words

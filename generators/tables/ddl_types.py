@@ -90,11 +90,9 @@ _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
 
 
 def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
-    """The type that comes next, and its spelling where it is not the source's own; `charset` is the
-    table's.
-
-    Raises Unsupported for a type that the model does not have, UsageError for a text that is no
-    type.
+    """Reads MySQL's type at the cursor. Returns the type, and its spelling, "" where that is the
+    source's own; `charset` is the table's. Raises Unsupported for a type that the model does not
+    have, UsageError for a text that is no type.
     """
     start = cursor.at
     if word := cursor.accept(*_PHRASES):
@@ -144,7 +142,9 @@ _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
 
 
 def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]:
-    """The name and parameters of the type that the database makes of a spelling."""
+    """The name and the parameters of the type that MySQL makes of a spelling in DDL (`boolean`
+    becomes tinyint(1), say).
+    """
     match name:
         case "bool" | "boolean":
             return "tinyint", "1"
@@ -255,7 +255,9 @@ _FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
-    """The type that comes next: its name's parts, and its spelling as format_type() prints it."""
+    """Reads PostgreSQL's type at the cursor. Returns the parts of its name, and its spelling as
+    format_type() prints it.
+    """
     start = cursor.at
     if cursor.accept("DOUBLE PRECISION"):
         parts: tuple[str, ...] = ("double precision",)
@@ -371,7 +373,9 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
 
 
 def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
-    """The canonical value of a literal, a string or a number; None if the type has none."""
+    """The value that a literal of DDL, a string or a number, has in a column of the type; None if
+    the type cannot hold it.
+    """
     return (
         _mysql_literal(type, "", kind, literal_text)
         if type.source == "mysql"

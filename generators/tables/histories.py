@@ -93,8 +93,9 @@ class LiveTables:
     def insertable_table(
         self, table_number: int, visited: frozenset[int] = frozenset()
     ) -> int | None:
-        """The table to insert into so that a row of `table_number` can follow: one without parents
-        that lack rows; None in a circle.
+        """The number of the table that must get a row first, so that later a row can be inserted
+        into `table_number`: a table that needs no parent, or whose parents have rows. None if the
+        tables refer to each other in a circle.
         """
         for key, parent in self.parent_keys[table_number]:
             optional = all(
@@ -135,8 +136,8 @@ class LiveTables:
         return set(chain.from_iterable(key.columns for key, _ in self.parent_keys[table_number]))
 
     def _draw_value(self, draw: DrawFn, user: UserTable, column: Column) -> Value:
-        """Draws a column's value for a new or updated row from the pool of its table; a column that
-        a statement of the history added has the value 1.
+        """Draws a column's value for a new or updated row from the column's pool of values; a
+        column that a statement of the history added has the value 1.
         """
         if column.name == ADDED and all(
             column.name != defined_column.name for defined_column in user.table.columns
@@ -152,8 +153,8 @@ class LiveTables:
         cells: dict[str, Value],
         ignored_row: Row | None = None,
     ) -> bool:
-        """Sets the columns of each foreign key to those of a row of the parent other than
-        `ignored_row`, or to NULL. Returns whether that is legal for every key.
+        """Sets the columns of each foreign key in `cells` to those of a row of the parent other
+        than `ignored_row`, or to NULL. Returns whether every key could be set to something legal.
         """
         user = self.users[table_number]
         for key, parent in self.parent_keys[table_number]:
@@ -193,8 +194,9 @@ class LiveTables:
     def draw_change(
         self, draw: DrawFn, at: Instant, only_table: int | None = None
     ) -> RowChange | None:
-        """An INSERT, UPDATE or DELETE of one or more rows of a table; None where no row can be
-        inserted.
+        """Draws an INSERT, UPDATE or DELETE of one or more rows of a random table, or of table
+        `only_table`. If the table has no row, or a parent of it has none, rows are inserted, if
+        need be into the parent. None where no row can be inserted.
         """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1))
@@ -247,8 +249,8 @@ class LiveTables:
         return RowChange(at, self.tables[table_number], Op.UPDATE, (RowImages(before, after),))
 
     def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
-        """A drawn statement on one of the tables, which changes the table and its rows here,
-        too.
+        """Draws a statement on one of the tables, applies it to the table and its rows here, and
+        returns its event.
         """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0

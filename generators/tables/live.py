@@ -52,7 +52,7 @@ class DatabaseKind:
 
 
 def is_url(source: str) -> bool:
-    """Whether a source is a URL and no file."""
+    """Whether a source of DDL that the user names is a URL, not a file."""
     return bool(_URL.match(source))
 
 
@@ -86,8 +86,9 @@ def parse_address(url: str) -> Address:
 
 
 def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """The database's name in notes, and the DDL of its tables. Raises UsageError and
-    HarnessError.
+    """The name by which notes call the database of a URL, and the DDL of its tables. The password
+    is taken from `environment`. Raises UsageError for a wrong URL, and HarnessError if the database
+    cannot be read.
     """
     database_address = parse_address(url)
     kind = KINDS[database_address.scheme]
@@ -132,7 +133,7 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
-    """The DDL of all tables and views of a database, as the server prints it."""
+    """The statements that make all tables and views of a MySQL database, as the server prints them."""
 
     def decode(cell: Any) -> str:
         return bytes(cell).decode("utf-8", "surrogateescape")

@@ -53,11 +53,11 @@ class TableLoad:
 
     @property
     def table(self) -> Table:
-        """The first of the tables, for which a decoder of level two is asked."""
+        """The first of the tables: a decoder of level two is asked for its rows."""
         return self.users[0].table
 
     def scenario(self, seed: int, n: int) -> Scenario:
-        """The scenario of unit n."""
+        """The scenario of load unit n: one change of one row."""
         randomness = random.Random(f"{seed}/{n}")
         user = self.users[n % len(self.users)]
         ops, weights = zip(*self.ops, strict=True)
@@ -105,8 +105,8 @@ class TableLoad:
         count: int | None = None,
         layout: Layout = LAYOUT,
     ) -> Iterator[Message]:
-        """The messages of units 0 to `count - 1`, without end when there is no count; the writer
-        makes each.
+        """The messages of units 0 to `count - 1`, without an end if `count` is None. The format's
+        writer makes each of them.
         """
         return (
             message for message, _ in self.messages_with_tables(fmt, profile, seed, count, layout)
@@ -142,6 +142,8 @@ def read_saved(path: Path) -> TableLoad:
 
 
 def restore(pickled_load: bytes) -> TableLoad:
-    """The load of `TableLoad.pickled`, which must come from a process of this run."""
+    """The load whose bytes are `TableLoad.pickled`. They must come from a process of this run,
+    because unpickling executes code.
+    """
     values, users, ops = pickle.loads(pickled_load)  # noqa: S301 - our own process wrote it
     return TableLoad(values, users, ops)

@@ -44,7 +44,9 @@ class Override:
     regex: str = ""
 
     def allows(self, value: Value) -> bool:
-        """Whether the column may hold the value."""
+        """Whether the column may hold the value as far as the user's file says: one of its choices,
+        a text that matches its pattern, or a value within its bounds; NULL unless its share is 0.
+        """
         if value is None:
             return self.null != 0
         if self.choices:
@@ -98,7 +100,9 @@ def load_overrides(path: Path, schema: Schema) -> Overrides:
 
 
 def parse_overrides(data: Mapping[str, Any], schema: Schema, file: str = "values") -> Overrides:
-    """The overrides in a file's data. Raises UsageError for an unknown or wrong key or value."""
+    """The overrides in the parsed TOML of the user's file. Raises UsageError, which names the file,
+    for an unknown or wrong key or value.
+    """
     strict = data.get(STRICT, False)
     if not isinstance(strict, bool):
         raise _value_error(file, STRICT, strict, "true or false")
@@ -130,8 +134,8 @@ def parse_overrides(data: Mapping[str, Any], schema: Schema, file: str = "values
 
 
 def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
-    """The tables by their names: alone where no other table has the name, and with schema or
-    database.
+    """Every table with each name by which the overrides file may refer to it: the bare name where
+    no other table has it, and the name with its schema or database.
     """
     bare = [user.table.name for user in schema.tables]
     for user in schema.tables:
@@ -144,7 +148,9 @@ def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
 
 
 def _override(file: str, at: str, column: Column, settings: Any) -> Override:
-    """The override of one column, from its table in the user's file. Raises UsageError."""
+    """The override of one column, from the settings that the user's file gives it. Raises
+    UsageError for an unknown or wrong setting.
+    """
     if not isinstance(settings, dict):
         raise _value_error(file, at, settings, f"a table with keys of {', '.join(KEYS)}")
     for key in settings:
@@ -165,7 +171,9 @@ def _value_error(file: str, at: str, value: Any, legal: str) -> UsageError:
 
 
 def _provider(file: str, at: str, _column: Column, value: Any) -> str:
-    """The Faker method that makes a column's values. Raises UsageError if Faker has none such."""
+    """The name of the Faker method that the overrides file names for a column. Raises UsageError if
+    Faker has no such method.
+    """
     from faker import Faker
 
     providers = {
@@ -206,7 +214,9 @@ def _null(file: str, at: str, column: Column, value: Any) -> float:
 
 
 def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
-    """The lowest and the highest value of a column's `range`. Raises UsageError."""
+    """The lowest and the highest value of a column, from its `range` in the overrides file. Raises
+    UsageError for anything but two values in order that the column can hold.
+    """
     if column.type.logical not in RANGED:
         raise UsageError(
             f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have,"
@@ -274,8 +284,8 @@ def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
 
 
 def canonical_value(column: Column, value: Any) -> Value:
-    """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or
-    ArithmeticError.
+    """A value of TOML as the model holds it in a column of that type. Raises ValueError, TypeError
+    or ArithmeticError if it cannot be one.
     """
     type = column.type
     match type.logical:

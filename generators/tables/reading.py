@@ -87,7 +87,9 @@ def read_schema(
 
 
 def _read_file(source: str) -> str:
-    """A file's text; a byte that is not UTF-8 is a lone surrogate."""
+    """The text of a file of DDL. A byte that is not UTF-8 becomes a lone surrogate, so that its
+    place can be named later.
+    """
     path = Path(source)
     try:
         data = path.read_bytes()
@@ -99,7 +101,9 @@ def _read_file(source: str) -> str:
 
 
 def detect_dialect(ddl: str) -> str | None:
-    """The dialect of a text, None if it has no mark of any."""
+    """The SQL dialect of a DDL text, by marks that only one dialect has; None if it has no such
+    mark.
+    """
     for marks, searched in ((_HEADERS, ddl[:4000]), (_MARKS, _IGNORED.sub(" ", ddl))):
         for dialect, mark in marks.items():
             if re.search(mark, searched, re.IGNORECASE | re.MULTILINE):

@@ -92,8 +92,8 @@ class Axis:
     number: Callable[[Any], int]
 
     def window(self, low: Value, high: Value) -> tuple[int, int]:
-        """The everyday window within the bounds; all that is within them where no everyday value
-        is.
+        """The everyday values, as integers, between the bounds `low` and `high` of the table; all
+        values between the bounds where no everyday value is there.
         """
         least = self.low if low is None else max(self.low, self.number(low))
         most = self.high if high is None else min(self.high, self.number(high))
@@ -258,13 +258,13 @@ def candidate_values(
 
 
 def _shorten(type: SourceType, fake_value: Any) -> str:
-    """A text within the column's length, of at most 200 characters."""
+    """What Faker made, as a text that is cut to the column's length and to 200 characters."""
     shortened = str(fake_value)[: min(type.length or 200, 200)].strip()
     return databases.source_of(type).as_stored(type, shortened)
 
 
 def has_grammar(type: SourceType) -> bool:
-    """Whether not every text is a value of the type."""
+    """Whether values of the type are texts that must obey a grammar (JSON, uuid, interval ...)."""
     return (
         bool(type.members)
         or bool(_examples(type))
@@ -274,14 +274,18 @@ def has_grammar(type: SourceType) -> bool:
 
 
 def _examples(type: SourceType) -> tuple[str, ...]:
-    """Texts of a type of PostgreSQL that has a grammar; of any other type none."""
+    """The example texts that the table of types has for a PostgreSQL type with a grammar; of any
+    other type none.
+    """
     if type.source == "postgresql" and type.name in postgresql_types():
         return postgresql_types()[type.name].examples
     return ()
 
 
 def boundaries(type: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of any type of a user's column."""
+    """The named boundary values of the type of a column in a user's table, which may be a type that
+    no drawn table has.
+    """
     if examples := _examples(type):
         return {f"value-{number}": example for number, example in enumerate(examples, 1)}
     if type.name == "vector":
@@ -302,7 +306,9 @@ _OLD: Final = ("min", "before-gregorian", "end-of-day")
 
 
 def _arrays(inner: SourceType) -> Mapping[str, Value]:
-    """An array of no item, of a null, and of each boundary value of its elements."""
+    """Named boundary values of an array type: an array without items, one of a null, and one of
+    each boundary value of its elements.
+    """
     items = {
         f"item-{name}": array_item(inner, value)
         for name, value in boundaries(inner).items()
@@ -342,8 +348,8 @@ def _cycle(values: Sequence[Value]) -> Iterator[Value]:
 
 
 def _pick(choices: Sequence[Value], distribution: str, chance: random.Random) -> Iterator[Value]:
-    """Each of the choices in turn, or with a distribution drawn: of `zipf` the first is the most
-    frequent.
+    """Endless values from the choices: each in turn, or with a `distribution` drawn by it; `zipf`
+    makes the first the most frequent.
     """
     while not distribution:
         yield from choices
@@ -413,7 +419,7 @@ def _draw_matching(regex: str, seed: str) -> tuple[str, ...]:
 
 
 def _canonical_or_none(column: Column, value: Any) -> Value:
-    """What Faker made, as the column holds it; None where it cannot be."""
+    """What Faker made, as the model holds it in the column; None if the column cannot hold it."""
     type = column.type
     try:
         return canonical_value(column, str(value) if type.logical is Logical.TEXT else value)

@@ -42,12 +42,16 @@ _DRAWN_MS = 100 * 86_400_000
 
 
 def escape_name(name: str) -> str:
-    """A name as a part of a case id."""
+    """A name as a part of a case id: characters other than letters, digits, `_` and `-` are written
+    as `%` and their number in hex digits.
+    """
     return "".join(c if c.isalnum() or c in "_-" else f"%{ord(c):02x}" for c in name)
 
 
 def table_labels(schema: Schema) -> dict[int, str]:
-    """The name of each table (by its number) in case ids: bare where no other table has it."""
+    """The name that each table has in case ids, by the table's number: bare where no other table
+    has that name, else with its schema or database.
+    """
     names = [user.table.name for user in schema.tables]
     by_number = {}
     for number, user in enumerate(schema.tables):
@@ -60,7 +64,7 @@ def table_labels(schema: Schema) -> dict[int, str]:
 
 
 def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
-    """Every named scenario of the tables, at both levels."""
+    """Every named scenario of the tables, at both levels, with the values of generated columns."""
     return map(values.complete_scenario, _scenarios_without_computed(values, users, ddl=ddl))
 
 
@@ -86,8 +90,8 @@ def _scenarios_without_computed(
 
 
 def boundary_scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
-    """A level-one scenario of a user's tables with that name and those events, tagged as a
-    boundary.
+    """A level-one scenario of a user's tables with that name and those events, with the tag
+    `boundary` and those in `tags`.
     """
     return Scenario(
         name,
@@ -98,7 +102,7 @@ def boundary_scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Sc
 
 
 def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str, Value]]:
-    """Up to `count` rows whose unique keys differ."""
+    """Up to `count` rows of the table, no two of which have the same value of a unique key."""
     distinct: list[dict[str, Value]] = []
     used_keys: list[tuple[tuple[str, ...], Identity]] = []
     for number in range(4 * count):
@@ -189,7 +193,7 @@ def _column_scenarios(values: Values, user: UserTable, name: str) -> Iterator[Sc
 
 
 def _different_value(values: Values, user: UserTable, column: Column, base: Row) -> Value:
-    """Another value of the column than the row has; None if there is none."""
+    """A value of the column other than the one in the row `base`; None if there is none."""
     column_values = [*values.pool(user, column), *values.boundaries(user, column).values()]
     return next(
         (value for value in column_values if value is not None and value != base[column.name]), None

@@ -128,7 +128,7 @@ class Schema:
 
     @property
     def source(self) -> str:
-        """The source whose types the tables have: mysql or postgresql."""
+        """The name of the source whose types the tables have: mysql or postgresql."""
         return DIALECTS[self.dialect]
 
     def parents_first(self) -> Iterator[UserTable]:

@@ -30,7 +30,7 @@ NUMBER: Final = mysql.integer("int")
 
 
 def why_not_keyed(user: UserTable) -> str:
-    """Why rows of the table cannot be kept by key, or ""."""
+    """Why a stream of the table's rows cannot be kept by key; "" if it can."""
     return (
         ""
         if user.table.primary_key
@@ -39,8 +39,8 @@ def why_not_keyed(user: UserTable) -> str:
 
 
 def possible_statements(values: Values, user: UserTable) -> tuple[str, ...]:
-    """The statements of STATEMENTS that the table can have: a table that others refer to is not
-    truncated.
+    """Those of STATEMENTS that the table can have: a table that others refer to is not truncated,
+    and a column is dropped only if nothing needs it.
     """
     added = all(column.name.casefold() != ADDED for column in user.table.columns)
     can = {
@@ -63,8 +63,9 @@ def stream_table(
     asked_statements: tuple[str, ...] | None = None,
     fine_clock: bool = False,
 ) -> Streamed:
-    """A history of the table under another name, and the messages that the profile writes of it
-    (`tell`); `asked_statements` are its statements, None for all that the table can have.
+    """A history of the table under another name, with everything that a stream may have, and the
+    messages that the profile writes of it. `asked_statements` are its DDL statements, None for all
+    that the table can have.
     """
     table = replace(user.table, name=name)
     statement_kinds = possible = possible_statements(values, user)
@@ -118,15 +119,15 @@ class _TableStory(Story):
         self.reserved: set[Key] = set()
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """Commits one INSERT, UPDATE or DELETE of up to `count` rows; keys that it takes are
-        reserved until it is done.
+        """Commits one INSERT, UPDATE or DELETE of up to `count` rows. The keys that it uses are
+        reserved until it is done, so that no two of its rows get the same.
         """
         super().transaction(count, soon=soon)
         self.reserved.clear()
 
     def take_base_row(self) -> Row | None:
-        """One of the table's distinct rows whose key is free, and from now on reserved for the
-        statement; None if there is none left.
+        """Takes one of the table's distinct rows whose key no row has, and reserves its key for the
+        current statement; None if there is none left.
         """
         free_rows = [
             base_row
@@ -140,7 +141,7 @@ class _TableStory(Story):
         return base_row
 
     def fresh(self) -> Row | None:
-        """A row for an INSERT; None if there is no free one."""
+        """Makes a row for an INSERT, whose key no other row has; None if there is no such row left."""
         base = self.take_base_row()
         if base is None:
             return None
@@ -151,7 +152,9 @@ class _TableStory(Story):
         return self.values.with_computed_columns(self.user, new_cells)
 
     def updated(self, key: Key) -> Row:
-        """The row of the key after an UPDATE of some of its columns, rarely of the key."""
+        """The row that an UPDATE leaves of the existing row with this key: some of its columns
+        change, rarely its key.
+        """
         free = [column for column in self.table.columns if column.name not in self.fixed]
         changed_columns = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
         base = self.take_base_row() if self.chance.random() < 0.25 else None
@@ -168,8 +171,8 @@ class _TableStory(Story):
         return self.values.with_computed_columns(self.user, new_cells)
 
     def value(self, column: Column) -> Value:
-        """A value for a column that is free, and never the text that stands for a value that was
-        not sent.
+        """A random value for a column that is in no key; never the text that stands for a value
+        that was not sent.
         """
         if column.name == ADDED and all(
             user_column.name != ADDED for user_column in self.user.table.columns

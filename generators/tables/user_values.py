@@ -41,8 +41,8 @@ Identity: TypeAlias = tuple[object, ...]
 
 
 def encodable(charset: str, characters: str) -> bool:
-    """Whether a character set of MySQL has every character of the text; of one that is not known
-    here, only ASCII is.
+    """Whether a MySQL character set has every character of the text. A character set that is
+    unknown here is taken to have ASCII only.
     """
     if charset in _UNICODE_CHARSETS:
         return True
@@ -87,8 +87,8 @@ _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
 
 
 def comparison_form(value: Value) -> object:
-    """A value as the least exact collation compares it: texts without case, accents, spaces and
-    signs.
+    """The value as a key compares it under the least exact collation, which ignores case, accents,
+    spaces and signs in texts.
     """
     if isinstance(value, str):
         folded_text = unicodedata.normalize("NFKD", value).casefold()
@@ -99,8 +99,8 @@ def comparison_form(value: Value) -> object:
 
 
 def identity(key: tuple[str, ...], cells: Row) -> Identity | None:
-    """A row's values of a unique key, as the least exact collation compares them; None where one of
-    them is NULL.
+    """A row's values of a unique key, as the least exact collation compares them; None if one of
+    them is NULL, since such a key equals no other.
     """
     parts = tuple(cells[name] for name in key)
     return None if None in parts else tuple(map(comparison_form, parts))
@@ -161,7 +161,9 @@ class Values:
         )
 
     def parents(self, user: UserTable, column: Column) -> list[tuple[UserTable, str]]:
-        """The columns of other tables that the column refers to."""
+        """The columns of other tables to which foreign keys refer from this column, each with its
+        table.
+        """
         parents = []
         for key in user.foreign_keys:
             parent = self.find_table(key.parent)
@@ -170,8 +172,8 @@ class Values:
         return parents
 
     def boundaries(self, user: UserTable, column: Column) -> Mapping[str, Value]:
-        """The named boundary values that the column can hold, NULL among them; none of a generated
-        column, whose expression decides.
+        """The named boundary values that the column can hold, NULL among them; none for a generated
+        column, whose values its expression gives.
         """
         if column.generated:
             return {}
@@ -208,8 +210,8 @@ class Values:
         return distinct
 
     def pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """Realistic values of the column, none of them NULL unless it can hold nothing else; as
-        often as they occur.
+        """Realistic values of the column, each as often as it is to occur; without NULL, unless the
+        column can hold nothing else.
         """
         at = table_name(user.table), column.name
         if at not in self._pools:
@@ -217,8 +219,8 @@ class Values:
         return self._pools[at]
 
     def _pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """The values that a column takes in rows: drawn ones that keep all checks, else its
-        boundary values.
+        """The values that a column has in rows: realistic ones that keep all checks, or its
+        boundary values if there are none.
         """
         override = self.overrides.find(user.table, column)
         checks = [check for check in user.checks if check.column == column.name]
@@ -250,8 +252,8 @@ class Values:
         return tuple(possible_values[: realistic.SIZE]) or (None,)
 
     def fill_pools(self) -> Values:
-        """These values, after the pool of every column has been made, which is otherwise made at
-        its first use.
+        """Makes the pool of every column now, which is otherwise made at its first use, and returns
+        these Values.
         """
         for user in self.schema.tables:
             for column in user.table.columns:
@@ -259,8 +261,8 @@ class Values:
         return self
 
     def drawing_pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """What drawn rows choose from: realistic values twice in three, then boundaries and awkward
-        values; NULL by its share.
+        """The values from which drawn rows choose: two thirds are realistic, the rest boundaries
+        and awkward values; NULL has the column's share of NULLs.
         """
         from generators.drawing import value_strategies
 
@@ -293,15 +295,17 @@ class Values:
         return self._drawing_pools[at]
 
     def null_share(self, user: UserTable, column: Column) -> float:
-        """The share of NULL among drawn values."""
+        """The share of NULL among a column's drawn values, from 0 to 1: as the user's file says,
+        else a fixed one; 0 for a column that cannot hold NULL.
+        """
         if column.generated or not self.can_hold(user, column, None):
             return 0
         override_share = self.overrides.find(user.table, column).null
         return NULLS if override_share is None else override_share
 
     def base_row(self, user: UserTable, number: int) -> dict[str, Value]:
-        """Row `number` of a table before any history: its foreign keys are those of such rows of
-        the parents.
+        """Row `number` of a table as it is before any history; its foreign keys are those of such
+        rows of its parents.
         """
         return self.with_computed_columns(user, self._base_row(user, number, ()))
 
@@ -328,7 +332,10 @@ class Values:
     def _base_row(
         self, user: UserTable, number: int, visited: tuple[TableName, ...]
     ) -> dict[str, Value]:
-        """A row of the table, with keys of the parents' rows in its foreign keys."""
+        """Row `number` of a table before its generated columns are computed; its foreign keys are
+        those of parents' rows. `visited` are the tables on the way here, so that a circle of
+        foreign keys ends.
+        """
         table = user.table
         cells: dict[str, Value] = {}
         for column in table.columns:
@@ -358,8 +365,8 @@ class Values:
         number: int,
         visited: tuple[TableName, ...],
     ) -> dict[str, Value]:
-        """The columns of a foreign key, from the first row of the parent that the table can refer
-        to; {} if none is near.
+        """The values for a foreign key's columns: those of the first row of the parent that the
+        table can refer to, from row `number` on; {} if there is none near.
         """
         for nearby in range(number, number + realistic.SIZE):
             parent_row = self._base_row(parent, nearby, visited)
