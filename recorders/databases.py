@@ -173,7 +173,7 @@ class Database(ABC):
         server refuses.
         """
         for index, error in self.run(statements).items():
-            raise HarnessError(f"the server statement_error {statements[index]}: {error}")
+            raise HarnessError(f"the server refused {statements[index]}: {error}")
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C.UTF-8"}
