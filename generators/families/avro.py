@@ -43,8 +43,8 @@ class Encoder:
         return out.getvalue()
 
     def read(self, value: bytes) -> tuple[Any, int]:
-        """The value at the start of the bytes, and how many bytes it takes: how a fault finds its
-        place.
+        """The value at the start of the bytes, and how many bytes it takes. A way to spoil a
+        message finds in this way where the next field begins.
         """
         source = io.BytesIO(value)
         datum = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
@@ -79,12 +79,12 @@ def _cut(keep: Callable[[int], int]) -> Callable[[bytes], bytes | None]:
 
 
 def before(head: bytes) -> Callable[[bytes], bytes]:
-    """Puts bytes before a value."""
+    """The function that puts the bytes `head` before a value."""
     return lambda value: head + value
 
 
 def append_bytes(tail: bytes) -> Callable[[bytes], bytes]:
-    """Puts bytes behind a value."""
+    """The function that puts the bytes `tail` behind a value."""
     return lambda value: value + tail
 
 

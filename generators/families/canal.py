@@ -73,13 +73,15 @@ class CanalCell:
 
 
 def is_blob(type: SourceType) -> bool:
-    """Whether NOBLOB row images treat the column as a blob: the BLOB and TEXT families and JSON."""
+    """Whether binlog row images of the kind NOBLOB treat the column as a blob: the BLOB and TEXT
+    families and JSON.
+    """
     return type.name in _BLOBS
 
 
 def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
-    """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the
-    next wider type's.
+    """The `sqlType` code of a value in a column of that type. It depends on the value: an unsigned
+    number above the signed range takes the code of the next wider type.
     """
     over = (
         type.logical is Logical.INT
@@ -95,7 +97,9 @@ def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
 
 
 def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
-    """A column's value on the wire. Raises UsageError for a type that no MySQL has."""
+    """A column's value as Canal's message has it, with its code and what it is worth. Raises
+    UsageError for a type that MySQL does not have.
+    """
     code = sql_type(type, value, facts)
     cell = value_cell(type, value, facts)
     return CanalCell(cell.text, code, cell)

@@ -53,7 +53,7 @@ class Cases:
     def of(
         self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None
     ) -> Cases:
-        """Cases whose tables have other columns, or other keys."""
+        """The same maker of cases, but with other columns or other keys for its tables."""
         key, unique = self.key if key is None else key, self.unique if unique is None else unique
         return Cases(self.database, columns or self.columns, key, unique, self.schema)
 
@@ -62,7 +62,9 @@ class Cases:
         return Table(self.database, neutral(name), self.columns, self.key, self.unique, self.schema)
 
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
-        """A case of these events, with its own table in the place of OWN."""
+        """The named case of these events, in which a table that `name` names stands in the place of
+        OWN.
+        """
         own_table = self.table(name)
         own_events = (
             replace(e, table=own_table)
@@ -75,27 +77,29 @@ class Cases:
     def value(
         self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()
     ) -> Scenario:
-        """A value in a column `c` of that type."""
+        """The named case of an INSERT of this value, in a column `c` of that type."""
         return named(
             name, insert(one_column(self.database, name, type), {"id": 1, "c": value}), tags=tags
         )
 
 
 def read(*inserted_rows: Row) -> RowChange:
-    """Rows that a snapshot reads."""
+    """The event of a snapshot that reads these rows of the case's own table."""
     return change(OWN, Op.READ, *((None, inserted_row) for inserted_row in inserted_rows))
 
 
 def inserted(*new_rows: Row) -> RowChange:
-    """One INSERT of these rows."""
+    """The event of one INSERT of these rows into the case's own table."""
     return change(OWN, Op.INSERT, *((None, new_row) for new_row in new_rows))
 
 
 def updated(old_row: Row, changes: Row) -> RowChange:
-    """An UPDATE of a row."""
+    """The event of an UPDATE of `old_row` in the case's own table; `changes` are the columns with
+    new values.
+    """
     return change(OWN, Op.UPDATE, (old_row, {**old_row, **changes}))
 
 
 def deleted(*old_rows: Row) -> RowChange:
-    """One DELETE of these rows."""
+    """The event of one DELETE of these rows of the case's own table."""
     return change(OWN, Op.DELETE, *((old_row, None) for old_row in old_rows))

@@ -64,13 +64,15 @@ TopicRecordNameStrategy.
 
 
 def strategy(options: Iterable[str]) -> Subject:
-    """That of a profile's options."""
+    """The way to name a schema's subject that a profile's options choose; the default one if they
+    choose none.
+    """
     return STRATEGIES[next((option for option in options if option in STRATEGIES), "")]
 
 
 def frame_schema(subject: str, schema_json: str) -> bytes:
-    """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError
-    if two schemas have one id.
+    """The five bytes before a datum of the schema: a zero byte and the schema's id. The schema is
+    put into SCHEMAS. Raises HarnessError if another schema has the same id.
     """
     number = _number_of(schema_json)
     subjects, known_json = SCHEMAS.get(number, ((), ""))
@@ -85,7 +87,7 @@ def _number_of(schema_json: str) -> int:
 
 
 def recall(schemas: Schemas, into: Schemas | None = None) -> None:
-    """Adds schemas to SCHEMAS, or to others. Raises HarnessError if two have one id."""
+    """Adds schemas by id to SCHEMAS, or to `into`. Raises HarnessError if two schemas have one id."""
     into = SCHEMAS if into is None else into
     for number, (subjects, schema_json) in schemas.items():
         earlier = into.get(number, ((), schema_json))
@@ -95,9 +97,9 @@ def recall(schemas: Schemas, into: Schemas | None = None) -> None:
 
 
 def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
-    """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the
-    order of their ids, with the subjects that the cases' profiles give them: whatever else this
-    process has written.
+    """The schemas that keys and values of the cases name, in the order of their ids, with the
+    subjects that the cases' profiles give them. Bytes whose first byte is wrong count, too. Schemas
+    of other cases of this process are left out.
     """
     schemas: Schemas = {}
     for case in cases:
@@ -112,8 +114,8 @@ def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
 
 
 def schema_versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
-    """The texts of the schemas that messages name, by subject and id; a subject is one that a
-    writer gave and the message's topic has.
+    """The texts of the schemas that messages name, by subject and id. A subject is one that a
+    writer registered the schema under, and that belongs to the message's topic.
     """
     texts: dict[tuple[str, int], str] = {}
     for number, topic, side in dict.fromkeys(_named_schemas(messages)):
@@ -128,7 +130,9 @@ def schema_versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
 
 
 def _named_schemas(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
-    """The ids of SCHEMAS that messages name, with topic and side."""
+    """The schema ids in keys and values of messages, as far as SCHEMAS has them, each with the
+    topic and `key` or `value`.
+    """
     for message in messages:
         for side, part in (("key", message.key), ("value", message.value)):
             number = int.from_bytes(part[1:HEAD]) if part and len(part) >= HEAD else 0
@@ -146,10 +150,9 @@ def _record_name(schema_json: str) -> str:
 
 
 def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
-    """A key or value of this framing as JSON of its schema and its datum; other bytes as they are.
-
-    Values are as they are encoded: a decimal is bytes, which are base64. A datum that Avro would
-    encode otherwise stands there as it is, too.
+    """A key or value in Confluent's framing as JSON of its schema and its datum; other bytes as
+    they are. Bytes, also those of decimals, are base64. A datum that Avro would encode with other
+    bytes is added as it is.
     """
     if data[: len(MAGIC)] != MAGIC:
         return data
@@ -186,7 +189,9 @@ _PRECISION: Final = 64
 
 
 def avro_schema(schema: Mapping[str, Any]) -> str:
-    """A schema of Connect, as JsonConverter prints it, as the text of Avro's."""
+    """The text of the Avro schema that Confluent's converter makes of a schema in JsonConverter's
+    form.
+    """
     return json.dumps(_avro(schema, "", {}), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -277,12 +282,14 @@ def _default(schema: Mapping[str, Any]) -> Any:
 
 
 def sized(raw: bytes) -> bytes:
-    """Bytes, or a string's."""
+    """The bytes of a string or of bytes as Avro encodes them: the length, then the bytes."""
     return LONG(len(raw)) + raw
 
 
 def _value(schema: Mapping[str, Any], value: Any) -> Any:
-    """A value of JsonConverter's JSON, read, as fastavro takes it."""
+    """A parsed value of JsonConverter's JSON as the value that fastavro encodes under the same
+    schema.
+    """
     match schema["type"]:
         case _ if value is None:
             return None
@@ -305,25 +312,31 @@ def _value(schema: Mapping[str, Any], value: Any) -> Any:
 
 @lru_cache(maxsize=8192)
 def _parse_converter_schema(connect_json: str) -> tuple[Any, str]:
-    """A schema of Connect, of its JSON, and its text as Avro's."""
+    """The parsed schema of JsonConverter's JSON, and the text of the Avro schema that stands for
+    it.
+    """
     parsed = json.loads(connect_json)
     return parsed, avro_schema(parsed)
 
 
 @lru_cache(maxsize=8192)
 def encoder_of_schema(schema_json: str) -> Encoder:
-    """What makes data of an Avro schema."""
+    """The encoder of an Avro schema, without logical types."""
     return Encoder(physical(json.loads(schema_json)))
 
 
 def encode_payload(schema: str, payload: str) -> bytes:
-    """The datum of a value of JsonConverter, of its schema in Connect's JSON."""
+    """The Avro datum, without framing, of a payload in JsonConverter's JSON under its schema in the
+    same form.
+    """
     parsed, schema_json = _parse_converter_schema(schema)
     return encoder_of_schema(schema_json)(_value(parsed, json.loads(payload)))
 
 
 def convert_message(message_json: str, topic: str, side: str, subject: Subject) -> bytes:
-    """A message of JsonConverter with its schema as AvroConverter writes it."""
+    """A key or value with schema in JsonConverter's JSON, as AvroConverter writes it: in
+    Confluent's framing. `side` is `key` or `value`, for the schema's subject.
+    """
     _, end = json.JSONDecoder().raw_decode(message_json, len(_OPENING))
     schema = message_json[len(_OPENING) : end]
     parsed, avro = _parse_converter_schema(schema)
@@ -340,8 +353,8 @@ _BETWEEN: Final = ',"payload":'
 
 
 def evolving_scenario(source_name: str, database: str) -> Scenario:
-    """A table of the source that changes between its rows: each message names the schema of its
-    time.
+    """The scenario of a table of the source that gets a column and loses one between its rows. Each
+    row's message must name the schema that the table had then.
     """
     origin = source(source_name)
     name, quote = "schema/evolved", origin.quote
@@ -382,8 +395,9 @@ _OUTSIDE: Final = {
 def unfit_cells(
     source_name: str, fits: Mapping[str, str], datum_of: Callable[[str, Value], bytes | None]
 ) -> Iterator[CellFault]:
-    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `datum_of` is
-    the datum of a nullable column's value that has these, None of others.
+    """The unfit cells of `garbage.faults.matrix` in Avro, for columns that are nullable strings or
+    bytes there: `datum_of` gives the datum of such a column's value, which is replaced by that of
+    another text. It returns None for other columns.
     """
     for logical, way, column, value in matrix(source_name, fits):
         if (datum := datum_of(column, value)) is not None:
@@ -444,7 +458,7 @@ def _oracle(schema_json: str) -> Callable[[bytes | None], Remains]:
 
 
 def remains_of_datum(value: bytes | None) -> Remains:
-    """What is left of a value, by the schema that it names."""
+    """What can be read of a value in Confluent's framing, by the schema whose id it has."""
     if value is None:
         return NULL
     entry = (

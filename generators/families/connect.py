@@ -45,8 +45,8 @@ class Schema:
 
 
 def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
-    """A struct's fields in order, as `name:type`, with `?` behind the type of one that may be null;
-    `schemas` are those of the fields that stand without a type.
+    """The fields of a struct's schema, from a text `name:type ...` in order; `?` behind a type says
+    that the field may be null. `schemas` are those of the fields that stand there without a type.
     """
     pairs = []
     for name, _, kind in (word.partition(":") for word in declared.split()):
@@ -64,7 +64,7 @@ class Raw:
 
 
 def envelope(schema: Schema, payload: Any) -> str:
-    """The value with `schemas.enable`: `{"schema":...,"payload":...}`."""
+    """The JSON of a value under `schemas.enable`, with its schema: `{"schema":...,"payload":...}`."""
     return f'{{"schema":{schema_text(schema)},"payload":{payload_text(schema, payload)}}}'
 
 
@@ -128,18 +128,21 @@ def _member(name: str) -> str:
 
 
 def _array(schema: Schema, value: Any) -> str:
+    """The JSON array of a sequence, by the schema of its items."""
     assert schema.items is not None
     items = schema.items
     return f"[{','.join([payload_text(items, item) for item in value])}]"
 
 
 def _map(schema: Schema, value: Mapping[str, Any]) -> str:
+    """The JSON object of a mapping, by the schema of its values."""
     assert schema.items is not None
     items = schema.items
     return f"{{{','.join([f'{string(key)}:{payload_text(items, item)}' for key, item in value.items()])}}}"
 
 
 def _float(schema: Schema, value: float) -> str:
+    """The JSON number of a float or double as Java prints it; NaN and infinities as quoted names."""
     if value != value or value in (float("inf"), float("-inf")):
         return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
     return float_text(value) if schema.type == "float" else double_text(value)
@@ -150,6 +153,7 @@ def _bytes(_schema: Schema, value: bytes) -> str:
 
 
 def _integer(_schema: Schema, value: int) -> str:
+    """The JSON number of an integer. Raises TypeError for anything else, also for a truth value."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{value!r} is no integer")
     return str(value)
@@ -227,5 +231,5 @@ _MIX: Final = 0x5BD1E995
 
 @lru_cache(maxsize=4096)
 def partition_of(key: bytes, partitions: int) -> int:
-    """Where Kafka's default partitioner puts a record with that key."""
+    """The partition that Kafka's default partitioner chooses for a record with that key."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions

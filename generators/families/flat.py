@@ -147,7 +147,7 @@ class Flat:
             yield from self._row_records(event)
 
     def _row_records(self, event: RowChange) -> Iterator[_Record]:
-        """A record for each row of an event."""
+        """The records of an INSERT, UPDATE or DELETE, one for each row."""
         for row_number, images in enumerate(event.rows):
             before = self.image(event.table, images.before)
             after = self.image(event.table, images.after)
@@ -162,7 +162,9 @@ class Flat:
             yield _Record(key, value, change)
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
-        """What a decoder owes for a row, whose complete images these are."""
+        """The change that a decoder owes for the message of one row; `before` and `after` are the
+        complete images.
+        """
         sent_before, full_before = before, before
         if before is not None and after is not None:
             sent_before, full_before = self._before_of_update(before, after)
@@ -188,8 +190,8 @@ class Flat:
         )
 
     def _before_of_update(self, before: Image, after: Image) -> tuple[Image, Image]:
-        """The before image of an UPDATE as the message has it, and as a reader who has the after
-        image, too, can complete it.
+        """Two before images of an UPDATE: as the message has it, and as a reader can complete it
+        from the after image.
         """
         if not self.has_before(before, after):
             unknown = {name: _leave_open(cell, UNTOLD) for name, cell in before.items()}
@@ -211,7 +213,7 @@ class Flat:
         return sent_before, full_before
 
     def names(self, table: Table) -> dict[str, Any]:
-        """The fields of `Change` that name the table, as far as a message names it."""
+        """The fields of `Change` that name the table, those that the format's messages have."""
         if self.keyed is None:
             return {}
         return {
@@ -221,7 +223,7 @@ class Flat:
         }
 
     def _sent_image(self, image: Image | None) -> Image | None:
-        """The image with the columns absent that a message leaves out because they are NULL."""
+        """The image as messages have it: where they leave out NULLs, those columns are absent."""
         if image is None or self.writes_nulls:
             return image
         return {
@@ -260,13 +262,13 @@ class Flat:
 
 
 def _is_doubtful(image: Image | None) -> bool:
-    """Whether a decoder may refuse a row for a cell of the image."""
+    """Whether a decoder may refuse a row because of a cell of the image."""
     cells = () if image is None else image.values()
     return any(cell.state is State.ANY or is_wide(cell) for cell in cells)
 
 
 def writer(flat: Callable[[P], Flat]) -> Writer[P]:
-    """The writer of a format; `flat` says how a profile of it writes."""
+    """The writer of a format whose profiles write as `flat` says."""
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         return flat(profile).write(history, layout)
@@ -277,7 +279,9 @@ def writer(flat: Callable[[P], Flat]) -> Writer[P]:
 def key_scenarios(
     database: str, columns: tuple[Column, ...], key: tuple[str, ...], key_row: Row
 ) -> Iterator[Scenario]:
-    """A table whose key has several columns, not in the table's order, and one without a key."""
+    """Two scenarios: rows of a table whose key has several columns, not in the table's order, and
+    rows of a table without a key.
+    """
     keyed = Table(database, neutral("keys/two"), columns, key)
     yield named(
         "keys/two",
@@ -293,7 +297,7 @@ def key_scenarios(
 
 
 def is_wide(cell: Cell) -> bool:
-    """Whether it is a JSON number that no Spark type holds."""
+    """Whether the cell is written as a JSON number that no Spark type holds."""
     return cell.json and cell.type.logical is Logical.DECIMAL and (cell.type.precision or 0) > 38
 
 
@@ -302,14 +306,14 @@ def _leave_open(cell: Cell, reason: str) -> Cell:
 
 
 def _number(cell: Cell) -> Cell:
-    """The cell of a number that is written as JSON's."""
+    """The cell with its text written as a JSON number."""
     # MySQL's text of a number may begin with zeros (ZEROFILL), which JSON does not allow.
     number_text = str(cell.value) if isinstance(cell.value, int) else cell.text
     return replace(cell, state=State.VALUE, text=number_text, options=(), reason="", json=True)
 
 
 def present_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
-    """The values of the members by name, without those that are ABSENT."""
+    """The members of a row's message by name: those whose function gives a value, not ABSENT."""
     values = {name: value_of(event, change) for name, value_of in members}
     return {name: value for name, value in values.items() if value is not ABSENT}
 
@@ -332,13 +336,13 @@ def json_text(value: object, spell: Callable[[str], str] = string) -> str:
 
 
 def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:
-    """A member with the cells of one of the change's images by column: {"id":1,"a":"x"}. ABSENT if
-    there is no such image.
+    """The function that gives a message's member with the cells of one of the change's images, by
+    column: {"id":1,"a":"x"}. It gives ABSENT if there is no such image.
     """
 
     def member(_event: RowChange, change: Change) -> Any:
-        """The image's cells by column, without ABSENT ones; ABSENT if there is no image, or nothing
-        is told of any column.
+        """The cells of the image by column, without absent ones; ABSENT if there is no image, or if
+        all of its cells are absent.
         """
         image = image_of(change)
         if image is None or all(cell.reason == UNTOLD for cell in image.values()):

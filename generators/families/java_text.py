@@ -56,7 +56,9 @@ def _finite(value: float) -> None:
 
 
 def _float_text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
-    """A binary floating-point number as Java prints it, from its bits."""
+    """The text that Java prints for a binary floating-point number, from its sign and its bits of
+    fraction and exponent.
+    """
     sign = "-" if negative else ""
     if exponent == 0 and fraction == 0:
         return f"{sign}0.0"
@@ -120,8 +122,8 @@ def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
 
 
 def _estimate(exponent: int, fraction: int) -> int:
-    """An estimate of the decimal exponent, at most one too high; Java's own constants, since the
-    digits depend on it.
+    """An estimate of the decimal exponent of a binary floating-point number, at most one too high.
+    It uses Java's own constants, because the digits depend on it.
     """
     mantissa: float
     (mantissa,) = struct.unpack(
@@ -133,8 +135,9 @@ def _estimate(exponent: int, fraction: int) -> int:
 def _hard_digits(
     exponent: int, fraction: int, significant: int, fraction_bits: int, tiny: int, decimal: int
 ) -> tuple[str, int]:
-    """Digit by digit until the text identifies the number (Steele and White, with Java's stopping
-    rules).
+    """The decimal digits that Java prints for a floating-point number without a shortcut, and the
+    position of the point: digit by digit until they identify the number (Steele and White, with
+    Java's stopping rules).
     """
     five_b, five_s = max(0, -decimal), max(0, decimal)
     two_b, two_s = five_b + tiny + exponent, five_s + tiny
@@ -178,8 +181,8 @@ def _fives(power: int) -> int:
 
 
 def _wrap(value: int, word: int) -> int:
-    """Java's overflow in an int or long; 0 is a big integer, which has none. The last digit of some
-    floats depends on it.
+    """The number after Java's overflow in a word of `word` bits; 0 means a big integer, which has
+    no overflow. The last digit of some floats depends on it.
     """
     if not word:
         return value
@@ -188,7 +191,9 @@ def _wrap(value: int, word: int) -> int:
 
 
 def _round_up(digits: list[int]) -> int:
-    """Adds one to the last digit, in place; 1 if the number grew by a power of ten."""
+    """Adds one to the last of the digits, in place. Returns 1 if the number grew by a power of ten,
+    else 0.
+    """
     for i in range(len(digits) - 1, -1, -1):
         if digits[i] != 9:
             digits[i] += 1
@@ -284,7 +289,7 @@ def hash_order(keys: Sequence[str]) -> list[str]:
 
 
 def _spread(key: str) -> int:
-    """`HashMap.hash` of `String.hashCode`."""
+    """The hash by which a Java HashMap places a text: `HashMap.hash` of its `String.hashCode`."""
     code = hash_code(key) & 0xFFFFFFFF
     return code ^ code >> 16
 
@@ -300,8 +305,8 @@ def unscaled(value: Decimal, scale: int) -> int:
 
 
 def two_complement(number: int) -> bytes:
-    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one
-    byte.
+    """The bytes of an integer as `BigInteger.toByteArray` gives them: big-endian two's complement
+    in as few bytes as hold it, zero as one byte.
     """
     return number.to_bytes(
         (number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True
@@ -309,8 +314,9 @@ def two_complement(number: int) -> bytes:
 
 
 def java_decimal(number: int, scale: int, *, plain: bool) -> str:
-    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is
-    past the sixth decimal place.
+    """The text of a BigDecimal, from its unscaled number and its scale: by `toPlainString` with
+    `plain`, else by `toString`, which has an exponent where the first digit is past the sixth
+    decimal place.
     """
     digits = str(abs(number))
     sign = "-" if number < 0 else ""

@@ -142,12 +142,14 @@ def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image 
 
 
 def supports(type: SourceType) -> bool:
-    """Whether MySQL itself has the type: each of its own, but the spatial ones, has a text."""
+    """Whether MySQL itself has the type and it is not spatial; all such types have a text here."""
     return type.source == "mysql" and type.name in _OWN_TYPES
 
 
 def binary_text(value: bytes, spelling: str, upper: bool = False) -> str:
-    """Bytes in one of the spellings above."""
+    """The bytes as a text: by `spelling` hex digits, with or without 0x, base64, or one character
+    for each byte. `upper` writes hex digits in upper case.
+    """
     match spelling:
         case "hex" | "0x":
             digits = value.hex().upper() if upper else value.hex()
@@ -162,6 +164,9 @@ _BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
 
 
 def _bits(base: Cell) -> Cell:
+    """The cell of a BIT that is written as its number. If the digits could also be read as binary
+    digits, both values are allowed.
+    """
     digits = base.text or ""
     if not _BINARY_DIGITS.fullmatch(digits) or len(digits) > (base.type.length or 1):
         return base
@@ -209,6 +214,9 @@ def _digits(type: SourceType, forms: TextForms) -> int:
 
 
 def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
+    """The cell with these values allowed, since its text may stand for each of them; `base` itself
+    if they are all the same.
+    """
     if len(set(options)) < 2:
         return base
     return replace(base, state=State.ONE_OF, options=options, reason=reason)
@@ -232,7 +240,9 @@ def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
 
 
 def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Value, str]:
-    """Wire text, the value that a reader of that text has, and why it is not the source's."""
+    """The text of a value on the wire, the value that a reader of the text has, and why that is not
+    the source's ("" if it is).
+    """
     match type.logical, value:
         case Logical.DECIMAL, Decimal():
             return decimal_text(value, type.scale or 0), value, ""
@@ -283,8 +293,8 @@ def scaled_text(value: Decimal, scale: int) -> str:
 
 
 def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
-    """A text as writers print it, the value that a reader has (the same text), and why it is not
-    the source's: CHAR loses trailing spaces, a lone surrogate becomes `?`.
+    """The text of a text value on the wire, the value that a reader has (the same text), and why it
+    is not the source's: CHAR loses trailing spaces, a lone surrogate becomes `?`.
     """
     stored, reason = value, ""
     if type.name == "char" and value.endswith(" "):
@@ -298,8 +308,8 @@ def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
 
 
 def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
-    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it
-    is.
+    """A TIMESTAMP, in microseconds since 1970, as the wall clock of Canal's JVM prints it; a zero
+    date as it is.
     """
     if isinstance(value, ZeroDate):
         return mysql.datetime_text(value, fsp)
@@ -324,7 +334,9 @@ _HOUR: Final = 3600 * mysql.MICROS
 
 
 def _time(value: int, fsp: int, facts: TextFacts) -> tuple[str, Value, str]:
-    """TIME, and the two bugs that lose information: a reader has no more than the text says."""
+    """The text of a TIME, the value that a reader of it has, and why that is not the source's: two
+    bugs of releases lose the sign or the hours.
+    """
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
         shown_micros = abs(value) - 100 * _HOUR

@@ -81,8 +81,8 @@ class CdlProfile(Profile):
 
 
 def supports(type: SourceType) -> bool:
-    """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean,
-    without which no table is.
+    """Whether the writer has the type: one that Huawei's documents name, or date, time, bytea or
+    boolean, which nearly every table has.
     """
     return (
         type.source == "postgresql"
@@ -149,7 +149,9 @@ def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
 
 
 def _encode(type: SourceType, value: Value, profile: CdlProfile) -> tuple[Any, Value]:
-    """The payload's value, and the source's value that a reader gets of it."""
+    """The value of a column as the payload has it, and the value of the source's type that a reader
+    gets from it.
+    """
     match type.logical, value:
         case (
             (Logical.INT, int())
@@ -180,8 +182,8 @@ def _encode(type: SourceType, value: Value, profile: CdlProfile) -> tuple[Any, V
 
 
 def zoned_text(micros: int) -> str:
-    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed
-    (debezium#timestamp-zoned).
+    """A moment as Debezium 1.4's ZonedTimestamp prints it: in UTC, with as many fraction digits as
+    are needed (debezium#timestamp-zoned).
     """
     iso_text = mysql.datetime_text(micros, 6).replace(" ", "T")
     seconds_text, fraction = iso_text[:-7], iso_text[-6:].rstrip("0")
@@ -221,15 +223,15 @@ class Event:
         return self.at.ms % 1_000_000_007
 
     def fields(self) -> tuple[tuple[str, Schema], ...]:
-        """The columns' schemas."""
+        """The names and Connect schemas of the table's columns."""
         return tuple(
             (c.name, schema_of(c.type, _optional(self.table, c), self.facts))
             for c in self.table.columns
         )
 
     def before_fields(self) -> tuple[tuple[str, Schema], ...]:
-        """The columns' schemas in `before`: under REPLICA IDENTITY DEFAULT all but the key's may be
-        null.
+        """The names and Connect schemas of the columns in `before`. Under REPLICA IDENTITY DEFAULT
+        all columns but the key's may be null there.
         """
         if self.facts.identity == "full":
             return self.fields()
@@ -239,7 +241,7 @@ class Event:
         )
 
     def key_fields(self) -> tuple[tuple[str, Schema], ...]:
-        """The key columns' schemas."""
+        """The names and Connect schemas of the key's columns."""
         return tuple(
             (name, schema) for name, schema in self.fields() if name in self.table.primary_key
         )
@@ -259,7 +261,9 @@ Member: TypeAlias = tuple[str, Schema, Any]
 
 
 def document(event: Event, members: Sequence[Member]) -> str:
-    """The value with its schema, which has the name of the event's table."""
+    """The JSON of a message with `schema` and `payload`, whose members are `members`; the schema
+    has the name of the event's table.
+    """
     fields = tuple((name, schema) for name, schema, _ in members)
     schema = Schema("struct", name=f"{event.table.schema}.{event.table.name}", fields=fields)
     return envelope(schema, {name: value for name, _, value in members})
@@ -396,7 +400,7 @@ def _image_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Image | None:
 
 
 def losses(profile: CdlProfile) -> tuple[Loss, ...]:
-    """What the profile's messages do not hold of a row."""
+    """What the profile's messages lose of a row, for every decoder."""
     if profile.text_timestamps:
         return ()
     return (

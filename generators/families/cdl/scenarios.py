@@ -115,7 +115,7 @@ def cell_faults(profile: CdlProfile) -> tuple[CellFault, ...]:
 
 
 def format_of(name: str, write: Writer[CdlProfile]) -> Format[CdlProfile]:
-    """The format of a message version."""
+    """The format `name` of Huawei CDL, whose messages `write` writes."""
     return Format(
         **about(name, read_choices(name, CdlProfile)),
         write=write,

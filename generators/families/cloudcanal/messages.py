@@ -184,8 +184,9 @@ def ddl_topic(topic: str) -> str:
 
 
 def partition_of(draft: Draft, partitions: int) -> int:
-    """0 for DDL (cloudcanal#ddl-partition) and for what has no table, else `String.hashCode` of
-    `database.table`, so that a table keeps its order, which nothing documents.
+    """The partition of a message: 0 for DDL (cloudcanal#ddl-partition) and for a message without a
+    table; else by `String.hashCode` of `database.table`, so that the messages of a table keep their
+    order. No document says how it is chosen.
     """
     if draft.is_ddl or not draft.table:
         return 0
@@ -193,7 +194,9 @@ def partition_of(draft: Draft, partitions: int) -> int:
 
 
 def types_of(draft: Draft, profile: CloudCanalProfile) -> dict[str, str] | None:
-    """The source types by column, as the type map has them."""
+    """The source types of the message's columns by name, as its type map spells them; None without
+    columns.
+    """
     return {column.name: type_of(column.type, profile) for column in draft.columns} or None
 
 
@@ -279,8 +282,8 @@ LEFT_OUT: Final = "left-out"
 
 
 def _changed(before: Image, after: Image) -> tuple[Image, Image]:
-    """The old image with the changed columns alone, and whole for a reader who takes the others
-    from the new row.
+    """Two old images of an UPDATE: one with the changed columns alone, as the message has it, and
+    one for a reader who takes the other columns from the new row.
     """
     same = {name for name, cell in before.items() if cell.text == after[name].text}
     wire = {
@@ -299,14 +302,14 @@ def _texts(image: Image) -> Texts:
 
 @lru_cache(maxsize=1024)
 def jdbc_type(type: SourceType) -> int:
-    """The `java.sql.Types` number of a column; one a type, as Canal's of a value that fits the
-    signed type.
+    """The `java.sql.Types` number that messages give a column. It depends on the type alone: the
+    number that Canal gives a value in the signed range.
     """
     return SQL_TYPES[type.name]
 
 
 def quoted(value: str | None) -> str:
-    """A JSON string as fastjson 1 writes it, or null."""
+    """A text as the JSON string that fastjson 1 writes, or `null`."""
     return "null" if value is None else json_string(value, Escapes.FASTJSON1)
 
 
@@ -315,7 +318,7 @@ def _quoted_name(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """A JSON array of strings."""
+    """The JSON array of some names, as fastjson 1 writes it."""
     return f"[{','.join([_quoted_name(name) for name in names])}]"
 
 
@@ -330,18 +333,19 @@ def _image_json(image: Texts) -> str:
 
 
 def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> str:
-    """`dbValType`, or `mysqlType`: the type with its length by column."""
+    """The JSON of `dbValType` or `mysqlType`: by column, the type with its length."""
     return _json_of_pairs((c.name, _quoted_name(type_of(c.type, profile))) for c in columns)
 
 
 def jdbc_map(columns: Iterable[Column]) -> str:
-    """`jdbcType`, or `sqlType`: the `java.sql.Types` number by column."""
+    """The JSON of `jdbcType` or `sqlType`: by column, the `java.sql.Types` number."""
     return _json_of_pairs((c.name, str(jdbc_type(c.type))) for c in columns)
 
 
 def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
-    """`tableChanges`: one object with 0-based positions, the table as it is after the statement
-    (cloudcanal#table-changes, cloudcanal#types-after)."""
+    """The JSON of `tableChanges`: one object that describes the table as it is after the statement,
+    with positions from 0 (cloudcanal#table-changes, cloudcanal#types-after).
+    """
     table = draft.described
     assert table is not None
     columns = [
@@ -372,8 +376,8 @@ _BINARY_FAULTS: Final = {
 
 
 def text_faults(profile: Profile) -> tuple[CellFault, ...]:
-    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in
-    the form that the deployment tells.
+    """The cell faults of MySQL's texts, in the form of binaries that the deployment has. SET is
+    left out, since a decoder may pass its labels on.
     """
     return (
         *(fault for fault in CELL_FAULTS if fault.column != "c_set_64"),

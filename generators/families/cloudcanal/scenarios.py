@@ -124,7 +124,9 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
 
 
 def _transactions(cases: Cases) -> Iterator[Scenario]:
-    """The end of transaction 9, which has two row changes, alone and as part of the whole."""
+    """Yields the cases on the end of transaction 9, which has two row changes: the mark alone, and
+    the whole transaction.
+    """
     commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", changes=2)
     yield named("control/transaction-end", commit, tags={"control:transaction-end"})
     begin = TransactionMark(START, "BEGIN", "9")
@@ -192,7 +194,7 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 
 
 def _typed_rows() -> Iterator[Scenario]:
-    """Level two: the pool's tables, no DDL."""
+    """Yields the level-two cases: rows of the pool's tables, without DDL."""
     names = [column.name for column in COMPOSITE.columns]
     string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     changed_row: Row = {**string_row, names[0]: 6, names[3]: None}

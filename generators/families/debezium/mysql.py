@@ -84,7 +84,9 @@ def reads_zerofill_signed(modes: Modes) -> bool:
 
 
 def _is_int8(type: SourceType, modes: Modes) -> bool:
-    """Whether it is a signed TINYINT that is an int8."""
+    """Whether the connector writes the type as int8: a signed TINYINT under the release that does
+    so.
+    """
     return modes.signed_tinyint == "int8" and type.name == "tinyint" and not type.unsigned
 
 
@@ -166,8 +168,9 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises
-    TypeError for a value that is none of the type's, KeyError for a type that no MySQL has.
+    """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by the
+    type's fallback. Raises TypeError for a value that is none of the type's, KeyError for a type
+    that MySQL does not have.
     """
     declared = shown_spelling(declared) if snapshot else declared
     schema_ = schema(type, modes, nullable, declared)
@@ -198,8 +201,8 @@ def wire(
 
 
 def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
-    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`,
-    padded binaries, `spatial`.
+    """The class of a value, changed where the connector's form matters: `escaped` labels of ENUM,
+    decimals as text with an `exponent`, padded binaries, `spatial`; else `cls`.
     """
     match type.logical, meaning.value:
         case Logical.ENUM, str() if escapes and "\\" in meaning.value:
@@ -216,7 +219,9 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
 def _not_null_fallback(
     type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes
 ) -> Meaning:
-    """What stands for a value that the connector has none for, in a NOT NULL column."""
+    """What the connector writes in a NOT NULL column in place of a value that it cannot write, and
+    what a reader has of it.
+    """
     zero: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
     return Meaning(fallback(schema_, modes), zero, meaning.reason)
 
@@ -252,8 +257,8 @@ _LATIN: Final = json.dumps("a\xff\0\xc3\xa9")
 
 
 def shown_spelling(declared: str) -> str:
-    """A spelling as a snapshot reads it in SHOW CREATE TABLE, "" for that of the type alone: only
-    FLOAT(M,D) stays.
+    """The spelling of a type as a snapshot reads it in SHOW CREATE TABLE: that of FLOAT(M,D) stays;
+    "" for any other, where the type alone says as much.
     """
     return declared if spelling_words(declared).startswith("FLOAT(M,D)") else ""
 
@@ -261,8 +266,8 @@ def shown_spelling(declared: str) -> str:
 def _spelled(
     schema_: Schema, type: SourceType, value: Value, reading: ColumnReading, modes: Modes
 ) -> Meaning | None:
-    """A value whose form the statement's spelling decides; None for any other
-    (debezium#declared-types).
+    """What the connector writes for a value whose form depends on how the streamed statement spells
+    the type (debezium#declared-types); None for any other value.
     """
     if reading.unfit:
         return Meaning(None, None, _UNFIT, lost=True)
@@ -301,8 +306,8 @@ def _spelled(
 
 
 def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
-    """The bytes that the text would stand for, were it in the mode's form: none of the column's
-    length. An empty text stands for the same bytes in every form.
+    """The byte strings that the text could stand for in the mode's form of binaries, although none
+    has the column's length. An empty text stands for the same bytes in every form.
     """
     if modes.binary == "hex":
         return (bytes.fromhex(wire_text),) if re.fullmatch("(?:[0-9a-f]{2})+", wire_text) else ()
@@ -455,14 +460,16 @@ def _encodes(value: str) -> bool:
 
 
 def _width(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
-    """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before,
-    in snapshots and without.
+    """The number of fraction digits of a streamed TIMESTAMP: as declared from release 2.2 on; None,
+    which is as many as needed, before that, in snapshots, and without declared digits.
     """
     return type.fsp if type.fsp and modes.pads_timestamps and not snapshot else None
 
 
 def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
-    """The date after Debezium's `adjustTemporal`."""
+    """The date that the connector makes of a date by Debezium's `adjustTemporal`, which moves years
+    of two digits; and, if it changed, the reason.
+    """
     if value.year > 99 or not modes.adjusts_years:
         return value, ""
     return value.replace(year=value.year + (2000 if value.year < 70 else 1900)), _TWO_DIGITS
@@ -480,7 +487,9 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
-    """How a YEAR is written: YEAR 0 becomes another year."""
+    """What the connector writes for a YEAR, and what a reader has of it; YEAR 0 becomes another
+    year.
+    """
     if value:
         return Meaning(value, value)
     if snapshot:
@@ -497,8 +506,8 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
 
 
 def _spatial(type: SourceType, value: Json) -> Meaning:
-    """A struct of the well-known binary; a point's coordinates stand before it
-    (debezium#spatial).
+    """What the connector writes for a spatial value: a struct of the well-known binary, before
+    which a point's coordinates stand (debezium#spatial).
     """
     wkb = bytes.fromhex(value.value["wkb"])
     x, y = struct.unpack("<dd", wkb[5:]) if type.name == "point" else (None, None)
@@ -521,7 +530,7 @@ def label(text: str, escapes: bool, modes: Modes) -> str:
 
 
 def _listed_label(text: str, modes: Modes) -> str:
-    """A label in the list of a schema (debezium#enum-label)."""
+    """A label as it stands in the list of labels in a schema (debezium#enum-label)."""
     spelled = label(text, True, modes)
     if modes.escapes_commas:
         return spelled

@@ -41,7 +41,7 @@ class ColumnReading:
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """The members of the schema."""
+        """The members of the Connect schema that the connector made."""
         members: Mapping[str, Any] = json.loads(self.schema)
         return members
 
@@ -53,7 +53,7 @@ class ColumnReading:
 
     @property
     def is_signed(self) -> bool:
-        """Whether a number with all bits set is negative."""
+        """Whether the connector reads a number with all bits set as -1, so as a signed one."""
         return self.value == "-1"
 
 
@@ -108,7 +108,9 @@ def _by_connector(
 
 @cache
 def column_readings() -> ColumnReadings:
-    """The committed table. Raises UsageError."""
+    """The committed table of what connectors make of columns' definitions. Raises UsageError if the
+    file is wrong.
+    """
     file = resources.files("generators.families.debezium").joinpath("mysql_columns.toml")
     return parse_readings(file.read_text("utf-8"))
 
@@ -148,7 +150,9 @@ def spelling_words(declared: str) -> str:
 
 
 def _parameters(name: str, listed: str) -> str:
-    """The parameters of a type as far as they decide."""
+    """The parameters of a type in parentheses, as far as they decide how a connector reads it; ""
+    if they do not.
+    """
     if name == "FLOAT":
         if "," in listed:
             return "(M,D)"
@@ -160,7 +164,9 @@ def _parameters(name: str, listed: str) -> str:
 
 @cache
 def _by_spelling(connector: str) -> Mapping[str, ColumnReading]:
-    """The readings of definitions without a default or NOT NULL, by the words that decide."""
+    """What a connector makes of definitions without a default or NOT NULL, by the words of the
+    definition that decide (`spelling_words`).
+    """
     readings_by_words: dict[str, ColumnReading] = {}
     for definition, readings in column_readings().columns.items():
         if not _CLAUSES.search(definition):

@@ -117,14 +117,16 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
 
 
 def _wire_scale(type: SourceType) -> int:
-    """The scale of a numeric as the connector reads it, of the 11 bits in which PostgreSQL keeps
-    it: -2 is 2046 (debezium#negative-scale).
+    """The scale of a numeric as the connector reads it, from the 11 bits in which PostgreSQL keeps
+    it: a scale of -2 is read as 2046 (debezium#negative-scale).
     """
     return (type.scale or 0) & 0x7FF
 
 
 def _money(modes: Modes) -> str:
-    """`money` followed `decimal.handling.mode` from 1.8 on."""
+    """The mode in which the type money is written: that of `decimal.handling.mode` from release 1.8
+    on, and precise before.
+    """
     return modes.decimal if modes.precise or modes.money_follows_decimal else "precise"
 
 
@@ -137,9 +139,9 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises
-    TypeError for a value that is none of the type's. `declared` changes nothing: types have one
-    spelling.
+    """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by a
+    fallback (`not_sent`). Raises TypeError for a value that is none of the type's. `declared`
+    changes nothing: PostgreSQL's types have one spelling.
     """
     if value is None:
         return (
@@ -162,8 +164,9 @@ def wire(
 
 
 def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
-    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond`
-    dates, `empty` bits, values of an `unknown-type`.
+    """The class of a value, changed where the connector's form matters: `variable-scale` decimals,
+    times in `unit-millis`, dates `beyond` what readers' types hold, `empty` bits, values of an
+    `unknown-type`.
     """
     if _is_unknown(type.name, modes):
         return "unknown-type"
@@ -264,8 +267,9 @@ def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
 
 
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to
-    2.0 null.
+    """The cell of a value that is kept out of line and did not change, so that the server does not
+    send it: the placeholder (debezium#unavailable-value) in the column's type; up to release 2.0
+    null for arrays.
     """
     if type.name.endswith("[]") and (not modes.unavailable_arrays or _unwritten(type, modes)):
         empty: Any = []
@@ -288,7 +292,9 @@ _UNWRITTEN: Final = (
 
 
 def _unwritten(type: SourceType, modes: Modes) -> bool:
-    """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
+    """Whether the connector has no placeholder for a value of this type that the server did not
+    send (debezium#unavailable-value).
+    """
     return (
         (type.logical is Logical.DECIMAL and modes.decimal != "string")
         or (type.name == "bytea" and modes.binary.startswith("base64"))
@@ -332,7 +338,9 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 def _typed(type: SourceType, placeholder: Any) -> Value:
-    """The placeholder as the typed value of a column, which the column does not have."""
+    """The placeholder as a value of the column's type: what a decoder would read if it took the
+    placeholder for a value.
+    """
     if type.name.endswith("[]"):
         return Json(
             [
@@ -348,8 +356,8 @@ _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
 
 
 def _is_placeholder(value: Value) -> bool:
-    """Whether a user's value looks like the placeholder; JSON's string of that text does not, as it
-    has quotes.
+    """Whether a value that a user stored looks like the connector's placeholder. A JSON string of
+    that text does not, since it is in quotes.
     """
     match value:
         case str():
@@ -431,12 +439,14 @@ def _is_common(micros: int) -> bool:
 
 
 def _beyond(wire_value: Any) -> Meaning:
-    """A moment that Python's and Spark's types do not hold."""
+    """What a reader has of a moment that Python's and Spark's types cannot hold: nothing, and it
+    may refuse the message.
+    """
     return Meaning(wire_value, None, _BEYOND, lost=True, corrupt=True)
 
 
 def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
-    """An infinite date or timestamp (debezium#infinite-dates)."""
+    """What the connector writes for an infinite date or timestamp (debezium#infinite-dates)."""
     if type.logical is Logical.TIMESTAMP:
         return value
     if type.logical is Logical.DATE:
@@ -497,7 +507,9 @@ _MONEY: Final = "money goes through a double in snapshots up to 3.5, and up to 1
 
 
 def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
-    """An array in its elements' forms; arrays within are null (debezium#arrays)."""
+    """What the connector writes for an array: its elements as their type is written; arrays inside
+    it are null (debezium#arrays).
+    """
     items = value.value
     if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
@@ -541,8 +553,8 @@ def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
 
 
 def _julian_day(day: int) -> int:
-    """The day with the same year, month and day by the Julian calendar, of a day before
-    1582-10-15.
+    """The day, since 1970, that has the same year, month and day by the Julian calendar as `day`
+    has by the Gregorian one; for days before 1582-10-15.
     """
     if day > _LAST_JULIAN or not _is_common(day * DAY):
         return day
@@ -557,7 +569,9 @@ _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
-    """How a value that the model keeps as JSON (a point, an hstore, a JSON column) is written."""
+    """What the connector writes for a value that the model keeps as JSON: a point, an hstore, a
+    JSON column.
+    """
     match type.name:
         case "point":
             x, y = float(value.value["x"]), float(value.value["y"])
@@ -629,8 +643,8 @@ _DAYS_OF_MONTH: Final = 365.25 / 12.0
 
 
 def micro_duration(months: int, days: int, micros: int) -> int:
-    """`io.debezium.time.MicroDuration`: computed in doubles and cut, so that 00:00:01.001 is
-    1000999 (debezium#interval).
+    """The microseconds of an interval by `io.debezium.time.MicroDuration`, which computes in
+    doubles and cuts: 00:00:01.001 gives 1000999 (debezium#interval).
     """
     sign = -1 if micros < 0 else 1
     seconds, fraction = divmod(abs(micros), MICROS)
@@ -641,7 +655,9 @@ def micro_duration(months: int, days: int, micros: int) -> int:
 
 
 def interval_text(months: int, days: int, micros: int) -> str:
-    """`io.debezium.time.Interval`: every field, each with its sign (debezium#interval)."""
+    """The text of an interval by `io.debezium.time.Interval`: an ISO duration with every field,
+    each with its sign (debezium#interval).
+    """
     years, months_of_year = divmod(abs(months), 12)
     sign, clock = (-1 if months < 0 else 1), (-1 if micros < 0 else 1)
     seconds, fraction = divmod(abs(micros), MICROS)

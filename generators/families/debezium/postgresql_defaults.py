@@ -37,8 +37,8 @@ _NIL: Final = "00000000-0000-0000-0000-000000000000"
 
 @cache
 def read_defaults() -> Mapping[str, Any]:
-    """The table: `types` that have a mapper, and `defaults`, what it makes of each by type and
-    text.
+    """The parsed table: `types`, the types that have a mapper of defaults, and `defaults`, what the
+    mapper makes of each default, by type and text.
     """
     file = resources.files("generators.families.debezium").joinpath("postgresql_defaults.toml")
     return tomllib.loads(file.read_text("utf-8"))
@@ -50,13 +50,13 @@ def catalogue_name(type_name: str) -> str:
 
 
 def has_mapper(type_name: str) -> bool:
-    """Whether the connector has a mapper of defaults for a type."""
+    """Whether the connector has code that reads the defaults of a type (a mapper)."""
     return catalogue_name(type_name) in read_defaults()["types"]
 
 
 def expression_value(type_name: str, expression: str) -> str | None:
-    """What the connector takes an expression for that is no literal: the text of a value, None
-    where it knows none.
+    """The text of the value that the connector takes a default for which is an expression, not a
+    literal; None if it knows none.
     """
     name = catalogue_name(type_name)
     is_function = _FUNCTION.match(expression) is not None

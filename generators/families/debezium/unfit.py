@@ -143,8 +143,8 @@ _UNFIT: Final = (
 
 
 def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
-    """The unfit cells of a source's types as `wire` writes them; the column's name makes each
-    fragment unique.
+    """The cell faults of a source's types in Debezium's formats, whose cells `wire` writes. The
+    name of the column makes each piece of JSON unique in the message.
     """
     faults = []
     for unfit in _UNFIT:

@@ -110,7 +110,9 @@ class Modes:
 
     @property
     def deployment(self) -> Deployment:
-        """The options that schemaless bytes do not show."""
+        """The options of the connector that a decoder must know and that messages without schema do
+        not show, as a Deployment.
+        """
         return Deployment(
             binary=self.binary,
             decimal=self.decimal,
@@ -156,7 +158,9 @@ Wire: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
 
 
 def wire_values(wire: Wire) -> Callable[[SourceType, Value], Value]:
-    """What the wire holds of a value."""
+    """The function that gives the value that a reader finds in a message in place of a value of a
+    type.
+    """
 
     def wire_value(type: SourceType, value: Value) -> Value:
         cell = wire(type, value).cell
@@ -168,8 +172,9 @@ def wire_values(wire: Wire) -> Callable[[SourceType, Value], Value]:
 def wired(
     schema: Schema, type: SourceType, cls: str, meaning: Meaning, modes: Modes
 ) -> DebeziumCell:
-    """The column of that schema with that value; a null of an optional schema is NULL, with the
-    reason if there is one.
+    """The cell of a column with this schema, type and class whose Connect value is `meaning.value`,
+    and what a decoder owes for it. A null under an optional schema is NULL, with the reason if
+    there is one.
     """
     value = meaning.value
     json = payload_text(schema, value)
@@ -209,8 +214,8 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
 
 
 def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
-    """That of a decimal, of several, or of a float behind AvroConverter; None for others, which are
-    as in JSON.
+    """The text at level one, and whether it is JSON, of a value that AvroConverter writes otherwise
+    than JSON: a decimal, a struct of one, or a float. None for any other value.
     """
     if schema.type == "float" and math.isfinite(value):
         return shortest(value), True
@@ -228,14 +233,14 @@ def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
 
 
 def shortest(value: float) -> str:
-    """The fewest digits of a binary32; Java has others."""
+    """The fewest digits that identify a binary32; Java prints others."""
     single = to_float32(value)
     texts = (f"{single:.{digits}e}" for digits in range(9))
     return next(digits_text for digits_text in texts if to_float32(float(digits_text)) == single)
 
 
 def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:
-    """A schema with a semantic type's name, version 1."""
+    """The Connect schema with the name of a Debezium semantic type, in version 1."""
     return Schema(type_, optional, name, 1, parameters=parameters)
 
 
@@ -302,7 +307,7 @@ _WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
 
 
 def zero_decimal(schema: Schema, modes: Modes) -> bytes | Raw:
-    """The 0 of a Decimal of that schema."""
+    """The number 0 as a value of this Connect Decimal schema."""
     return connect_decimal(0, int(dict(schema.parameters)["scale"]), modes)
 
 
@@ -382,12 +387,14 @@ def date_schema(modes: Modes, optional: bool) -> Schema:
 
 
 def date_value(days: int, modes: Modes) -> int | str:
-    """A DATE from its days since 1970-01-01."""
+    """The Connect value of a DATE, from its days since 1970-01-01: the days, or in mode isostring a
+    text.
+    """
     return f"{iso_date(days)}Z" if modes.temporal == "isostring" else days
 
 
 def datetime_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
-    """A timestamp without zone of `fsp` fraction digits."""
+    """The Connect schema of a date and time without zone of `fsp` fraction digits."""
     return _temporal_schema(
         "Timestamp", modes, optional, "int64", "Timestamp" if fsp <= 3 else "MicroTimestamp"
     )
@@ -398,7 +405,9 @@ _OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
 
 
 def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
-    """A timestamp without zone from its microseconds of wall clock since 1970-01-01."""
+    """What the connector writes for a date and time without zone, from its microseconds of wall
+    clock since 1970-01-01, and what a reader has of it.
+    """
     match modes.temporal:
         case "connect":
             millis = micros // 1000
@@ -419,8 +428,8 @@ def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def epoch_micros(micros: int) -> int:
-    """Microseconds as a Java long: the seconds' stop at its limits, the fraction that is added to
-    them wraps (debezium#beyond-micros).
+    """Microseconds since 1970 as Java computes them in a long: the seconds stop at the long's
+    limits, the fraction that is added then wraps around (debezium#beyond-micros).
     """
     seconds, fraction = divmod(micros, MICROS)
     saturated = min(max(seconds * MICROS, -(1 << 63)), (1 << 63) - 1)
@@ -428,7 +437,7 @@ def epoch_micros(micros: int) -> int:
 
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
-    """A time of day, or MySQL's TIME, of `fsp` fraction digits."""
+    """The Connect schema of a time of day, or of MySQL's TIME, of `fsp` fraction digits."""
     millis = modes.temporal == "adaptive" and fsp <= 3
     return _temporal_schema(
         "Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime"))
@@ -442,7 +451,9 @@ _MIDNIGHT: Final = "24:00:00 is written as midnight"
 
 
 def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
-    """A time from its signed microseconds; None outside a day where the mode has no such value."""
+    """What the connector writes for a time, from its signed microseconds, and what a reader has of
+    it; a null outside a day where the mode has no value for that.
+    """
     match modes.temporal:
         case "connect" | "isostring" if not 0 <= micros <= DAY:
             return Meaning(None, None, _NO_DAY)
@@ -461,8 +472,8 @@ def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def zoned_text(micros: int, digits: int | None) -> str:
-    """`io.debezium.time.ZonedTimestamp` in UTC: as many fraction digits as needed, or exactly
-    `digits` of them.
+    """A moment in UTC as `io.debezium.time.ZonedTimestamp` prints it: with exactly `digits`
+    fraction digits, or as many as needed with None.
     """
     instant_text = iso_datetime(micros)
     if digits:
@@ -472,21 +483,25 @@ def zoned_text(micros: int, digits: int | None) -> str:
 
 
 def iso_datetime(micros: int) -> str:
-    """`DateTimeFormatter.ISO_LOCAL_DATE_TIME`: as many fraction digits as needed."""
+    """Microseconds since 1970 as `DateTimeFormatter.ISO_LOCAL_DATE_TIME` prints them: with as many
+    fraction digits as needed.
+    """
     days, micros_of_day = divmod(micros, DAY)
     return f"{iso_date(days)}T{iso_time(micros_of_day)}"
 
 
 def iso_time(micros: int) -> str:
-    """`DateTimeFormatter.ISO_LOCAL_TIME`: as many fraction digits as needed."""
+    """Microseconds of a day as `DateTimeFormatter.ISO_LOCAL_TIME` prints them: with as many
+    fraction digits as needed.
+    """
     seconds, fraction = divmod(micros, MICROS)
     time_text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return f"{time_text}.{fraction:06d}".rstrip("0") if fraction else time_text
 
 
 def iso_date(days: int) -> str:
-    """`DateTimeFormatter.ISO_LOCAL_DATE` of any year: a sign beyond 9999, four digits at least,
-    0000 is 1 BC.
+    """Days since 1970, of any year, as `DateTimeFormatter.ISO_LOCAL_DATE` prints them: a sign
+    beyond 9999, four digits at least, 0000 is 1 BC.
     """
     year, month, day = civil(days)
     year_text = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
@@ -494,7 +509,7 @@ def iso_date(days: int) -> str:
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of the proleptic Gregorian calendar from days since 1970-01-01."""
+    """The year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01."""
     era, of_era = divmod(days + 719_468, 146_097)
     year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
     of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -504,7 +519,7 @@ def civil(days: int) -> tuple[int, int, int]:
 
 
 def wrap(number: int) -> int:
-    """A Java long after overflow."""
+    """The number that a Java long holds after overflow."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -512,12 +527,12 @@ def wrap(number: int) -> int:
 
 
 def binary_schema(modes: Modes, optional: bool) -> Schema:
-    """`bytes`, or `string` in the modes that write text."""
+    """The Connect schema of a binary column: `bytes`, or `string` in the modes that write text."""
     return Schema("bytes" if modes.binary == "bytes" else "string", optional)
 
 
 def binary_value(value: bytes, modes: Modes) -> bytes | str:
-    """Bytes as they are, or their text in the mode."""
+    """The Connect value of a binary column: its bytes, or their text in the mode."""
     match modes.binary:
         case "base64":
             return base64.b64encode(value).decode()
@@ -560,7 +575,9 @@ _DATES: Final = {
 
 
 def _date_text(ms: int) -> str:
-    """A `java.util.Date` in UTC: before 1970-01-02 its time alone, a midnight its date alone."""
+    """A `java.util.Date` as Connect prints it in UTC: a moment before 1970-01-02 as its time alone,
+    a midnight as its date alone.
+    """
     days, ms_of_day = divmod(ms, _DAY_MS)
     date = iso_date(days).lstrip("+")
     seconds, milliseconds = divmod(ms_of_day, 1000)
@@ -571,7 +588,9 @@ def _date_text(ms: int) -> str:
 
 
 def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:
-    """The Connect schema of a type that both connectors write alike, None of another one."""
+    """The Connect schema of a type that the MySQL and the PostgreSQL connector write alike; None
+    for any other type.
+    """
     match type.logical:
         case Logical.DOUBLE:
             return Schema("double", optional)

@@ -18,10 +18,10 @@ from generators.sources.mysql import quote
 
 
 def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> str:
-    """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known
-    here.
+    """The SQL of a statement as TiDB's parser prints it again, which is what TiCDC sends. Raises
+    Refused for a statement that is not known here.
 
-    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each
+    `placement` says that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each
     concerns some releases. `routed` is the database of a statement whose tables are routed: the
     restored text is read and restored once more.
     """
@@ -100,7 +100,7 @@ class _Parser(Options):
         return "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
 
     def create(self) -> str:
-        """The rest of a CREATE statement, as TiDB prints it."""
+        """Reads the rest of a CREATE statement, and returns the whole as TiDB prints it."""
         if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
         if self.skip("SEQUENCE"):
@@ -129,7 +129,9 @@ class _Parser(Options):
         return " ".join(parts)
 
     def definitions(self) -> list[str]:
-        """Columns and constraints in brackets: the columns first."""
+        """Reads a table's columns and constraints in brackets, and returns them as TiDB prints
+        them: columns first.
+        """
         self.expect("(")
         columns: list[str] = []
         constraints: list[str] = []
@@ -144,7 +146,7 @@ class _Parser(Options):
         return columns + constraints
 
     def sequence(self) -> str:
-        """The options of a CREATE SEQUENCE."""
+        """Reads the options of a CREATE SEQUENCE, and returns them as TiDB prints them."""
         options = ""
         while not self.ended and not self.next_is(";"):
             if words := self.option(
@@ -166,7 +168,9 @@ class _Parser(Options):
         return options
 
     def lock(self) -> str:
-        """The ALGORITHM and LOCK clauses of a statement, without those that name the default."""
+        """Reads the ALGORITHM and LOCK clauses of a statement, and returns those that do not name
+        the default.
+        """
         options = {}
         while word := self.option("ALGORITHM", "LOCK"):
             options[word] = self.expect(
@@ -180,7 +184,7 @@ class _Parser(Options):
         return f" {' '.join(clauses)}" if clauses else ""
 
     def view(self) -> str:
-        """The rest of a CREATE VIEW, with all clauses that TiDB adds."""
+        """Reads the rest of a CREATE VIEW, and returns the whole with all clauses that TiDB adds."""
         replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
         algorithm, definer, security = "UNDEFINED", "CURRENT_USER", "DEFINER"
         if self.skip("ALGORITHM"):
@@ -202,7 +206,7 @@ class _Parser(Options):
         return f"{head}{columns} {query}"
 
     def user(self) -> str:
-        """The account of a DEFINER clause, quoted."""
+        """Reads the account of a DEFINER clause, and returns it with its parts in back quotes."""
         if self.skip("CURRENT_USER"):
             if self.skip("("):
                 self.expect(")")
@@ -222,7 +226,7 @@ class _Parser(Options):
         return f"{quote(name)}@{quote(host[1:])}"
 
     def select(self) -> str:
-        """A SELECT of one table."""
+        """Reads a SELECT of one table, and returns it as TiDB prints it."""
         statement = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
         statement += " " + self.listed(self.selected, ",")
         if self.skip("FROM") and not self.skip("DUAL"):
@@ -245,12 +249,15 @@ class _Parser(Options):
         return statement
 
     def selected(self) -> str:
+        """Reads one column of a SELECT, or `*`, and returns it as TiDB prints it."""
         if self.skip("*"):
             return "*"
         return self.expression() + (f" AS {self.plain_name()}" if self.skip("AS") else "")
 
     def alter(self) -> str:
-        """The rest of an ALTER TABLE, clause by clause."""
+        """Reads the rest of an ALTER TABLE clause by clause, and returns the whole as TiDB prints
+        it.
+        """
         statement = f"ALTER TABLE {self.table()}"
         first = True
         if self.ended and not self.routed:
@@ -269,7 +276,9 @@ class _Parser(Options):
         return statement
 
     def clause(self) -> str:
-        """One clause of ALTER TABLE; "" where TiCDC leaves it out."""
+        """Reads one clause of ALTER TABLE, and returns it as TiDB prints it; "" where TiCDC leaves
+        it out.
+        """
         if self.skip("ADD"):
             return self.added()
         if self.skip("MODIFY"):
@@ -355,8 +364,8 @@ class _Parser(Options):
         return self.altered_options()
 
     def altered_options(self) -> str:
-        """Options of a table in one clause; a character set with its collation has words of its
-        own.
+        """Reads options of a table in an ALTER TABLE, and returns them as one clause. A character
+        set with its collation is printed in words of its own.
         """
         parts: list[str] = []
         while not self.ended and self.next not in (",", ";", "PARTITION", "REMOVE"):
@@ -370,7 +379,7 @@ class _Parser(Options):
         return " ".join(parts)
 
     def set_default(self) -> str:
-        """A new default: what is no literal stands in brackets."""
+        """Reads the new default of a column; what is no literal gets brackets."""
         bracket = self.next_is("(")
         start = self.at
         default = self.grouped() if bracket else self.expression(12)
@@ -381,7 +390,7 @@ class _Parser(Options):
         return default if plain else f"({default})"
 
     def dropped(self) -> str:
-        """The rest of a DROP clause of an ALTER TABLE."""
+        """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints it."""
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
@@ -400,7 +409,7 @@ class _Parser(Options):
         return clause
 
     def added(self) -> str:
-        """The rest of an ADD clause of an ALTER TABLE."""
+        """Reads the rest of an ADD clause of ALTER TABLE, and returns the whole as TiDB prints it."""
         if self.skip("PARTITION"):
             head = f"ADD PARTITION {self.absent()}"
             return head + (
@@ -417,7 +426,7 @@ class _Parser(Options):
         return f"ADD COLUMN {absent}({', '.join(self.definitions())})"
 
     def column_and_place(self) -> str:
-        """A column's definition, and FIRST or AFTER a column if that follows."""
+        """Reads a column's definition, and FIRST or AFTER a column if that follows."""
         column = self.column()
         if self.skip("FIRST"):
             return f"{column} FIRST"

@@ -74,7 +74,7 @@ _REFERENCES: Final = ("RESTRICT", "CASCADE", "SET NULL", "NO ACTION", "SET DEFAU
 
 
 def commented(feature: str, clause: str) -> str:
-    """A feature of TiDB's own, in its comment."""
+    """A feature of TiDB's own, in a comment that TiDB alone reads."""
     return f"/*T!{feature} {clause} */"
 
 
@@ -116,7 +116,9 @@ class Columns(Reader):
     ttl_off: bool = True
 
     def charset(self) -> str:
-        """A character set, in upper case."""
+        """Reads the name of a character set, and returns it in upper case. Raises Refused for an
+        unknown one.
+        """
         token = self.take("word", "text")
         charset = (unquoted(token.text) if token.kind == "text" else token.text).upper()
         if charset not in _CHARSETS:
@@ -124,17 +126,17 @@ class Columns(Reader):
         return "UTF8" if charset == "UTF8MB3" else charset
 
     def collation(self) -> str:
-        """A collation, in lower case."""
+        """Reads the name of a collation, and returns it in lower case."""
         token = self.take("word", "text")
         return (unquoted(token.text) if token.kind == "text" else token.text).lower()
 
     def clustered(self) -> str:
-        """CLUSTERED or NONCLUSTERED, if one follows."""
+        """Reads CLUSTERED or NONCLUSTERED, and returns it in TiDB's comment; "" if neither follows."""
         kind = self.either("CLUSTERED", "NONCLUSTERED")
         return " " + commented("[clustered_index]", kind) if kind else ""
 
     def type(self) -> str:
-        """The type of a column."""
+        """Reads the type of a column, and returns it as TiDB prints it."""
         if kind := self.either("BOOLEAN", "BOOL"):
             type_text, name = "TINYINT(1)", "TINYINT"
         elif name := self.either("ENUM", "SET"):
@@ -157,7 +159,7 @@ class Columns(Reader):
         return self.characters(name, type_text) if name in _CHARACTERS else type_text
 
     def numeric(self, name: str) -> str:
-        """A FLOAT, DOUBLE or DECIMAL."""
+        """Reads the parameters of a FLOAT, DOUBLE or DECIMAL, and returns the type that they give."""
         if not self.next_is("("):
             return name
         arguments = self.bracketed(self.digits, ",")
@@ -168,7 +170,9 @@ class Columns(Reader):
         return "DOUBLE" if int(arguments[1:-1]) > 24 else "FLOAT"
 
     def sized(self, name: str) -> str:
-        """A type with a length or without one."""
+        """Reads the length of a type, and returns the type with it; with none, or TiDB's default,
+        if no length follows.
+        """
         if name == "VECTOR" and self.skip("<"):
             self.expect("FLOAT")
             self.expect(">")
@@ -179,7 +183,9 @@ class Columns(Reader):
         return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
 
     def characters(self, name: str, type_text: str) -> str:
-        """A text type with its character set; one of bytes is a BLOB or BINARY."""
+        """Reads the character set of a text type, and returns the type with it. A text type in the
+        character set binary is a BLOB or BINARY.
+        """
         binary = bool(self.skip("BINARY"))
         charset = ""
         if self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
@@ -198,7 +204,9 @@ class Columns(Reader):
         )
 
     def column(self) -> str:
-        """A column with its options."""
+        """Reads a column's name, type and options, notes the column's default, and returns them as
+        TiDB prints them.
+        """
         name = self.name()
         self.column_name = bare(name)
         self.statement.defaults[self.column_name] = None
@@ -214,7 +222,9 @@ class Columns(Reader):
         return " ".join((name, kind, *options))
 
     def column_option(self) -> str:
-        """One option of a column."""
+        """Reads one option of a column, and returns it as TiDB prints it. Raises Refused for an
+        unknown one.
+        """
         if words := self.either("NOT NULL", "NULL", "AUTO_INCREMENT"):
             return words
         if self.either("PRIMARY KEY", "KEY"):
@@ -248,8 +258,8 @@ class Columns(Reader):
         raise self.refusal()
 
     def default(self) -> str:
-        """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a
-        call alone.
+        """Reads a column's default, a literal, CURRENT_TIMESTAMP or an expression, and returns it
+        as TiDB prints it: only the call of a function stands in brackets.
         """
         depth = 0
         while self.skip("("):
@@ -268,7 +278,9 @@ class Columns(Reader):
         return f"({default})" if _is_call(default) else default
 
     def check(self, suffix: str) -> str:
-        """A CHECK; `suffix` stands before its enforcement."""
+        """Reads a CHECK, and returns it as TiDB prints it; `suffix` is the text between it and
+        ENFORCED or NOT ENFORCED.
+        """
         name = (
             f"CONSTRAINT {self.plain_name()} "
             if self.skip("CONSTRAINT") and not self.next_is("CHECK")
@@ -287,7 +299,9 @@ class Columns(Reader):
         )
 
     def references(self, table: Callable[[], str]) -> str:
-        """What a foreign key refers to; `table` reads its name."""
+        """Reads what a foreign key refers to, and returns it as TiDB prints it; `table` reads the
+        parent's name.
+        """
         clause = f"{self.expect('REFERENCES')} {table()}{self.parts()}"
         if self.skip("MATCH"):
             clause += f" MATCH {self.expect('FULL', 'PARTIAL', 'SIMPLE')}"
@@ -299,12 +313,12 @@ class Columns(Reader):
         )
 
     def parts(self) -> str:
-        """The columns or expressions of an index."""
+        """Reads the columns or expressions of an index in brackets, and keeps them in `key`."""
         self.key.clear()
         return self.bracketed(self.part)
 
     def part(self) -> str:
-        """A column or an expression of an index."""
+        """Reads one column or expression of an index, and returns it as TiDB prints it."""
         key_part = f"({self.grouped()})" if self.next_is("(") else self.name()
         self.key.append(key_part)
         if self.next_is("("):
@@ -312,14 +326,16 @@ class Columns(Reader):
         return key_part + (" DESC" if self.either("ASC", "DESC") == "DESC" else "")
 
     def grouped(self) -> str:
-        """An expression in brackets, without them."""
+        """Reads an expression in brackets, and returns it without them."""
         self.expect("(")
         expression = self.expression()
         self.expect(")")
         return expression
 
     def index_options(self, before: str = "") -> str:
-        """The options of an index in their one order."""
+        """Reads the options of an index, and returns them in the one order in which TiDB prints
+        them. `before` is the USING clause that stood before the columns.
+        """
         options = {"USING": before}
         while True:
             if kind := self.either("CLUSTERED", "NONCLUSTERED"):
@@ -383,7 +399,9 @@ class Columns(Reader):
         return ""
 
     def indexed(self, kind: str, name: str) -> str:
-        """An index's name, columns and options."""
+        """Reads an index's name, columns and options behind its kind, adds the index to those of
+        the statement, and returns the whole as TiDB prints it.
+        """
         using = ""
         if self.next not in ("(", "USING", "TYPE"):
             own_name = self.plain_name()
@@ -395,8 +413,8 @@ class Columns(Reader):
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Remembers the index whose columns were read. TiDB adds a hidden column for each
-        expression.
+        """Adds the index whose columns were read last to those of the statement. For each of its
+        expressions TiDB adds a hidden column.
         """
         name = (
             "PRIMARY"

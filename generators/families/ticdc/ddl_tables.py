@@ -34,13 +34,15 @@ class Options(Columns):
     """Options of tables and databases, partitions."""
 
     def table_options(self) -> Iterator[str]:
-        """The options of a table that follow."""
+        """Reads the options of a table, and yields each as TiDB prints it."""
         while not self.ended and self.next not in (";", "PARTITION"):
             yield from self.table_option()
             self.skip(",")
 
     def table_option(self) -> Iterator[str]:
-        """One option; nothing where TiCDC leaves it out."""
+        """Reads one option of a table, and yields it as TiDB prints it; nothing where TiCDC leaves
+        it out. Raises Refused for an unknown one.
+        """
         force = commented("[force_inc]", "FORCE") + " " if self.skip("FORCE") else ""
         if self.skip("DEFAULT") and self.next not in (
             "CHARACTER",
@@ -112,7 +114,9 @@ class Options(Columns):
             raise self.refusal()
 
     def policy(self) -> Iterator[str]:
-        """A placement policy, of which the space is left where TiCDC leaves it out."""
+        """Reads the name of a placement policy, and yields the option; "" where TiCDC leaves it
+        out, so that its space stays.
+        """
         token = self.take("word", "text", "name")
         name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
         # a rule that is left out leaves its space
@@ -121,7 +125,7 @@ class Options(Columns):
         )
 
     def database_options(self) -> str:
-        """The options of a database that follow."""
+        """Reads the options of a database, and returns them as TiDB prints them."""
         options = ""
         while not self.ended and not self.next_is(";"):
             self.skip("DEFAULT")
@@ -140,14 +144,16 @@ class Options(Columns):
         return options
 
     def tiflash(self) -> str:
-        """SET TIFLASH REPLICA."""
+        """Reads a SET TIFLASH REPLICA clause, and returns it as TiDB prints it."""
         clause = f"{self.expect('SET TIFLASH REPLICA')} {self.digits()}"
         if self.skip("LOCATION LABELS"):
             clause += f" LOCATION LABELS {self.listed(self.string_literal, ', ')}"
         return clause
 
     def partitioning(self) -> str:
-        """PARTITION BY and what follows."""
+        """Reads PARTITION BY with the partitions behind it, and returns it as TiDB prints it. The
+        statement keeps the method and the number of partitions.
+        """
         self.statement.method = self.method() if self.expect("PARTITION BY") else ""
         clause = f"PARTITION BY {self.statement.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
@@ -168,7 +174,9 @@ class Options(Columns):
         return clause
 
     def method(self) -> str:
-        """How a table is partitioned."""
+        """Reads how a table is partitioned, by HASH, KEY, RANGE or LIST, and returns it as TiDB
+        prints it.
+        """
         linear = "LINEAR " if self.skip("LINEAR") else ""
         kind = self.expect("HASH", "KEY", "RANGE", "LIST")
         if kind in ("RANGE", "LIST") and self.skip("COLUMNS"):
@@ -187,7 +195,9 @@ class Options(Columns):
         return clause
 
     def partition(self) -> str:
-        """A partition."""
+        """Reads the definition of one partition, and returns it as TiDB prints it. The statement
+        counts it and keeps its values.
+        """
         clause = f"{self.expect('PARTITION')} {self.plain_name()}"
         self.statement.partitions += 1
         if self.skip("VALUES LESS THAN"):
@@ -207,12 +217,14 @@ class Options(Columns):
         return clause
 
     def member(self) -> str:
-        """A value of a partition by LIST."""
+        """Reads one of the values of a partition by LIST: DEFAULT, an expression, or several in
+        brackets.
+        """
         if self.skip("DEFAULT"):
             return "DEFAULT"
         return self.expression() if not self.next_is("(") else self.bracketed(self.expression)
 
     def partition_options(self) -> Iterator[str]:
-        """The options of a partition that follow."""
+        """Reads the options of a partition, and yields each as TiDB prints it."""
         while self.next not in (",", ")", "("):
             yield from self.table_option()

@@ -12,7 +12,7 @@ _QUOTED_OR_CODE: Final = re.compile(r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[^'`]+")
 
 
 def is_current_timestamp(literal: str) -> bool:
-    """Whether the default is CURRENT_TIMESTAMP, with a number of fraction digits or without."""
+    """Whether a default is CURRENT_TIMESTAMP, with or without a number of fraction digits."""
     return literal.upper().startswith("CURRENT_TIMESTAMP")
 
 

@@ -49,14 +49,16 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 
 
 def declared_columns(*, vectors: bool) -> Mapping[str, tuple[Column, Value]]:
-    """The columns of a table; `vectors`: TiDB has the type VECTOR."""
+    """Columns of many types by name, each with a value. With `vectors` those of the type VECTOR are
+    among them, which newer releases of TiDB have.
+    """
     return {
         name: pair for name, pair in _DECLARED.items() if vectors or pair[0].type.name != "vector"
     }
 
 
 def at(tso: int) -> Instant:
-    """The instant of a TSO."""
+    """The commit time that a TSO, TiDB's timestamp, stands for."""
     return Instant(tso >> 18, tso & 0x3FFFF)
 
 

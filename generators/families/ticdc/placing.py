@@ -22,18 +22,21 @@ _METHOD: Final = re.compile(
 
 
 def place_nowhere(_source_row: Row) -> int | None:
-    """No partition."""
+    """The function of tables of which no row's partition is known: it always gives None."""
     return None
 
 
 def unplaced(event: SchemaChange, place: Place) -> Place:
-    """`place` after a statement, unless it is one on partitions."""
+    """How rows are placed in partitions after a statement, if that is not computed anew: as before,
+    or not known after a statement that changes partitions.
+    """
     return place_nowhere if "partition" in event.action else place
 
 
 def place_of_rows(table: Table, statement: Statement) -> Place:
-    """The partition of a row by a column of whole numbers or texts, or by the year of a date; None
-    for other functions.
+    """The function that gives the number of a row's partition, from the statement that partitioned
+    the table by a column of whole numbers or texts, or by the year of a date. For other ways of
+    partitioning it always gives None.
     """
     matched = _METHOD.fullmatch(statement.method)
     names = [
@@ -71,13 +74,18 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
 
 
 def _below(value: Value, limit: Value) -> bool:
+    """Whether the value is less than the limit of a RANGE partition; dates are compared as ISO
+    texts.
+    """
     if isinstance(value, dt.date):
         value = value.isoformat()
     return isinstance(limit, str) == isinstance(value, str) and value < limit  # type: ignore[operator]
 
 
 def _limits(values: str) -> list[Value] | None:
-    """The literals in brackets; None if others stand there."""
+    """The values of the literals in the brackets of a partition's definition; None if it holds
+    anything else.
+    """
     literals: list[Value] = []
     for literal in re.findall(r"_UTF8MB4'(?:[^']|'')*'|[^,() ]+", values):
         if literal.startswith("_UTF8MB4"):

@@ -56,8 +56,8 @@ def _key_of_all_columns(source_row: Row) -> bytes:
 
 
 def _encoded(column: Column, value: Value) -> bytes | None:
-    """A value of a clustered key so that bytes compare as values do; None for a kind that is not
-    known here.
+    """The bytes of a value of a clustered key, which compare as the values do; None for a type
+    whose encoding is not known here.
     """
     kind = column.type
     match collated(column, None if value is None else text.canonical(kind, value)):
@@ -87,13 +87,15 @@ def _encoded(column: Column, value: Value) -> bytes | None:
 
 
 def _packed(moment: dt.datetime) -> int:
-    """TiDB's number of a date and time."""
+    """The number in which TiDB keeps a date and time."""
     day = (moment.year * 13 + moment.month) << 5 | moment.day
     clock = moment.hour << 12 | moment.minute << 6 | moment.second
     return (day << 17 | clock) << 24 | moment.microsecond
 
 
 def _grouped(raw: bytes) -> bytes:
-    """Groups of eight bytes, each with a mark of how many count."""
+    """The bytes of a text in TiKV's memcomparable form: groups of eight bytes, each followed by a
+    mark of how many count.
+    """
     groups = [raw[at : at + 8] for at in range(0, len(raw) + 1, 8)]
     return b"".join(group.ljust(8, b"\0") + bytes([255 - (8 - len(group))]) for group in groups)

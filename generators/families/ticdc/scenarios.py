@@ -32,8 +32,9 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
 def statements(
     database: str, profile: SinkProfile, actions: Collection[str] = ()
 ) -> Iterator[Scenario]:
-    """A statement of each action, of those named if some are; several tables in one, awkward text,
-    one that TiDB restores.
+    """The cases of DDL statements: one for each action, or each of those in `actions`; several
+    tables in one statement, awkward text, and a statement that TiDB prints otherwise than it was
+    written.
     """
     for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
         if not actions or action in actions:
@@ -66,7 +67,9 @@ def statements(
 
 
 def key_updates(database: str) -> Iterator[Scenario]:
-    """UPDATEs of keys: of one column, and of rows that take each other's."""
+    """The cases of UPDATEs that change keys: of one column, and of rows that take each other's
+    keys.
+    """
     cases = Cases(database)
     string = mysql.text("varchar", 64)
     number = mysql.integer("int")
@@ -94,7 +97,7 @@ def key_updates(database: str) -> Iterator[Scenario]:
 
 
 def selected_columns(database: str, profile: SinkProfile) -> Iterator[Scenario]:
-    """Rows of a table of which column-selectors leave out a column, in the middle of it."""
+    """The cases of rows of a table of which column-selectors leave out a column in the middle."""
     if not profile.selected:
         return
     columns = (
@@ -120,8 +123,8 @@ def watermark(tso: int) -> Scenario:
 
 
 def declared_types(name: str, database: str, profile: SinkProfile, *tags: str) -> Scenario:
-    """A row of columns with precision and scale, a vector, other character sets, and a virtual
-    one.
+    """The case of a row of columns whose declarations matter: precision and scale, a vector, other
+    character sets, a virtual column.
     """
     type_columns = declared_columns(vectors=profile.vectors)
     columns = (
@@ -134,20 +137,22 @@ def declared_types(name: str, database: str, profile: SinkProfile, *tags: str) -
 
 
 def minus_zero(database: str) -> Scenario:
-    """A document of numbers that JSON writers spell in several ways."""
+    """The case of a JSON document with numbers that JSON writers spell in several ways."""
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
     return Cases(database).value("json/minus-zero", mysql.json(), Json(document))
 
 
 def doubles(database: str) -> Scenario:
-    """A document of doubles that Go and MySQL spell otherwise."""
+    """The case of a JSON document with doubles that Go and MySQL spell differently."""
     return Cases(database).value(
         "json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5])
     )
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:
-    """TIMESTAMPs in both of two equal hours of a zone that has some, at level two."""
+    """The level-two cases of TIMESTAMPs in both of two hours that have one wall clock in the zone;
+    none for a zone without such hours.
+    """
     empty: Row = {column.name: None for column in every_type(lambda _: True).columns} | {"id": 1}
     # UTC has no equal hours.
     hours = (
@@ -161,7 +166,9 @@ def ambiguous_hours(zone: str) -> Iterator[Scenario]:
 
 
 def oversized_rows(max_message_bytes: int, database: str) -> Iterator[Scenario]:
-    """Rows beyond the limit of a message's bytes, of which the handle key is left."""
+    """The cases of rows whose messages are longer than the limit, so that TiCDC sends their handle
+    key alone.
+    """
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
@@ -184,7 +191,9 @@ def oversized_rows(max_message_bytes: int, database: str) -> Iterator[Scenario]:
 
 
 def oversized_typed_rows(max_message_bytes: int) -> Iterator[Scenario]:
-    """Such rows at level two."""
+    """The level-two cases of rows whose messages are longer than the limit, so that TiCDC sends
+    their handle key alone.
+    """
     tags = frozenset({"boundary", "reduced"})
     big, other_noise = (noise(max_message_bytes * 3 // 2, seed) for seed in (1, 2))
     everything = every_type(lambda _: True)

@@ -80,7 +80,9 @@ def partition_of(
     *,
     new: bool = False,
 ) -> int:
-    """The partition of a row, an UPDATE's after it; `new` is the new architecture."""
+    """The partition that TiCDC's dispatcher chooses for a row; of an UPDATE it is the row after it.
+    `new` is the new architecture. Raises Refused for a row at which TiCDC stops.
+    """
     match dispatcher:
         case "ts":
             return tso % partitions
@@ -109,9 +111,9 @@ def row_hash(
     *,
     new: bool = False,
 ) -> int:
-    """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns.
-    NULL is the text null in the classic architecture, and not hashed in the new one
-    (ticdc#partitions).
+    """The hash from which a row's partition follows: the CRC-32 of database and table, and,
+    combined with it by XOR, the CRC-32 of name and value of each column in `names`. NULL is the
+    text null in the classic architecture, and not hashed in the new one (ticdc#partitions).
     """
     crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
@@ -130,8 +132,8 @@ def row_hash(
 
 
 def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
-    """The columns that rows have on the wire: no virtual one, and what column-selectors leave
-    (ticdc#column-selectors).
+    """The columns of a table that messages of its rows have: no virtual ones, and without those
+    that column-selectors leave out (ticdc#column-selectors).
     """
     hidden = "hidden_" if profile.selected else "\0"
     return tuple(
@@ -140,7 +142,7 @@ def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
 
 
 def default_of(column: Column) -> Default | None:
-    """The default of a column as TiDB has it: 0000 of a YEAR that cannot be NULL and was given none
+    """The default of a column as TiDB has it: a NOT NULL YEAR without one gets 0000
     (ticdc#year-default).
     """
     if column.default is None and column.type.logical is Logical.YEAR and not column.nullable:
@@ -149,15 +151,17 @@ def default_of(column: Column) -> Default | None:
 
 
 def source_of(table: Table, profile: SinkProfile) -> Table:
-    """The table at the source, by whose names a row's partition is chosen (ticdc#table-routing)."""
+    """The table under its name at the source, by which a row's partition is chosen, where tables
+    are routed to another database (ticdc#table-routing).
+    """
     return replace(table, database=f"source_{table.database}") if profile.routed else table
 
 
 def statement(
     event: SchemaChange, profile: SinkProfile, placement: bool = False, ttl_off: bool = True
 ) -> str:
-    """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known
-    here.
+    """The SQL text of a DDL statement as the profile's TiCDC sends it. Raises Refused for a
+    statement of which that text is not known here.
     """
     if profile.stored_select and parse(event.sql).resolved:
         raise Refused(
@@ -177,9 +181,9 @@ def publish_events(
     messages: Callable[[Event, int], Iterable[Sent]],
     *event_types: type,
 ) -> list[Written]:
-    """Every message of the history's events, or of those of some kinds, in the order of publication
-    up to where TiCDC stops; `messages` gives those of an event, which is sent at that millisecond:
-    their partitions, key, value and changes.
+    """The messages of a history's events, or of those of `event_types`, in the order of
+    publication, up to where TiCDC stops. `messages` gives those of an event, which is sent at that
+    millisecond: their partitions, key, value and changes.
     """
     written: list[Written] = []
     with contextlib.suppress(Stopped):
@@ -200,7 +204,9 @@ def publish_events(
 def writer_of_events(
     messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *event_types: type
 ) -> Writer[P]:
-    """The writer of a protocol of which each event's messages follow from the event alone."""
+    """The writer of a protocol whose messages of an event depend on that event alone; `messages`
+    makes them.
+    """
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         """The messages of a history, each with its expectation; chance is drawn from the history's
@@ -221,7 +227,7 @@ def writer_of_events(
 def committed(
     kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **fields: Any
 ) -> Change:
-    """A change whose position is the commit's TSO, and its time the milliseconds of that."""
+    """A change with the position and the time of its commit: the TSO, and its milliseconds."""
     return Change(
         0,
         kind,
@@ -236,8 +242,8 @@ def committed(
 def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
 ) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
-    """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs
-    of keys split.
+    """The rows of a statement as (partition, op, before, after), where the dispatcher `table`
+    chooses the partition. An UPDATE of a key comes as a DELETE and an INSERT.
     """
     source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new=new):
@@ -261,12 +267,12 @@ def split_rows(
     raw: bool = False,
     by_tidb: Moves | None = None,
 ) -> list[tuple[Op, Row | None, Row | None]]:
-    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT,
-    deletes first.
+    """The rows of a statement as (op, before, after). An UPDATE of a key is split into a DELETE and
+    an INSERT, and then all deletes come first.
 
-    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are
-    always split by TiDB. `new` is the new architecture, `raw` tells that TiCDC splits nothing
-    itself; `by_tidb` is known of the table where `moved` is not all.
+    `split_keys` says that the release splits an UPDATE of any key; clustered integer keys are
+    always split by TiDB. `new` is the new architecture, `raw` says that TiCDC itself splits
+    nothing; `by_tidb` says whether TiDB moves a row, where that does not follow from the key alone.
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
     split_changes: list[tuple[Op, Row | None, Row | None]] = []
@@ -297,7 +303,7 @@ def split_rows(
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
-    """Whether the row is half of an UPDATE that TiCDC split, and not TiDB."""
+    """Whether the row `half` is one half of an UPDATE of the event that TiCDC split, not TiDB."""
     for before, after in ((images.before, images.after) for images in event.rows):
         if (
             half is not None
@@ -310,8 +316,8 @@ def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
 
 
 def moved(table: Table, before: Row, after: Row) -> bool:
-    """Whether TiDB itself deletes the row and inserts it again: its clustered key is another one,
-    by the key's collation.
+    """Whether TiDB itself deletes the row and inserts it again, because an UPDATE gives it another
+    clustered key, as the key's collation compares.
     """
     clustered = (
         ()
@@ -325,8 +331,8 @@ def moved(table: Table, before: Row, after: Row) -> bool:
 
 
 def collated(column: Column, value: Value) -> Value:
-    """What TiDB compares of a key's value: a text without trailing spaces and, by a collation
-    `_ci`, without case and accents.
+    """What TiDB compares of a key's value: a text without trailing spaces and, under a collation
+    that ends in `_ci`, without case and accents; any other value as it is.
     """
     if not isinstance(value, str) or column.type.logical is not Logical.TEXT:
         return value
@@ -359,8 +365,8 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
 
 
 def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
-    """Whether a key's value is another one. The classic architecture compares texts, of which
-    NULL's is null.
+    """Whether a column's value in a key is another one after an UPDATE. The classic architecture
+    compares texts, where NULL equals the text null.
     """
     texts = [
         None if value is None else text.value_text(type, text.canonical(type, value))
@@ -372,8 +378,8 @@ def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:
-    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json`
-    in every encoding.
+    """The file in which a claim check has the whole message: a random UUID below the storage's URI,
+    with the ending `.json` in every encoding.
     """
     return f"{storage}/{uuid.UUID(int=chance.getrandbits(128), version=4)}.json"
 
@@ -393,7 +399,7 @@ def pack(compression: str, value: bytes) -> bytes:
 
 
 def unpack(compression: str, value: bytes) -> bytes:
-    """The value before `pack`."""
+    """The value that `pack` compressed."""
     match compression:
         case "snappy":
             import cramjam

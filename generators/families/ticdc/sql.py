@@ -110,13 +110,13 @@ class Token:
 
     @property
     def upper(self) -> str:
-        """The word or sign in upper case, "" for other tokens."""
+        """The word or sign in upper case; "" for a name, a text, a number or bits."""
         return self.text.upper() if self.kind in ("word", "sign") else ""
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """The tokens of a statement. Comments are left out, but those of TiDB's and MySQL's features
-    hold tokens.
+    """The tokens of a statement. Comments are left out, except those in which features of TiDB and
+    MySQL stand: what is in them is read.
     """
     for match in _TOKEN.finditer(sql):
         if match["special"] is not None:
@@ -138,17 +138,21 @@ def unquoted(literal: str) -> str:
 
 
 def plain_text(value: str) -> str:
-    """A text outside of expressions: TiDB doubles its quotes and leaves its backslashes alone."""
+    """The SQL literal of a text outside of expressions: TiDB doubles its quotes and leaves its
+    backslashes alone.
+    """
     return "'" + value.replace("'", "''") + "'"
 
 
 def value_text(value: str) -> str:
-    """A text as a value: its backslashes are doubled too."""
+    """The SQL literal of a text that is a value: its quotes and its backslashes are doubled."""
     return plain_text(value.replace("\\", "\\\\"))
 
 
 def number(literal: str) -> str:
-    """A number: an integer or a DECIMAL by its digits, a double as Go's `%e`."""
+    """A number of a statement as TiDB prints it: an integer or a DECIMAL by its digits, a double as
+    Go's `%e`.
+    """
     if "e" not in literal.lower():
         integer_digits, dot, fraction = literal.partition(".")
         digits = integer_digits.lstrip("0") or "0"
@@ -160,7 +164,9 @@ def number(literal: str) -> str:
 
 
 def bits(literal: str) -> str:
-    """A bit or hexadecimal literal: bits without leading zeros, bytes in lower case."""
+    """A bit or hexadecimal literal as TiDB prints it: bits without leading zeros, hexadecimal
+    digits in lower case.
+    """
     if literal[0] in "xX" or literal[:2].lower() == "0x":
         digits = literal[2:].rstrip("'").lower()
         return f"x'{digits.zfill(len(digits) + len(digits) % 2)}'"
@@ -182,7 +188,7 @@ class Reader:
     routed: str = ""
 
     def refusal(self) -> Refused:
-        """The error of a statement that is not known here."""
+        """The error to raise for a statement that is not known here."""
         return Refused(
             f"TiDB's form of this statement is not known here, from token {self.at + 1} on:"
             f" {self.sql}"
@@ -190,28 +196,30 @@ class Reader:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing follows."""
+        """Whether all tokens of the statement have been read."""
         return self.at >= len(self.tokens)
 
     @property
     def next(self) -> str:
-        """The word or sign that follows, in upper case, or ""."""
+        """The next token in upper case if it is a word or a sign, else ""."""
         return "" if self.ended else self.tokens[self.at].upper
 
     def take(self, *kinds: str) -> Token:
-        """The token that follows, which is of one of the kinds."""
+        """Reads and returns the next token. Raises Refused if it is of none of the kinds, or if
+        there is none.
+        """
         if self.ended or (kinds and self.tokens[self.at].kind not in kinds):
             raise self.refusal()
         self.at += 1
         return self.tokens[self.at - 1]
 
     def next_is(self, *words: str) -> bool:
-        """Whether these words or signs follow, in this order."""
+        """Whether the next tokens are these words or signs, in this order."""
         following = self.tokens[self.at : self.at + len(words)]
         return [token.upper for token in following] == list(words)
 
     def skip(self, words: str) -> bool:
-        """Goes past these words if they follow."""
+        """Reads these words if they come next; returns whether they did."""
         texts = words.split()
         if not self.next_is(*texts):
             return False
@@ -219,76 +227,88 @@ class Reader:
         return True
 
     def either(self, *choices: str) -> str:
-        """Goes past the first of these that follows, and returns it; "" if none does."""
+        """Reads the first of the choices that comes next and returns it; "" if none does."""
         return next((words for words in choices if self.skip(words)), "")
 
     def option(self, *choices: str) -> str:
-        """Goes past the first of these that follows, and past a sign `=` behind it; returns it, or
-        "" if none follows.
+        """Reads the first of the choices that comes next, and a sign `=` behind it; returns the
+        choice, "" if none comes.
         """
         if choice := self.either(*choices):
             self.skip("=")
         return choice
 
     def expect(self, *choices: str) -> str:
-        """Goes past one of these, which must follow."""
+        """Reads the one of the choices that comes next and returns it. Raises Refused if none does."""
         if not (choice := self.either(*choices)):
             raise self.refusal()
         return choice
 
     def plain_name(self) -> str:
-        """A name in back quotes."""
+        """Reads a name without qualifier, and returns it in back quotes."""
         token = self.take("name", "word")
         return quote(token.text[1:-1].replace("``", "`") if token.kind == "name" else token.text)
 
     def name(self) -> str:
-        """A name, qualified or not."""
+        """Reads a name, qualified or not, and returns it in back quotes."""
         name = self.plain_name()
         while self.skip("."):
             name += f".{self.plain_name()}"
         return name
 
     def table(self) -> str:
-        """The name of a table."""
+        """Reads the name of a table, and returns it in back quotes; a routed table gets its
+        database in front.
+        """
         name = self.name()
         return f"{quote(self.routed)}.{name}" if self.routed and "`.`" not in name else name
 
     def listed(self, part: Callable[[], str], separator: str) -> str:
-        """One or more, with commas between them."""
+        """Reads one or more items with commas between them, each by `part`, and returns them with
+        `separator` between them.
+        """
         parts = [part()]
         while self.skip(","):
             parts.append(part())
         return separator.join(parts)
 
     def bracketed(self, part: Callable[[], str], separator: str = ", ") -> str:
-        """One or more in brackets."""
+        """Reads one or more items in brackets, each by `part`, and returns them in brackets with
+        `separator` between them.
+        """
         self.expect("(")
         items = self.listed(part, separator)
         self.expect(")")
         return f"({items})"
 
     def digits(self) -> str:
-        """A whole number."""
+        """Reads a whole number without sign, and returns its digits."""
         token = self.take("number")
         if not token.text.isdigit():
             raise self.refusal()
         return str(int(token.text))
 
     def signed(self) -> str:
-        """A whole number with its sign."""
+        """Reads a whole number with or without sign, and returns it; a plus sign is left out."""
         sign = self.either("-", "+")
         return ("-" if sign == "-" else "") + self.digits()
 
     def string_literal(self) -> str:
-        """A text outside of expressions."""
+        """Reads a text that stands outside of expressions, and returns its literal as TiDB prints
+        it.
+        """
         return plain_text(unquoted(self.take("text").text))
 
     def value(self) -> str:
-        """A text as a value without an introducer."""
+        """Reads a text that is a value, and returns its literal as TiDB prints it, without an
+        introducer of a character set.
+        """
         return value_text(unquoted(self.take("text").text))
 
     def expression(self, binding: int = 0) -> str:
-        """An expression whose operators bind at least that tightly."""
+        """Reads an expression whose operators bind at least as tightly as `binding`, and returns it
+        as TiDB prints it.
+        """
         operand = self._negated(binding)
         while True:
             if binding <= _PREDICATE and (predicate := self._predicate(operand)):
@@ -316,7 +336,9 @@ class Reader:
         return self._collated()
 
     def _collated(self) -> str:
-        """An operand with the COLLATE and the JSON arrows behind it."""
+        """Reads an operand with the COLLATE and the JSON arrows behind it, and returns it as TiDB
+        prints it.
+        """
         operand = self._operand()
         while True:
             if self.skip("COLLATE"):
@@ -330,7 +352,9 @@ class Reader:
                 return operand
 
     def _predicate(self, operand: str) -> str:
-        """IS, IN, BETWEEN, LIKE or REGEXP behind their operand; "" if none follows."""
+        """Reads IS, IN, BETWEEN, LIKE or REGEXP behind their operand, and returns the whole as TiDB
+        prints it; "" if none follows.
+        """
         if self.skip("IS"):
             no = " NOT" if self.skip("NOT") else ""
             return f"{operand} IS{no} {self.expect('NULL', 'TRUE', 'FALSE')}"
@@ -357,15 +381,15 @@ class Reader:
         return f"{self.expression()} {self.unit()}"
 
     def unit(self) -> str:
-        """A unit of time."""
+        """Reads a unit of time, and returns it."""
         unit = self.take("word").upper.removeprefix("SQL_TSI_")
         if unit not in _UNITS:
             raise self.refusal()
         return unit
 
     def _operand(self) -> str:
-        """One operand of an expression: a literal, a name, a call or an expression in
-        parentheses.
+        """Reads one operand of an expression, a literal, a name, a call or an expression in
+        parentheses, and returns it as TiDB prints it.
         """
         token = self.take()
         match token.kind:
@@ -430,7 +454,9 @@ class Reader:
         return self._call(word)
 
     def now(self, called: bool) -> str:
-        """CURRENT_TIMESTAMP under one of its names, whose word was read."""
+        """Reads the brackets of CURRENT_TIMESTAMP, if it is `called` with them, and returns it
+        under that name, whichever name the statement has.
+        """
         if called:
             self.expect("(")
             fraction = "" if self.next_is(")") else self.digits()
@@ -505,7 +531,7 @@ class Reader:
         return call
 
     def _cast_type(self) -> str:
-        """The target type of a CAST, as TiDB prints it."""
+        """Reads the target type of a CAST, and returns it as TiDB prints it."""
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")
             return kind

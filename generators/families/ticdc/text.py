@@ -57,7 +57,7 @@ def iterator_string(value: str) -> str:
 
 @lru_cache(4096)
 def escape_name(name: str) -> str:
-    """`escape` for the few names and types that recur in every message."""
+    """A column's name or type as a JSON string; cached, since the same few stand in every message."""
     return escape(name)
 
 
@@ -67,8 +67,8 @@ def _long_class(type: SourceType, value: str) -> str:
 
 
 def value_class(type: SourceType, value: Value) -> str:
-    """`mysql.value_class`, which reads every character, once for a long text that is written many
-    times.
+    """The class of a value (`mysql.value_class`). It is cached, because it reads every character
+    and a long text is written many times.
     """
     if isinstance(value, str) and len(value) > 1000:
         return _long_class(type, value)
@@ -95,7 +95,7 @@ def canonical(type: SourceType, value: Value) -> Value:
 
 
 def _json_canonical(value: Any) -> Any:
-    """The JSON value with the numbers that TiDB keeps of it."""
+    """The JSON value as TiDB keeps it, whose numbers may be others than those that were typed."""
     # TiDB's binary JSON has int64, uint64 and float64 numbers, nothing else
     match value:
         case bool():
@@ -204,6 +204,9 @@ def json_text(value: Any, doubles: Doubles = "go") -> str:
 
 
 def _go_double(value: float) -> str:
+    """A double of a JSON document as Go's encoding/json writes it: with an exponent only below 1e-6
+    and from 1e21 on.
+    """
     if value == 0 or 1e-6 <= abs(value) < 1e21:
         return fixed(value)
     return re.sub(r"e-0(\d)$", r"e-\1", repr(value))
@@ -271,7 +274,9 @@ _OVER_SIGNED: Final = type_numbers("java_over_signed")
 
 
 def supports(type: SourceType) -> bool:
-    """Whether TiCDC has the type: those of TiDB that have a number there."""
+    """Whether TiCDC can write the type: it is one of TiDB's types that have a java.sql.Types
+    number.
+    """
     return type.source == "mysql" and type.name in _JAVA
 
 

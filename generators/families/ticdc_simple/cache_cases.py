@@ -41,7 +41,9 @@ def _at(second: int) -> Instant:
 def _ddl(
     second: int, action: str, before: Table | None, after: Table | None, sql: str
 ) -> SchemaChange:
-    """A statement at a second of the history; in its SQL {t}, {db} and {old} are names."""
+    """The event of a statement at that second of the history; in `sql` {t}, {db} and {old} stand
+    for names of the tables and the database.
+    """
     table = after or before
     assert table is not None
     old = before.name if before and after and before.name != after.name else None
@@ -58,8 +60,8 @@ def _ddl(
 def _altered(
     cases: Cases, name: str, second: int, action: str, sql: str, *columns: Column, suffix: str = ""
 ) -> tuple[Table, Table, SchemaChange]:
-    """The table of a case, what a statement makes of it, with other columns or a longer name, and
-    the statement.
+    """Three things of a case: its table, what a statement makes of it (other columns, or a name
+    with `suffix`), and the event of the statement.
     """
     old = cases.table(name)
     new = replace(old, columns=columns or old.columns, name=f"{old.name}{suffix}")
@@ -67,7 +69,7 @@ def _altered(
 
 
 def schemas(database: str) -> Iterator[Scenario]:
-    """Every case, in a database of the profile's own."""
+    """Every case of the schema cache, in the database `database`."""
     cases = Cases(database, (ID, _N, _S))
     yield from _order(cases)
     yield from _versions(cases)

@@ -162,8 +162,8 @@ def _change(
     record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord,
     bootstrap_position: str | None,
 ) -> Change:
-    """The change expected of a message without rows: WATERMARK, BOOTSTRAP or DDL, with the table's
-    key, types and schema version as far as the message has its schema.
+    """The change that a decoder owes for a message without rows: WATERMARK, BOOTSTRAP or DDL. Its
+    key, types and schema version are those of the schema in the message, if it has one.
     """
     if isinstance(record, records.WatermarkRecord):
         return Change(
@@ -197,8 +197,8 @@ def _change(
 def encode_timestamp(
     profile: SimpleProfile, type: SourceType, value: Value
 ) -> tuple[str, str, Cell]:
-    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a
-    JSON object.
+    """A TIMESTAMP in a message as its two texts, the location and the wall clock, and the cell that
+    a decoder owes for the JSON object of them.
     """
     zone = host_zone(profile)
     location = profile.location or zone

@@ -131,8 +131,8 @@ def plan(
 
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
-    """Every schema that the messages carry, preTableSchema included; the first one of a key
-    counts.
+    """Every schema that the messages carry, also those of tables before a statement, by (database,
+    table, version). If several have one key, the first counts.
     """
     schemas: dict[records.SchemaKey, records.TableSchema] = {}
     for entry in planned:
@@ -162,7 +162,7 @@ class _Announced:
 def _plan_bootstrap(
     known_table: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
 ) -> Planned:
-    """The BOOTSTRAP message of a table as it is known now; it goes to every partition, or to the
+    """The BOOTSTRAP message with a table's present schema. It goes to every partition, or to the
     first alone if the profile says so.
     """
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
@@ -188,8 +188,8 @@ def _ddl(
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new
-    architecture.
+    """The `type` of a DDL message of this action: as in Canal-JSON, except that the new
+    architecture has ALTER for EXCHANGE PARTITION.
     """
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
@@ -203,8 +203,8 @@ def _plan_row(
     tso: int,
     built: int,
 ) -> records.DmlRecord:
-    """The message of one row before any reduction of its size, with a checksum where the profile
-    sends them, but for a row of NULLs alone.
+    """The message of one row at its full size. It has a checksum where the profile sends them,
+    unless all values of the row are NULL.
     """
     data, old = (
         None if image is None else _row_image(known_table, profile, image)
@@ -237,6 +237,9 @@ def _plan_row(
 
 
 def _row_image(known_table: Known, profile: SimpleProfile, source_row: Row) -> records.RowImage:
+    """The columns of a row that its message has, each with its type and its value as TiDB stores
+    it.
+    """
     return {
         c.name: (c.type, _stored(c.type, source_row[c.name]))
         for c in columns_of_rows(known_table.table, profile)
@@ -248,8 +251,8 @@ def _stored(type: SourceType, value: Value) -> Value:
 
 
 def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
-    """A message that was too large: handle key columns only, flagged so, with a location also for
-    claim-check.
+    """A row's message that was too large, cut to the columns of its handle key and marked so; with
+    claim check it also has the location of the whole message.
     """
     key = record.source.handle_key
     data, old = (
@@ -262,7 +265,9 @@ def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
 def checksum_of(
     columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go"
 ) -> int:
-    """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
+    """The CRC-32 of the columns' bytes in their order, as TiCDC sends it. NULL adds nothing, a
+    TIMESTAMP is in UTC.
+    """
     crc = 0
     for column in columns:
         type, value = image.get(column.name, (column.type, None))

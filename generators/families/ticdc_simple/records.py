@@ -71,12 +71,12 @@ class TableSchema:
 
     @property
     def key(self) -> SchemaKey:
-        """What rows find this schema by."""
+        """The database, name and version by which rows find this schema."""
         return self.database, self.table, self.version
 
     @property
     def types(self) -> Mapping[str, str]:
-        """MysqlType by column."""
+        """The MySQL type of each column as the message spells it, by the column's name."""
         return {column.name: column.data_type.mysql_type for column in self.columns}
 
     @property
@@ -116,7 +116,7 @@ class DmlRecord:
 
     @property
     def schema_key(self) -> SchemaKey:
-        """The schema that describes the row."""
+        """The database, name and version of the schema that describes the row."""
         return self.source.database, self.source.name, self.schema_version
 
 

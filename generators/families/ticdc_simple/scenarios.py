@@ -70,7 +70,9 @@ _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] 
 
 
 def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases for a profile whose level-one tables live in `database`."""
+    """All cases that only the Simple protocol has, for a profile; their level-one tables are in
+    `database`.
+    """
     cases = Cases(database)
     yield from _ddl(profile, database)
     yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
@@ -144,7 +146,7 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
-    """CREATE TABLE with defaults of every kind that 3.4 names, `null` as text
+    """Yields the cases of CREATE TABLE with a default of every kind, `null` as a text
     (pingcap/tiflow#12191) among them.
     """
     kinds: dict[str, tuple[str, SourceType, str]] = {
@@ -310,7 +312,7 @@ def _checksums(database: str) -> Iterator[Scenario]:
 
 
 def _oversized(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    """Scenarios whose messages exceed the limit of the message's size."""
+    """Yields the cases whose messages are longer than the limit of a message's bytes."""
     cases = Cases(database)
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)

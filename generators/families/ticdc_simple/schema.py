@@ -51,7 +51,9 @@ _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 
 @lru_cache(maxsize=256)
 def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataType:
-    """The dataType of a column. The mysqlType never says unsigned; a flag does."""
+    """The dataType of a column in messages. Its mysqlType never says unsigned, because a flag of
+    its own does.
+    """
     is_text = type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and type.name != "vector"
     default = _CHARACTERS if is_text else _BYTES
     flags = type.logical in _FLAGS
@@ -116,7 +118,9 @@ class Known:
     view: bool = False
 
     def physical_id(self, source_row: Row) -> int:
-        """The id that a row's message carries: its partition's, or the table's."""
+        """The table id in the message of a row: that of the row's partition, or of a table without
+        partitions.
+        """
         if not self.physical:
             return self.table_id
         if (place := self.place(source_row)) is not None:
@@ -125,17 +129,21 @@ class Known:
         return self.physical[zlib.crc32(key.encode()) % len(self.physical)]
 
     def moved(self, before: Row, after: Row) -> bool:
-        """Whether TiDB itself deletes the row and inserts it again: in another partition, or under
-        another clustered key.
+        """Whether TiDB itself deletes the row and inserts it again, because an UPDATE gives it
+        another partition or another clustered key.
         """
         return moved(self.table, before, after) or self.place(before) != self.place(after)
 
     def by_id(self) -> tuple[Column, ...]:
-        """The columns in the order of their ids, which is that of their creation."""
+        """The table's columns in the order of their ids, which is the order in which they were
+        created.
+        """
         return tuple(sorted(self.table.columns, key=lambda column: self.ids[column.name]))
 
     def schema(self, order: str) -> TableSchema:
-        """The tableSchema; `order` is "id" or "table"."""
+        """The table's schema as messages have it; `order` says whether columns stand by their "id"
+        or as in the "table".
+        """
         columns = self.by_id() if order == "id" else self.table.columns
         schemas = [
             ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns
@@ -161,8 +169,8 @@ class Known:
         return ColumnSchema(column.name, kind, column.nullable, self.defaults.get(column.name))
 
     def _indexes(self) -> tuple[IndexSchema, ...]:
-        """TiDB's indexes, and one named primary over the row's handle, or else over the first
-        unique key without NULLs.
+        """The indexes in the table's schema: TiDB's own, and one named primary of the columns that
+        identify a row (its handle), or else of the first unique key without NULLs.
         """
         table, key = self.table, self.table.primary_key
         listed = [self._index(index) for index in table.indexes or (*self._unique(), *self.indexes)]
@@ -183,6 +191,7 @@ class Known:
         )
 
     def _unique(self) -> Iterator[Index]:
+        """The unique keys of the table as indexes, the known ones under their names."""
         name_counts: dict[str, int] = {}
         for columns in self.table.unique:
             times = name_counts[columns[0]] = name_counts.get(columns[0], 0) + 1
@@ -216,15 +225,15 @@ class Catalogue:
         self._dropped: dict[tuple[str, str], Known] = {}
 
     def current(self, table: Table) -> Known:
-        """The table as it is known now."""
+        """What TiCDC knows of the table at this point of the history."""
         known_table = self._known.get((table.database, table.name))
         if known_table is None or (known_table.table is not table and known_table.table != table):
             known_table = self._known[table.database, table.name] = self._fresh(table)
         return known_table
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
-        """Follows a DDL statement: the table after it (for DROP the dropped one) and before it,
-        None where TiCDC sends none.
+        """Follows a DDL statement, and returns what TiCDC knows of its table after it (of a dropped
+        table: what it was) and before it; None where it sends no schema.
         """
         if not event.table:
             return None, None
@@ -405,8 +414,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
 def _ids(
     known_table: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement
 ) -> Mapping[str, int]:
-    """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB
-    writes anew.
+    """The ids of a table's columns after a statement. A column keeps its id, unless it is new, or
+    TiDB writes its values anew.
     """
     kinds = {column.name: column.type for column in known_table.table.columns}
     ids: dict[str, int] = {}
@@ -431,7 +440,9 @@ def _ids(
 
 
 def _rewritten(old: SourceType, new: SourceType) -> bool:
-    """Whether TiDB writes a column anew, under a new id, when its type changes so."""
+    """Whether TiDB writes a column's values anew, and gives it a new id, when its type changes from
+    `old` to `new`.
+    """
     if old.logical is not new.logical:
         return True
     if old.logical is Logical.DECIMAL:
@@ -447,7 +458,9 @@ def _version(event: SchemaChange) -> int:
 
 
 def _id(table: Table, generation: int) -> int:
-    """An id for each name, and for each version in which the name was created or truncated anew."""
+    """A number that stands for a table id: one for each name, and another one for each time that
+    the name was created or truncated anew.
+    """
     name = f"{table.database}\0{table.name}\0{generation}"
     return (
         100
