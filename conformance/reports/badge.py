@@ -15,8 +15,8 @@ LABEL: Final = "cdc conformance"
 
 
 def badge(result: RunResult) -> dict[str, Any]:
-    """`schemaVersion`, `label`, `message` (rules kept of those that the run could reach) and
-    `color`.
+    """The run as a badge: the JSON object for shields.io, with the share of rules that the decoder
+    keeps of those that the run could reach, and a colour.
     """
     if result.ended:
         return _badge("unfinished", "lightgrey")

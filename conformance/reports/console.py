@@ -74,8 +74,8 @@ NAMED: Final = 5
 
 
 def summary(result: RunResult, profiles: bool) -> Table:
-    """A line a format: cases, messages, verdicts, and the rules exercised; with `profiles` also a
-    line for each.
+    """The table of formats on the console, with a line for each format: cases, messages, verdicts,
+    and the rules exercised; with `profiles` also a line for each profile.
     """
     format_rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
     return table(
@@ -85,7 +85,9 @@ def summary(result: RunResult, profiles: bool) -> Table:
 
 
 def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
-    """The table of formats, each with its rules and its profiles."""
+    """The table of formats of which `format_rows` has, for each, its counts, its rules in words,
+    and the counts of its profiles (none are shown if that is empty).
+    """
     formats_to_show = list(format_rows)
     occurring = {Verdict.PASS}
     for total, _, _ in formats_to_show:
@@ -129,8 +131,9 @@ def _cells(matrix_row: Row, rules: str, used: Iterable[Verdict], style: str = ""
 
 
 def failure(broken: Failure, strict: bool = False, *, states_rule: bool = True) -> Panel:
-    """One broken rule: red if it binds, else yellow, with what makes it count. Without
-    `states_rule` what the rule says stands in a panel above.
+    """One broken rule on the console: red if it is MUST, else yellow, with the cause, the smallest
+    message and the command that judges it again. Without `states_rule` the rule's sentence is left
+    out, since a panel above has it.
     """
     rule, finding = broken.rule, broken.finding
     binds = strict or rule.obligation is Obligation.MUST
@@ -195,7 +198,9 @@ class FailurePanel:
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
     def _panel(self, broken: Failure, width: int) -> Panel:
-        """The panel of one failure, its text folded to `width`."""
+        """The panel of one failure for a console of this width, with the lines of its message
+        folded.
+        """
         panel = failure(broken, self.strict, states_rule=self.states_rule)
         assert isinstance(panel.renderable, Text)
         panel.renderable = fold_lines(panel.renderable, width)
@@ -203,8 +208,8 @@ class FailurePanel:
 
 
 def fold_lines(message_text: Text, width: int) -> Text:
-    """The text with a line's end after so many characters: a message of JSON has no blanks at which
-    lines could end, and what stands before it would stand alone.
+    """The text with line breaks so that no line is longer than `width`; the console breaks lines
+    only at blanks, and a message of JSON has none.
     """
     lines: list[Text] = []
     for line in message_text.split("\n", allow_blank=True):
@@ -252,7 +257,7 @@ def styled(excerpt: ValueExcerpt) -> Text:
 
 
 def known_failure_text(failure: Failure) -> Text:
-    """A known failure in a line."""
+    """A failure that the record of known failures lists, in one line for the console."""
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
     why = f", {printable(cause(failure))}" if failure.cause else ""
@@ -356,7 +361,9 @@ def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
 
 
 def _broken(failing: Sequence[Failure], strict: bool) -> str:
-    """Broken rules and causes in words, those that count apart from the others."""
+    """How many rules are broken by how many causes, in words: those that count, then those that
+    count only with --strict.
+    """
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
     not_counting = [f for f in failing if f not in count]
     words: list[str] = []
@@ -368,7 +375,7 @@ def _broken(failing: Sequence[Failure], strict: bool) -> str:
 
 
 def format_line(fmt: FormatResult, strict: bool) -> str:
-    """A format's result in a line."""
+    """The result of a format in one line, which is printed as soon as the format is judged."""
     matrix_row, _ = matrix(fmt, strict)
     rules = [
         s.result.rule.id

@@ -36,7 +36,9 @@ def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
 
 
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
-    """A table for a terminal, and below it the first differences of each profile."""
+    """The results of the differential check as a table for a terminal, and below it the first
+    differences of each profile.
+    """
     outcome_rows: list[list[Text]] = []
     difference_lines: list[Text] = []
     for outcome in outcomes:
@@ -65,7 +67,7 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
 
 
 def lines(outcomes: Iterable[Comparison]) -> str:
-    """One JSON object per profile."""
+    """The results of the differential check as JSON-able objects, one for each profile."""
     return "\n".join(
         json.dumps(
             {
@@ -103,7 +105,9 @@ def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = No
 
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
-    """An HTML page: a row for each profile, a column for each column of the history's table."""
+    """The results of the differential check as an HTML page: a row for each profile, a column for
+    each column of the history's table.
+    """
     column_set = dict.fromkeys(shared_history.COLUMNS)
     lost: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -145,7 +149,9 @@ def _marks(outcome: Comparison, columns: Iterable[str]) -> list[tuple[str, int, 
 
 
 def _mark(outcome: Comparison, column: str) -> tuple[str, int, str, str]:
-    """Sign, count, colour and title of one column."""
+    """How a column of a profile is shown on the page of the differential check: sign, count, colour
+    and title.
+    """
     if column in outcome.columns:
         return "-", 0, "soft", f"{column}: not carried"
     if outcome.broken[column]:

@@ -73,7 +73,9 @@ _PATHS: Final = {
 
 
 def _spell_owed(expected: Any) -> tuple[str, ...]:
-    """The texts in which a message may hold an expected cell, or an expected envelope column."""
+    """The texts in which a message may hold the value that a finding expected, so that the place
+    can be marked; () if none is known.
+    """
     if not isinstance(expected, Cell):
         return (expected,) if isinstance(expected, str) else ()
     value = (
@@ -99,8 +101,9 @@ class Field(NamedTuple):
 
     @classmethod
     def of_finding(cls, finding: Finding, members: Members | None = None) -> Field:
-        """The field that a finding names. Of a message that should have been refused it is the text
-        behind the document, of one that is refused wrongly it is the whole message.
+        """Which part of a message a finding concerns, to be marked in the excerpt. For a message
+        that should have been refused it is the text behind the document, for one that was refused
+        wrongly the whole message.
         """
         path = _PATHS.get(finding.aspect, finding.path)
         if finding.path == DECODING:
@@ -126,13 +129,13 @@ class ValueExcerpt:
 
     @property
     def formatted(self) -> list[Segment]:
-        """JSON with a line for each member; [] for what is none."""
+        """The excerpt as lines, a line for each member of its JSON; [] if it is no JSON."""
         is_json = self.form is Form.TEXT and self.segments[0].text.lstrip()[:1] in ("{", "[")
         return format_json(self.segments) if is_json else []
 
     @property
     def plain(self) -> str:
-        """The segments as one printable text."""
+        """The excerpt as one printable text, with words in place of what is left out."""
         return "".join(
             segment.gap if segment.omitted else printable(segment.text) for segment in self.segments
         )
@@ -161,7 +164,9 @@ class _Reading(NamedTuple):
 
 
 def excerpt_failure(failure: Failure, limit: int) -> Excerpt:
-    """The message of a failure in about `limit` characters."""
+    """An excerpt of about `limit` characters of the message of a failure, with the wrong field
+    marked.
+    """
     finding, case = failure.finding, failure.result.case
     message = case.written[finding.message].message
     members = get(case.format).members if case.format in FORMATS else None
@@ -226,7 +231,9 @@ def excerpt_value(
 
 
 def _read(value: bytes, schema_text: str | None) -> _Reading:
-    """The bytes as text, binary data with its bytes escaped."""
+    """The key or value as a text to cut an excerpt from; of binary data, bytes that are no text are
+    escaped, or `schema_text` stands for it.
+    """
     if schema_text is not None:
         document = (0, len(schema_text))
         return _Reading(Form.TEXT, schema_text, (document,), "Avro, as its schema reads it")
@@ -235,7 +242,7 @@ def _read(value: bytes, schema_text: str | None) -> _Reading:
 
 
 def _read_text(value: bytes) -> _Reading | None:
-    """A text without a head; None for binary data."""
+    """The key or value as text if it is UTF-8 without bytes in front; None for binary data."""
     is_like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     note = ""
     try:
@@ -278,7 +285,9 @@ def _read_frames(value: bytes) -> _Reading | None:
 
 
 def _find_marks(reading: _Reading, field: Field) -> list[Span]:
-    """The spans of a finding's field. A frame is a row of its message."""
+    """Where in the text the field of a finding stands, as (start, end) pairs. If the value consists
+    of several frames, each is a row of the message.
+    """
     documents, row_number = reading.documents, field.row
     if len(documents) > 1 and row_number < len(documents):
         documents, row_number = (documents[row_number],), 0
@@ -295,7 +304,9 @@ def _find_marks(reading: _Reading, field: Field) -> list[Span]:
 
 
 def _find_key_marks(reading: _Reading, field: Field) -> list[Span]:
-    """The spans in a record's key: of the columns of the key, or of the finding's column."""
+    """Where in the text of a record's key the marks belong, as (start, end) pairs: at the columns
+    of the key, or at the finding's column.
+    """
     if not (field.column or field.path == "keys"):
         return []
     marks: list[Span] = []
@@ -346,7 +357,9 @@ def find_first_fault(json_text: str) -> list[Span]:
 
 
 def _avro_text(data: bytes | None, case: Case) -> str | None:
-    """Binary Avro as JSON by the schema that the case's writer used; None for what is none."""
+    """Avro data as JSON text, by the schema with which the writer of the case wrote it; None for
+    data that is no such Avro.
+    """
     if not data or case.format not in FORMATS:
         return None
     fmt = get(case.format)
@@ -361,7 +374,9 @@ def _avro_text(data: bytes | None, case: Case) -> str | None:
 
 
 def _read_registered(data: bytes) -> str | None:
-    """A datum behind a magic byte and the id of a schema that a writer of this process named."""
+    """Decodes Avro data that begins with the number of a registered schema (Confluent's framing),
+    if a writer of this process has registered that schema.
+    """
     number = int.from_bytes(data[len(confluent.MAGIC) : confluent.HEAD])
     if data[: len(confluent.MAGIC)] != confluent.MAGIC or number not in confluent.SCHEMAS:
         return None
@@ -398,7 +413,9 @@ def _escape_bytes(value: bytes) -> str:
 
 
 def _find_words(escaped_text: str, field: Field) -> list[Span]:
-    """Where binary data holds the column's name, or the expected value as it is."""
+    """Where escaped binary data holds the name of the finding's column, or the expected value as a
+    text, as (start, end) pairs.
+    """
     words = [*field.texts, field.column or ""]
     spans: list[Span] = []
     for word in words:

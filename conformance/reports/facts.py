@@ -68,7 +68,9 @@ class RuleStanding:
 
 
 def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
-    """The standing of each rule of a format, in the rules' order."""
+    """For each rule of a format how it stands after the run (kept, broken, known, not exercised
+    ...), in the rules' order.
+    """
     cases: Counter[str] = Counter()
     new: Counter[str] = Counter()
     for case in fmt.cases:
@@ -109,7 +111,9 @@ def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
-    """A rule's standing after a run, from how many cases break it and how many of these are new."""
+    """How a rule stands after a run: from its counts of comparisons, from `cases`, how many cases
+    break it, and `new`, how many of these are not on record.
+    """
     if new:
         return (
             Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
@@ -129,8 +133,8 @@ def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
 
 
 def reached(by_standing: Mapping[Standing, int]) -> int:
-    """Of counted rules those that the level, the selection and the decoder's capabilities leave in
-    reach.
+    """The number of rules that count and that the run could have exercised, given its level, its
+    selection and the decoder's capabilities.
     """
     return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
@@ -162,7 +166,7 @@ class Row:
 
 
 def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
-    """A format's row, and the rows of its profiles."""
+    """The counts of a format for the table of results, and those of each of its profiles."""
     failing = {id(case) for case in fmt.counting(strict)}
     profile_rows = []
     for profile, cases in fmt.by_profile().items():
@@ -244,7 +248,7 @@ LEFT_OUT: Final = (
 
 
 def sums(result: RunResult) -> list[str]:
-    """What was judged: cases, messages, certainty, seed, time."""
+    """What the run judged, in words: cases, messages, share of certain cells, seed, and time."""
     head = result.header
     cases = list(result.cases)
     level = Counter(case.case.level for case in cases)
@@ -274,7 +278,9 @@ LONG_S: Final = 20.0
 
 
 def _longest_parts(result: RunResult) -> str:
-    """What most of a long run's seconds went to; "" of a short run."""
+    """The two parts (such as publishing) that took most of a long run's time, in words for the
+    report; "" for a short run.
+    """
     parts = sorted(result.spent.items(), key=lambda part: -part[1])[:2]
     words = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]
     if result.seconds < LONG_S or not words:
@@ -304,7 +310,9 @@ def cause(failure: Failure) -> str:
 
 
 def hint(failure: Failure) -> str:
-    """How the actual value is related to the expected one, in words; "" if it shows no relation."""
+    """How a wrong value is related to the right one, in words (such as "an hour later"); "" if no
+    relation is known.
+    """
     if failure.cause is None or failure.cause.relation is None:
         return ""
     return describe_relation(failure.cause.relation)
@@ -345,7 +353,9 @@ def replay(failure: Failure) -> str:
 
 
 def remedy(entry: EntryResult) -> str:
-    """How to correct a wrong entry."""
+    """What to do about an entry of the record of known failures that is wrong, such as one that no
+    longer fails.
+    """
     return (
         entry.hint
         if entry.state is State.UNEXPECTED_PASS
@@ -354,7 +364,7 @@ def remedy(entry: EntryResult) -> str:
 
 
 def unusual(deployment: Deployment) -> str:
-    """A deployment's settings that are not the default; "" if none."""
+    """Those settings of a deployment that are not the default, in words; "" if all are."""
     usual = Deployment()
     values = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
     return ", ".join(f"{name} {value}" for name, value in values if value != getattr(usual, name))

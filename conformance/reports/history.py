@@ -51,7 +51,9 @@ class Trend:
 
     @property
     def polyline(self) -> str:
-        """The shares of kept rules as points of a picture of 200 by 40."""
+        """The points of the trend's line in a picture of 200 by 40 units: the share of kept rules
+        in each past run.
+        """
         step = 200 / max(1, len(self.runs) - 1)
         points = (
             f"{number * step:.1f},{38 - 36 * run.share:.1f}" for number, run in enumerate(self.runs)
@@ -60,7 +62,7 @@ class Trend:
 
 
 def past_runs(result: RunResult) -> list[PastRun]:
-    """The run itself, a line for each format."""
+    """The run as entries of the history file, one for each format."""
     date = result.header.versions.get("date", "")
     runs = []
     for fmt in result.formats:
@@ -81,7 +83,9 @@ def past_runs(result: RunResult) -> list[PastRun]:
 
 
 def read_history(directory: Path) -> list[PastRun]:
-    """The runs that the folder knows, the oldest first; lines that are no runs are left out."""
+    """The past runs in the history file of a report's folder, the oldest first; [] if there is no
+    such file. Lines that are no runs are left out.
+    """
     try:
         lines = (directory / NAME).read_text("utf-8").splitlines()
     except (OSError, ValueError):
@@ -115,7 +119,9 @@ def history_lines(runs: Sequence[PastRun]) -> list[bytes]:
 
 
 def trends(runs: Sequence[PastRun], result: RunResult) -> list[Trend]:
-    """The trend of each of a run's formats under its decoder; none of a first run."""
+    """For each format of the run the past runs under the same decoder, as a trend; none if it is
+    the first run.
+    """
     by_format: Mapping[str, list[PastRun]] = {fmt.format: [] for fmt in result.formats}
     for run in runs:
         if run.decoder == result.header.decoder and run.format in by_format:

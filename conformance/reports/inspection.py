@@ -40,7 +40,7 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def blocks(inspector: Inspector) -> Iterator[Block]:
-    """The result in blocks, for people."""
+    """The result of `inspect` as headings, lists and tables, which the terminal and Markdown show."""
     groups = inspector.groups()
     message_counts = f"{inspector.messages:,} messages" + (
         f", {inspector.nulls:,} of them null" if inspector.nulls else ""
@@ -138,7 +138,9 @@ def _writer(tally: Tally) -> Iterator[Block]:
 
 
 def _release(tally: Tally) -> str:
-    """The release in words."""
+    """The release that wrote the messages, in words: one, several possible ones, or why it is not
+    known.
+    """
     if tally.unknown_versions:
         nearest_releases = ", ".join(tally.releases) or BOTH
         return (
@@ -202,7 +204,7 @@ class SampleExcerpt:
 
     @classmethod
     def of_sample(cls, sample: Sample) -> SampleExcerpt:
-        """The view of a kept message."""
+        """A sample message as the page shows it, cut to an excerpt."""
         view = excerpt_value(sample.body, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
         note = (
@@ -218,8 +220,8 @@ def _cited(where: str) -> Citation | None:
 
 
 def _view(tally: Tally) -> dict[str, Any]:
-    """A format's writer as the page shows it: the release and each option with the evidence that
-    decides it.
+    """What the page of `inspect` shows of one possible writer: its release and options, each with
+    the evidence that decides it, tables and losses.
     """
     evidence: list[dict[str, Any]] = [
         {
@@ -275,7 +277,9 @@ def _view_group(group: Group) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def _losses(tally: Tally) -> list[tuple[str, str, str]]:
-    """What is lost on the wire, with its source and its profiles."""
+    """What the writer's messages lack of the source's values, for the page of `inspect`: each loss
+    with its source and the profiles that have it.
+    """
     every = len(tally.profiles())
     return [
         (loss_text, citation, "every one" if len(names) == every else ", ".join(names))
@@ -284,7 +288,7 @@ def _losses(tally: Tally) -> list[tuple[str, str, str]]:
 
 
 def page(inspector: Inspector) -> str:
-    """The HTML page."""
+    """The result of `inspect` as one self-contained HTML page."""
     groups = inspector.groups()
     problems = sorted(inspector.problems.values(), key=lambda p: -p.count)
     is_decided = all(len(group.tallies) == 1 for group in groups)
@@ -317,7 +321,7 @@ def write(inspector: Inspector, directory: Path) -> list[Path]:
 
 
 def markdown(inspector: Inspector) -> str:
-    """The result as Markdown."""
+    """The result of `inspect` as Markdown."""
     lines: list[str] = []
     for title, heads, block_rows in blocks(inspector):
         lines += [f"## {title}", ""] if title else []

@@ -32,7 +32,7 @@ def legal(raw_text: str) -> str:
 
 
 def render(result: RunResult) -> str:
-    """The whole document."""
+    """The run as the text of a JUnit XML document."""
     root = ET.Element(
         "testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}"
     )
@@ -96,7 +96,9 @@ def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None
 def _rule(
     suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]
 ) -> None:
-    """A test case; its failures are the causes, those that are not known first."""
+    """Adds a test case for a rule to the suite of its format, with the rule's failures, new ones
+    first.
+    """
     failure = next(iter(failures), None)
     rule = standing.result.rule
     # Rules have no time of their own: each has its share of the calls', by what it compared.
@@ -147,7 +149,7 @@ def _rule(
 
 
 def short(statement: str, failure: Failure | None, cases: str) -> str:
-    """The rule's failure in one line."""
+    """The failure of a rule in one line, for the message of a JUnit test case."""
     if failure is None:
         return f"{cases}: {statement}"
     finding = failure.finding

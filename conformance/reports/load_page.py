@@ -175,7 +175,9 @@ def _search_step(step: Step) -> dict[str, Any]:
 
 
 def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
-    """The figures of one step; None where nothing was measured."""
+    """The figures of a load at one rate (speed, lag, backlog ...) as a JSON-able object; None for
+    what was not measured.
+    """
     lags, backlog, seconds = (
         step.lags(),
         step.backlog(),
@@ -214,9 +216,8 @@ def _rounded(value: float | None) -> float | None:
 
 
 def timeline(step: Step) -> list[dict[str, float | None]]:
-    """A point a second: messages acknowledged and decoded a second, and the backlog at its end.
-
-    A batch's messages are spread over its duration.
+    """The course of a load at one rate, a point for each second: messages acknowledged and decoded
+    in it, and the backlog at its end. The messages of a batch are spread over its duration.
     """
     if not step.ticks:
         return []
@@ -252,7 +253,9 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
 
 
 def _batches(step: Step) -> list[dict[str, float | None]]:
-    """The batches with their lags; of many, the longest of each group."""
+    """The micro-batches of a load with their lags, as JSON-able objects; if there are many, they
+    are grouped and the longest of each group is given.
+    """
     size = max(1, math.ceil(len(step.batches) / POINTS))
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
     points: list[dict[str, float | None]] = []
@@ -270,7 +273,7 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
 
 
 def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The figures as text: name and value."""
+    """The figures of a load as (name, value) texts, for a table."""
     facts: Mapping[str, Any] = result["figures"]
     if not facts:
         return []
@@ -357,7 +360,7 @@ def _seconds(values: Mapping[str, float | None]) -> str:
 
 
 def subject(result: Mapping[str, Any]) -> str:
-    """The decoder and its load, in a line."""
+    """Which decoder was loaded with what, in one line."""
     by = f"{result['producers']} on executors publish, " if result["producers"] else ""
     return (
         f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder"
@@ -367,7 +370,9 @@ def subject(result: Mapping[str, Any]) -> str:
 
 
 def render(outcome: LoadResult) -> RenderableType:
-    """For a terminal: broken rules, every step of a search, the figures, the verdict."""
+    """The result of `load` for a terminal: broken rules, each rate of a search, the figures, the
+    verdict.
+    """
     result = record(outcome)
     parts: list[RenderableType] = [failure(f) for f in outcome.sample.failures[:5]]
     if outcome.failed:
@@ -396,7 +401,7 @@ def render(outcome: LoadResult) -> RenderableType:
 
 
 def markdown(outcome: LoadResult) -> str:
-    """For a pull request."""
+    """The result of `load` as Markdown, for a pull request."""
     result = record(outcome)
     lines = [
         f"**{cell(result['format'])}: {cell(result['headline'])}**",
@@ -501,7 +506,9 @@ def plot(
 
 
 def plots(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rates, backlog, lag and batch durations over time; none where nothing was measured."""
+    """The charts of the page of `load`: rates, backlog, lag and duration of batches over time; a
+    chart without measurements is left out.
+    """
     line, batches = result["timeline"], result["batches"]
     if not line:
         return []
@@ -527,7 +534,7 @@ def plots(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def html(result: Mapping[str, Any]) -> str:
-    """The page: one file, no scripts, nothing fetched."""
+    """The result of `load` as one self-contained HTML page without scripts."""
     page = environment().get_template(TEMPLATE)
     return page.render(
         result=result,

@@ -47,7 +47,7 @@ def _plain(raw_text: str) -> str:
 
 
 def render(result: RunResult) -> str:
-    """The whole summary."""
+    """The run as Markdown, for the summary of a pull request."""
     mark = {0: "✅", 1: "❌"}.get(result.exit_code, "⚠️")
     lines = [
         (
@@ -125,7 +125,7 @@ def _used(result: RunResult) -> list[Verdict]:
 
 
 def _matrix(result: RunResult) -> list[str]:
-    """The table of formats: rules kept, and cases by verdict."""
+    """The Markdown table of formats: how many rules are kept, and how many cases have each verdict."""
     used = _used(result)
     table_rows = []
     for fmt in result.formats:
@@ -149,7 +149,7 @@ def _matrix(result: RunResult) -> list[str]:
 
 
 def _profiles(result: RunResult) -> list[str]:
-    """The table of profiles: cases by verdict."""
+    """The Markdown table of profiles: how many cases have each verdict."""
     used = _used(result)
     table_rows: list[tuple[str, ...]] = []
     for fmt in result.formats:
@@ -178,7 +178,7 @@ def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
-    """The list of mistakes, each with its example."""
+    """The Markdown list of the decoder's mistakes, each with an example; [] if there are none."""
     for fmt in result.formats:
         format_repairs = repairs(fmt, result)
         if not format_repairs.first:
@@ -202,7 +202,7 @@ def _mistakes(result: RunResult) -> Iterator[str]:
 
 
 def _failures(failures: Sequence[Failure]) -> list[str]:
-    """The table of failures, each with its smallest case."""
+    """The Markdown table of broken rules, each with its smallest failing case."""
     table_rows = (
         (
             (
@@ -259,7 +259,7 @@ def _cause(failure: Failure) -> str:
 
 
 def _record(result: RunResult) -> Iterator[str]:
-    """The entries of the record of known failures that are out of date."""
+    """The Markdown list of the entries in the record of known failures that are out of date."""
     passing = [entry for entry in result.entries if entry.state is State.UNEXPECTED_PASS]
     nothing = [entry for entry in result.entries if entry.state is State.MATCHES_NOTHING]
     if passing:
@@ -297,6 +297,8 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
 def _table(
     head: Sequence[str], table_rows: Iterable[Sequence[str]], count: int, limit: int = SHOWN
 ) -> list[str]:
-    """The first rows of so many, whose cells are Markdown."""
+    """A Markdown table of the first `limit` rows, whose cells are Markdown already, and a line with
+    the number of the others; `count` is the number of all rows.
+    """
     more = [(f"and {count - limit} more", *("",) * (len(head) - 1))] if count > limit else []
     return marked(head, [*islice(table_rows, limit), *more], str)

@@ -20,7 +20,7 @@ class NotebookResult(RunResult):
 
     @classmethod
     def of_result(cls, result: RunResult, page: Path | None) -> NotebookResult:
-        """The same result."""
+        """The result of a run as an object that a notebook shows with this HTML."""
         field_values = {field.name: getattr(result, field.name) for field in fields(result)}
         return cls(**field_values, page=page.as_posix() if page else "")
 
@@ -29,7 +29,9 @@ class NotebookResult(RunResult):
 
 
 def html(result: NotebookResult) -> str:
-    """The mistakes, each with its smallest message, and the cases by verdict."""
+    """The HTML by which a notebook shows a run's result: the mistakes, each with its smallest
+    message, and the cases by verdict.
+    """
     occurring = {case.verdict for case in result.cases}
     return (
         environment()

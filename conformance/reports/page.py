@@ -74,7 +74,7 @@ _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": 
 
 
 def colour(verdict: Verdict) -> str:
-    """The colour of a count of cases with this verdict."""
+    """The CSS class (good, bad, warn, soft) for a number of cases with this verdict."""
     if verdict in BAD:
         return "bad"
     return (
@@ -123,7 +123,9 @@ def is_web(link: str) -> bool:
 
 
 def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
-    """Failures with their anchors: the rule's id, and for its further causes a number behind it."""
+    """The failures with the anchors by which links on the page reach them: the rule's id, with a
+    number for its further causes.
+    """
     counts: Counter[str] = Counter()
     out = []
     for failure in failures:
@@ -134,8 +136,8 @@ def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
 
 
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:
-    """A failure as the page shows it; `expected` and `actual` are split into equal start,
-    difference, equal end.
+    """What the page's template needs to show one failure; `expected` and `actual` are split into
+    common start, difference, common end.
     """
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
@@ -161,7 +163,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
 
 
 def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
-    """A format as the page shows it; its sign is ✗ if a rule was not exercised."""
+    """What the page's template needs to show one format; its sign is ✗ if a rule was not exercised."""
     format_row, profile_rows = facts.matrix(fmt, strict)
     total = sum(fmt.cells.values())
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"
@@ -193,7 +195,9 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
 def _grid(
     fmt: FormatResult, profiles: Sequence[str], strict: bool
 ) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
-    """Broken rules by profile: sign, tone and number of cases."""
+    """The table of the page with broken rules as rows and profiles as columns: sign, colour and
+    number of cases in each cell.
+    """
     breaches = facts.breaches(fmt)
     lines = []
     for result in fmt.rules:
@@ -209,7 +213,7 @@ def _grid(
 
 
 def view(result: RunResult) -> dict[str, Any]:
-    """The content of a run's page."""
+    """All values that the template of a run's page needs."""
     formats = [_format(fmt, result.strict) for fmt in result.formats]
     total: Counter[Standing] = sum((fmt["counts"] for fmt in formats), Counter())
     failures = sorted(
@@ -246,7 +250,9 @@ def view(result: RunResult) -> dict[str, Any]:
 
 
 def environment() -> jinja2.Environment:
-    """The templates' environment: all values are escaped, with unprintable characters."""
+    """The Jinja environment of the pages' templates. Every value is escaped for HTML, and its
+    unprintable characters are spelled out, since messages may hold anything.
+    """
     import jinja2
     import markupsafe
 
@@ -294,7 +300,9 @@ def environment() -> jinja2.Environment:
 
 
 def html(result: RunResult, runs: Sequence[PastRun] = ()) -> str:
-    """The page of a run; `runs` are those whose reports its folder had, this one last."""
+    """The run as one self-contained HTML page; `runs` are the past runs in the same folder, this
+    one last.
+    """
     from markupsafe import Markup
 
     search = Markup(SEARCH)  # noqa: S704 - a constant

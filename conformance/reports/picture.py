@@ -90,7 +90,7 @@ class Drawn:
 
     @property
     def table_row(self) -> tuple[Row, str, tuple[()]]:
-        """Its line of the console's table."""
+        """The format's line of the results table, as the console shows it."""
         total: Counter[str] = sum(self.profiles.values(), Counter())
         verdicts = {Verdict(name): count for name, count in total.items()}
         return (
@@ -100,7 +100,9 @@ class Drawn:
         )
 
     def state(self, profile: str) -> str:
-        """good, bad, warn (every failure is on record) or none (nothing was judged)."""
+        """How the picture shows a profile: good, bad, warn (every failure is on record) or none
+        (nothing was judged).
+        """
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"
         cases = self.wrong.get(profile, [])
@@ -139,7 +141,9 @@ class Report:
 
 
 def read(lines: Iterable[bytes]) -> Report:
-    """What a report holds. Raises UsageError if it is incomplete."""
+    """Reads the counts of a run back from the lines of its report.jsonl. Raises UsageError if the
+    report is incomplete.
+    """
     formats: dict[str, Drawn] = {}
     header: Mapping[str, Any] = {}
     footer: Mapping[str, Any] = {}
@@ -185,7 +189,7 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
 
 
 def screen(report: Report) -> str:
-    """What `run` prints of it at its end."""
+    """The last lines that `run` has printed for this report, as text for a page."""
     printed_table = io.StringIO()
     Console(file=printed_table, width=150).print(table(fmt.table_row for fmt in report.formats))
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())
@@ -203,7 +207,9 @@ def screen(report: Report) -> str:
 
 
 def renewed(page: str, report: Report) -> str:
-    """A page with the screen of a report between its marks. Raises UsageError if it has none."""
+    """The page's text with the report's screen in place of the one between its marks. Raises
+    UsageError if the page has no marks.
+    """
     before, begin, marked_part = page.partition(_MARKS[0])
     _, end, after = marked_part.partition(_MARKS[1])
     if not end:
@@ -214,7 +220,7 @@ def renewed(page: str, report: Report) -> str:
 
 
 def svg(report: Report) -> str:
-    """The picture."""
+    """The run's results as an SVG picture: a line for each format, a square for each profile."""
     formats, code, verdict_words, cases = (
         report.formats,
         report.footer["exit_code"],

@@ -34,7 +34,9 @@ def records(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def header(head: Header) -> dict[str, Any]:
-    """The first line."""
+    """The first line of report.jsonl as an object: seed, budget, decoder, broker and versions of
+    the run.
+    """
     return {
         "type": "header",
         "version": VERSION,
@@ -61,7 +63,9 @@ def _tables(own_tables: OwnTables) -> dict[str, Any]:
 
 
 def of_format(fmt: FormatResult) -> Iterator[dict[str, Any]]:
-    """The lines of a judged format: cases, rules, calls."""
+    """The lines of report.jsonl on one judged format, as objects: its cases, rules and decode
+    calls.
+    """
     yield from _cases(fmt)
     yield from _rules(fmt)
     for call in fmt.calls:
@@ -77,7 +81,9 @@ def of_format(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def closing(result: RunResult) -> Iterator[dict[str, Any]]:
-    """The last lines: failures, the record of known failures, the footer."""
+    """The last lines of report.jsonl as objects: failures, entries of the record of known failures,
+    and the footer with exit code and counts.
+    """
     for failure in result.failures:
         yield _failure(failure)
     for entry in result.entries:
@@ -195,7 +201,9 @@ def _expectation(result: EntryResult) -> dict[str, Any]:
 
 
 def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
-    """`{"text": ...}` when valid UTF-8, else `{"base64": ...}`; null is null."""
+    """A key, value or header as the report's JSON: an object with `text` if it is UTF-8, else with
+    `base64`; null for None.
+    """
     if value is None:
         return None
     try:
@@ -234,7 +242,9 @@ class Stream:
                 self._format(judged)
 
     def close(self, result: RunResult) -> None:
-        """Writes the remaining lines of a result, finished or not."""
+        """Writes the lines of report.jsonl that are not written yet, for a result that may be
+        unfinished.
+        """
         self._begin(result.header)
         for fmt in result.formats:
             self._format(fmt)

@@ -43,7 +43,7 @@ class Repairs:
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
-    """The mistakes of a format of a run, what to repair first before the rest."""
+    """The mistakes of a format in a run for the reports, those to repair first before the others."""
     all_mistakes = mistakes(fmt, strict=result.strict)
     failures = [
         failure
@@ -64,8 +64,8 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
 
 
 def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
-    """Whether a failure may be the example: of unreadable messages only if it vanishes as the
-    mistake says, or is accepted as it says. The key of a cause does not tell these apart.
+    """Whether a failure may stand as the example of a mistake. Two failures on unreadable messages
+    may share a cause and yet differ: one message gave no row, the other was accepted.
     """
     deviation = mistake.statement.deviation
     if deviation is None or not deviation.is_of_faults:
@@ -76,7 +76,7 @@ def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
 def _repair(
     mistake: Mistake, fmt: FormatResult, failures: Sequence[Failure], strict: bool
 ) -> Repair:
-    """A mistake as reports show it, with a failure that is an example of it."""
+    """A mistake in the form in which reports show it, with one of its failures as the example."""
     must = mistake.obligation is Obligation.MUST
     binding = "" if must else f" ({mistake.obligation}, counts with --strict)"
     candidates = [

@@ -43,7 +43,7 @@ def sarif_bytes(result: RunResult) -> bytes:
 
 
 def document(result: RunResult) -> dict[str, Any]:
-    """The whole document: one run of the tool."""
+    """The run as a SARIF document, an object to be written as JSON."""
     rules: list[Rule] = []
     entries: list[dict[str, Any]] = []
     for fmt in result.formats:
@@ -83,7 +83,9 @@ def document(result: RunResult) -> dict[str, Any]:
 
 
 def _descriptor(rule: Rule) -> dict[str, Any]:
-    """A rule as SARIF describes it."""
+    """The description of a rule in SARIF: sentence, obligation, sources, and a web address if a
+    source has one.
+    """
     address = next((cited.address for cited in rule.citations if cited.address), "")
     sources = "\n".join(f"- {cited}" for cited in rule.citations)
     return {
@@ -160,10 +162,9 @@ def _location(decoder: str) -> dict[str, Any]:
 
 
 def where(decoder: str) -> tuple[Path, int] | None:
-    """The file and line of a decoder's function, relative to the working directory; None if no file
-    below it is known.
-
-    A command's place is the first of its words that names a file. No code of the decoder runs.
+    """The file (relative to the working directory) and the line of a decoder's function, for links;
+    None if no such file is found below the directory. For a command it is the first word that names
+    a file. The decoder is not run.
     """
     function = ""
     if is_command(decoder):

@@ -63,7 +63,7 @@ class TypeCount:
 
     @property
     def standing(self) -> TypeStanding:
-        """The worst that can be said of it."""
+        """The worst result among the cells of the type, such as wrong or lossy."""
         if self.wrong:
             return TypeStanding.WRONG
         if self.refused:
@@ -72,7 +72,7 @@ class TypeCount:
 
     @property
     def figures(self) -> str:
-        """The sign, and how many cells of all it stands for."""
+        """The sign of the type's worst result, and how many of its cells have that."""
         standing = self.standing
         number = {
             TypeStanding.WRONG: self.wrong,
@@ -92,7 +92,7 @@ class TypeRow:
 
     @property
     def standing(self) -> TypeStanding:
-        """The worst of all formats."""
+        """The worst result of the type in any format."""
         standings = [count.standing for count in self.counts if count]
         return max(standings, key=list(TypeStanding).index)
 
@@ -134,7 +134,9 @@ def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
 
 
 def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell]]:
-    """The cells of a case's row changes that a message holds, by message, row, side and column."""
+    """The expected cells in the row changes of a case that its messages hold, by number of message
+    and row, image and column.
+    """
     for number, written in enumerate(result.case.written):
         for change in written.changes:
             if change.kind is not Kind.ROW or change.anything:

@@ -54,7 +54,7 @@ class Segment:
 
     @property
     def gap(self) -> str:
-        """The words that stand where characters are left out."""
+        """The words that stand in place of the characters that are left out here."""
         what = f"{self.label}, " if self.label else ""
         return f"... ({what}{self.omitted:,} characters) ..."
 
@@ -85,14 +85,16 @@ class _Open:
     colon: bool = False
 
     def next(self) -> None:
-        """Moves to the next value, after a comma."""
+        """At a comma inside a JSON array or object that is being scanned: prepares for its next
+        value, by the next index or a new member name.
+        """
         self.step = None if self.is_object else (self.step + 1 if isinstance(self.step, int) else 0)
         self.at, self.colon = (0, 0), False
 
 
 def nodes(json_text: str) -> Iterator[Node]:
-    """Every value of a JSON text, even malformed: duplicate keys come twice, unclosed containers
-    end with the text.
+    """Scans a JSON text, which may be malformed, and yields every value with its path and its place
+    in the text. A repeated key comes twice; a container that is not closed ends with the text.
     """
     stack: list[_Open] = []
     for match in _TOKEN.finditer(json_text):
@@ -172,8 +174,8 @@ def find_field(
     column: str | None = None,
     members: Members | None = None,
 ) -> list[Span]:
-    """The spans of a finding's field in a JSON text; none if it is not there. `members` are those
-    of the message's format.
+    """Where the field of a finding (column, image or envelope member) stands in a JSON message, as
+    (start, end) pairs; [] if it is not there. `members` are those of the message's format.
     """
     values = list(nodes(json_text[:SCANNED]))
     members = members or all_members()
@@ -211,7 +213,9 @@ def find_field(
 
 
 def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
-    """The span after the first document, without white space."""
+    """Where the text behind the first JSON document of a message stands, without white space around
+    it; [] if there is none.
+    """
     end = next((node.span[1] for node in values if not node.path), len(json_text))
     tail = json_text[end:]
     start = end + len(tail) - len(tail.lstrip())
@@ -219,7 +223,9 @@ def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
 
 
 def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -> list[Span]:
-    """The image of that row, else the whole container with its key."""
+    """Where the image of this row stands in a message, as (start, end) pairs; if the message does
+    not number its rows, where the whole member with the images stands.
+    """
     outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
     row_spans = [
         n.span
@@ -241,8 +247,8 @@ def _is_image(path: Path, names: Sequence[str]) -> bool:
 def _find_column(
     json_text: str, values: Sequence[Node], names: Sequence[str], column: str, row_number: int
 ) -> list[Span]:
-    """The column with its key in `data`, in row `row_number` of `data`, or by its number where
-    names and values are separate.
+    """Where a column stands in the given images of a message, with its name, as (start, end) pairs:
+    in the row of that number, or by the column's number where names and values stand apart.
     """
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
@@ -274,7 +280,7 @@ def _merge_spans(unordered: Iterable[Span]) -> list[Span]:
 
 
 def cut_at_marks(message_text: str, marks: Iterable[Span]) -> list[Segment]:
-    """The text cut at the marks; the pieces together are the text."""
+    """Cuts a text into pieces at the ends of the marks; each piece is either marked or not."""
     out, place = [], 0
     for start, end in _merge_spans(marks):
         start, end = max(place, start), min(end, len(message_text))
@@ -331,8 +337,9 @@ def find_connect_schema(json_text: str) -> Span | None:
 def clip_segments(
     pieces: Sequence[Segment], limit: int, left_out: Span | None = None
 ) -> list[Segment]:
-    """The segments shortened to about `limit` characters: the beginning and the marks' surroundings
-    stay. `left_out` is the span of Connect's schema, which does not count and is not shown.
+    """Shortens the pieces of a message to about `limit` characters: the beginning and what
+    surrounds the marks stay. `left_out` is where Kafka Connect's schema stands, which is never
+    shown and does not count.
     """
     total = sum(len(piece.text) for piece in pieces)
     low_hidden, high_hidden = left_out or (0, 0)
@@ -355,7 +362,9 @@ def clip_segments(
 
 
 def _close_gaps(visible: Sequence[Span], total: int) -> list[Span]:
-    """The spans joined where less lies between them than the words for a gap take."""
+    """The visible (start, end) pairs of a text, of which neighbours are joined if the words for the
+    gap between them would be longer than the gap.
+    """
     out: list[Span] = []
     for low, high in (*visible, (total, total)):
         if out and low - out[-1][1] < SHORTEST_GAP:
@@ -366,7 +375,7 @@ def _close_gaps(visible: Sequence[Span], total: int) -> list[Span]:
 
 
 def _subtract(spans: Sequence[Span], hidden: Span | None) -> list[Span]:
-    """The spans without what is hidden of them."""
+    """The (start, end) pairs without what lies within `hidden`."""
     if hidden is None:
         return list(spans)
     low_hidden, high_hidden = hidden
@@ -379,7 +388,9 @@ def _subtract(spans: Sequence[Span], hidden: Span | None) -> list[Span]:
 def _cut(
     pieces: Sequence[Segment], visible: Sequence[Span], hidden: Span | None
 ) -> Iterator[Segment]:
-    """The visible spans of the pieces, and between them how many characters are left out."""
+    """The pieces of a message cut down to the visible (start, end) pairs, with a piece between them
+    that says how many characters are left out.
+    """
     shown_until = place = 0
     for piece in pieces:
         end = place + len(piece.text)
@@ -397,7 +408,7 @@ def _cut(
 
 
 def _gap(low: int, high: int, hidden: Span | None) -> Segment:
-    """What stands for characters that are left out."""
+    """The words in place of the characters from `low` to `high`, without those in `hidden`."""
     label = ""
     if hidden is not None and low <= hidden[0] and hidden[1] <= high:
         label = CONNECT_SCHEMA if (low, high) == hidden else f"{CONNECT_SCHEMA} and more"

@@ -30,7 +30,9 @@ _DAY: Final = 86_400_000_000
 
 
 def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
-    """The rows of a message, with only the part changed that the site's aspect is about."""
+    """A right decoder's rows of one message, changed in the one part that the comparison `site`
+    looks at, so that only the rule which owns that comparison may be broken.
+    """
     match site.aspect:
         case Aspect.MISSING:
             row_numbers = {output_row.row for output_row in output_rows}

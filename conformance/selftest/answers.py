@@ -56,7 +56,9 @@ class Answers(NamedTuple):
 
 
 def read_answers(lines: Iterable[str]) -> Answers:
-    """The answers in the self test's JSON lines, those of other checks left out."""
+    """Reads the lines that `selftest` prints as JSON, and returns those on operators: what became
+    of each.
+    """
     rates: dict[str, Mapping[str, int]] = {}
     pairs = []
     for check in map(json.loads, filter(str.strip, lines)):
@@ -69,7 +71,9 @@ def read_answers(lines: Iterable[str]) -> Answers:
 
 
 def rate_table(answers: Answers) -> Iterator[str]:
-    """A line for each format, and one for all."""
+    """The table of docs/design.md with the number of operators by what became of them, a line for
+    each format and one for all.
+    """
     lines = []
     totals = Counter[str]()
     for name, rate in sorted(answers.rates.items()):
@@ -80,7 +84,9 @@ def rate_table(answers: Answers) -> Iterator[str]:
 
 
 def reason_table(answers: Answers) -> Iterator[str]:
-    """A line for each reason and format, with every pair that it explains."""
+    """The table of docs/design.md with the reasons why operators are rightly not convicted, a line
+    for each reason and format.
+    """
     names_by_reason = defaultdict[tuple[str, str], list[str]](list)
     for pair in answers.pairs:
         names_by_reason[pair.reason, pair.fmt].append(f"{pair.operator}/{pair.level}")
@@ -92,7 +98,7 @@ def reason_table(answers: Answers) -> Iterator[str]:
 
 
 def write_tables(page: str, answers: Answers) -> str:
-    """The page with both tables between its marks."""
+    """Writes both tables into the page, between its marks."""
     head, page_rest = page.split(_BEGIN)
     _, tail = page_rest.split(_END)
     tables = (

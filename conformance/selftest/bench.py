@@ -105,8 +105,9 @@ class Bench:
     expected_rows: ExpectedRows = field(default_factory=dict)
 
     def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
-        """The cases of a level, beginning with a sample of those in which the rule owns a
-        comparison. With `scenario`, a glob, only the cases of matching scenarios.
+        """The cases of a level on which a rule's liar is tried: first a sample of those in which
+        the rule owns a comparison, then the others. `scenario` is a glob by which scenarios are
+        chosen.
         """
         owning_cases = () if scenario else self.judge.seen.get((rule, level), ())
         for case_id in owning_cases:
@@ -162,14 +163,14 @@ class Bench:
 
 
 def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:
-    """Judges a case. `rows_of_messages` has the rows that a decoder returned for each of its
-    messages.
-    """
+    """Judges one case by the rows that a decoder returned for each of its messages, in their order."""
     return judge.judge(case, list(rows_of_messages))
 
 
 def make_bench(fmt: Format[Any], seed: int) -> Bench:
-    """A bench of the cases of a run with the budget `smoke`."""
+    """The cases of a run with budget smoke, with the rows that a right decoder returns for them and
+    the rules that own their comparisons.
+    """
     covering = select_covering(list(named_cases(fmt, fmt.profiles)), seed)
     return bench_of_cases(
         fmt, (*covering, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed))
@@ -177,7 +178,9 @@ def make_bench(fmt: Format[Any], seed: int) -> Bench:
 
 
 def bench_of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
-    """A bench of these cases."""
+    """These cases with the rows that a right decoder returns for them and the rules that own their
+    comparisons.
+    """
     judge = Judge(rules(fmt.name), remembers=True)
     answered_cases = {answered.case.id: answered for answered in _answer(cases)}
     results = {

@@ -102,7 +102,7 @@ class Check:
     also_broken: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The check as JSON, with the members that its kind has."""
+        """The result of one check of the self test as a JSON object."""
         members: dict[str, Any] = {
             "kind": self.kind,
             "format": self.format,

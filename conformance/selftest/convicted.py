@@ -102,13 +102,17 @@ def _first_rule(result: PipelineResult) -> str:
 
 
 def _rules_of_histories(result: PipelineResult) -> str:
-    """The rules of histories that are broken."""
+    """The names of the rules of histories that the result of a pipeline breaks, as text for a
+    table's cell.
+    """
     broken = [rule.rpartition("/")[2] for rule in result.broken]
     return ", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN
 
 
 def history_verdicts() -> dict[str, Row]:
-    """For the right history and each wrong one, the rules of histories that it breaks."""
+    """For the right history and for each wrong one the rules of histories that it breaks, as the
+    rows of a table.
+    """
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
@@ -174,7 +178,9 @@ class Convictions:
         yield ""
 
     def summary(self) -> str:
-        """A table row for each habit: how often it is convicted, and by which rules first."""
+        """The table of the documentation that says for each habit of wrong pipelines in how many
+        formats it is convicted, by which rules, and under which disturbances.
+        """
         lines = []
         for habit in COMMONEST:
             cells_by_writer = self.rows[habit.name]
@@ -234,7 +240,9 @@ def read_page(page_text: str) -> Convictions:
 
 
 def screen() -> str:
-    """The output of the command `pipeline` for a wrong pipeline."""
+    """What the command `pipeline` prints for a pipeline with a common mistake, as an example for
+    the documentation.
+    """
     from rich.console import Console
 
     settings = PipelineSettings("ticdc-canal-json", "mine.py", nemesis="stale")
@@ -260,7 +268,9 @@ _MARK: Final = "\0"
 
 
 def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
-    """Writes both pages."""
+    """Writes the page of wrong pipelines and the summary in the other page, with the figures of all
+    writers.
+    """
     cells_by_habit: dict[str, dict[str, Row]] = {habit.name: {} for habit in COMMONEST}
     for writer in writers:
         for name, cells in verdicts(writer).items():

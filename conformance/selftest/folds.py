@@ -84,8 +84,8 @@ COMMONEST: Final = tuple(
 
 
 def shows(habit: Habit, stream: ReadStream) -> bool:
-    """Whether the habit must show in a stream: the nemesis matches, and the stream has what the
-    habit needs.
+    """Whether a pipeline with this habit must come out wrong on the stream: the stream's
+    disturbance matches the habit's, and the stream has what the habit needs to show.
     """
     if not fnmatchcase(stream.nemesis.name, habit.nemesis) or stream.recipe is None:
         return False
@@ -105,11 +105,16 @@ class Fold(Keeper):
     """
 
     def add(self, records: Iterable[Record]) -> None:
-        """Takes the records of a batch; marks of the batch before are dropped."""
+        """Folds the records of a batch into the table. The watermarks of the batch before are
+        dropped, since a pipeline ignores them.
+        """
         self.marks.clear()
         Keeper.add(self, records)
 
     def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
+        """The state of a row after the statements on its table; watermarks, which a pipeline
+        ignores, are dropped first.
+        """
         self.marks.clear()
         return Keeper._after_statements(self, table, state)
 
@@ -138,7 +143,7 @@ class Fold(Keeper):
         return isinstance(value, Typed) and value.value in self.order.placeholders
 
     def snapshot(self) -> Snapshot:
-        """The table as a user's Spark would return it."""
+        """The table that the pipeline keeps, in the form in which the judge reads a user's table."""
         images = [
             {name.lower(): value for name, value in image.items()} for image in self._live_images()
         ]
@@ -193,7 +198,7 @@ class NoGuard(HardDelete):
             self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
     def _newest(self, events: list[KeyEvent]) -> dict[RowKey, KeptRow]:
-        """The newest state of each key in a batch."""
+        """The newest change of each key in a batch."""
         ordered = sorted(events, key=lambda event: self._newness(event.state))
         return {event.key: event.state for event in ordered}
 
@@ -202,7 +207,7 @@ class NoTruncate(Fold):
     """TRUNCATE and DROP TABLE are ignored."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
-        """Notes the statement, and forgets those that clear a table."""
+        """Notes the statement as a right fold does, but forgets every TRUNCATE and DROP TABLE."""
         Fold._note_statement(self, record, table, version)
         self.cleared.clear()
 
@@ -211,7 +216,7 @@ class NoDropColumn(Fold):
     """Ignores DROP COLUMN: if a column of that name is added again, the old values are back."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
-        """Notes the statement, and forgets the columns that it drops."""
+        """Notes the statement as a right fold does, but forgets every DROP COLUMN."""
         Fold._note_statement(self, record, table, version)
         self.dropped.clear()
 
@@ -290,7 +295,7 @@ class FixedColumns(Fold):
             states[:] = [replace(state, image=self._first_columns(state.image)) for state in states]
 
     def _first_columns(self, image: Typings | None) -> Typings | None:
-        """An image whose cells outside the columns of the first batch are NULL."""
+        """The image of a row with NULL in each column that the first batch did not have."""
         if image is None:
             return None
         return {name: value if name in self.names else None for name, value in image.items()}
@@ -332,8 +337,8 @@ class OldKeyLeft(Fold):
     """An UPDATE of the key leaves the row under the old key."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
-        """Keeps of a batch the first change of each key, and drops the others before the right fold
-        sees them.
+        """Folds the batch without the deletion that is one half of an UPDATE of the key (it has the
+        version of an upsert in the batch), so that the row stays under its old key.
         """
         upserted_versions = {state.version for _, state in events if state.image is not None}
         events = [
@@ -356,8 +361,8 @@ class AsItIs(Fold):
     """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
-        """Drops the deletion of the old key that is one half of an UPDATE of the key: a deletion
-        with the version of an upsert in the same batch.
+        """Folds the batch as it is. Raises MergeRefusedError if it has several changes of one key,
+        as the MERGE of Delta Lake and Iceberg does.
         """
         changed: set[RowKey] = set()
         for event in events:
@@ -389,7 +394,9 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
 
 
 def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:
-    """The result of a stream whose table the given fold keeps."""
+    """Folds the messages of a stream into a table with this kind of pipeline, and returns the
+    judge's result on that table.
+    """
     name = stream.recipe.format if stream.recipe else ""
     group = Group.of_streams(get(name), (stream,))
     keeper = kind(group)

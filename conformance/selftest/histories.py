@@ -63,8 +63,8 @@ class HistoryFold(Fold):
         return self._spans_of_changes(key, self._changes(key))
 
     def _spans_of_changes(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
-        """The versions that the changes of a row make. A value that a change did not send is that
-        of the version before it.
+        """The versions in a row's history, from its changes in order. Where an UPDATE did not send
+        a value, the version has that of the version before.
         """
         completed: list[KeptRow] = []
         for state in self._with_clears(key, changes):
@@ -84,14 +84,16 @@ class HistoryFold(Fold):
         return changes
 
     def _image(self, key: RowKey, state: KeptRow) -> Typings:
-        """The row of a version; columns that a later DROP COLUMN removed are empty."""
+        """The row that a version shows; columns that a later DROP COLUMN removed are NULL."""
         return {
             name.lower(): None if state.version < self.dropped.get((key[0], name), ()) else value
             for name, value in (state.image or {}).items()
         }
 
     def snapshot(self) -> Snapshot:
-        """The history, and the table whose rows are the open versions."""
+        """The history in the form in which the judge reads a user's, with the versions that have no
+        end as the rows of the table.
+        """
         history: list[KeptVersion] = []
         for key in self.states_of_keys:
             for span in self.spans(key):
@@ -104,7 +106,9 @@ class HistoryFold(Fold):
 
 
 def spans_between(changes: list[KeptRow]) -> list[Span]:
-    """The versions that ordered changes make: each is current until the next change."""
+    """The versions that a row's changes, in order, make: each lasts until the next change, the last
+    one has no end; a deletion makes none.
+    """
     spans = [Span(old, _place(old), _place(new)) for old, new in pairwise(changes)]
     spans += [Span(state, _place(state), None) for state in changes[-1:]]
     return [span for span in spans if span.state.image is not None]
@@ -124,8 +128,8 @@ class LateOpenHistory(HistoryFold):
         HistoryFold._fold_events(self, sorted(events, key=lambda event: _place(event.state)))
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions of the changes that came in order, and an open version for each that came
-        late.
+        """The versions of the row's changes that arrived in order, with a version without end for
+        each change that arrived late.
         """
         in_order: list[KeptRow] = []
         late: list[KeptRow] = []
@@ -161,7 +165,7 @@ class ClosedBeforeHistory(HistoryFold):
     """Ends a version a moment before the next one begins, as a query with BETWEEN needs it."""
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions, each of which ends a moment before the next begins."""
+        """The right versions of the row, but each ends a moment before the next begins."""
         return [
             Span(span.state, span.start, None if span.end is None else _before(span.end))
             for span in HistoryFold.spans(self, key)
@@ -174,13 +178,13 @@ class NotClosedHistory(HistoryFold):
     """
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions, all with the end of the last one."""
+        """The right versions of the row, but all of them end where the last one ends."""
         spans = HistoryFold.spans(self, key)
         return [Span(span.state, span.start, spans[-1].end) for span in spans]
 
 
 def _before(place: Place) -> Place:
-    """The moment just before another one in the order of changes."""
+    """A place in the order of changes just before the given one."""
     version, tie = place
     return (version, (*tie[:-1], tie[-1] - 0.5))
 

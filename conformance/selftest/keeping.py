@@ -41,7 +41,7 @@ class Keeping:
     also: str = ""
 
     def rules(self, fmt: str) -> tuple[str, ...]:
-        """The last parts of the ids of the rules that must catch the mistake in a format."""
+        """The names of the stream rules that must catch this mistake of a keeper in a format."""
         if self.also and order_of(fmt).stamps_in_order:
             return (self.convicts, self.also)
         return (self.convicts,)
@@ -76,7 +76,7 @@ OLD_KEY_LEFT: Final = KEEPING["old-key-left"]
 
 
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
-    """The mistakes of keepers that can show in a format."""
+    """The mistakes of keepers that can show in a format, because it has what they need."""
     order = order_of(fmt)
     return tuple(mistake for mistake in KEEPING.values() if order.has(mistake.needs))
 
@@ -95,7 +95,9 @@ class Record:
 
 
 def batches(group: Group) -> list[list[Record]]:
-    """The messages of all streams, stage by stage."""
+    """The messages of all streams of a group as records with their lane and offset, one list for
+    each stage.
+    """
     ends = Counter[int]()
     stages: list[list[Record]] = []
     for stage in range(STAGES):
@@ -195,8 +197,8 @@ class Keeper:
         self._apply_statements()
 
     def _version(self, record: Record, change: Change) -> Version:
-        """What orders a change among the changes of its key: the numbers in its position, or its
-        commit time.
+        """The value by which a change is ordered among the changes of its key: the numbers in its
+        position, or its commit time; with some mistakes another one.
         """
         if self.mistake is ORDERED_BY_TIMESTAMP:
             return (record.stamp,)
@@ -295,19 +297,23 @@ class Keeper:
         return KeyEvent((table, key), state)
 
     def _images(self, change: Change) -> tuple[Texts | None, Texts | None]:
-        """The row before and after a change."""
+        """The texts of the row before and after a change, by column."""
         output_row = row_of_change(change, 1)
         return output_row.before, output_row.after
 
     def _newness(self, state: KeptRow) -> tuple[Any, ...]:
-        """A sort key for states of one key: the newest has the highest."""
+        """The sort key by which the newest of several states of one row is found: the newest has
+        the highest.
+        """
         if self.mistake is LAST_ARRIVAL_WINS:
             _, offset, row_number, _ = state.tie
             return (offset, row_number)
         return (state.version, state.tie)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
-        """Keeps the newest state of each key."""
+        """Merges the events of a batch into the tables: of each key the newest state stays, unless
+        the keeper's mistake has it otherwise.
+        """
         if self.mistake is OLD_KEY_LEFT:
             events = _without_deletes_of_moves(events)
         if self.mistake is UNKNOWN_ROWS_DROPPED:
@@ -364,7 +370,7 @@ class Keeper:
         return replace(state, image=image)
 
     def tables(self) -> KeptTables:
-        """The tables in the form in which the check of streams reads them."""
+        """The kept tables in the form in which the judge of streams reads them."""
         rows_of_tables: dict[str, list[tuple[tuple[str, ...], Texts]]] = defaultdict(list)
         for ((_, table), key), states in self.rows.items():
             key_texts = tuple(map(str, key))

@@ -73,7 +73,9 @@ def reasons(table: ReasonTable) -> tuple[Reason, ...]:
 
 
 def find_reason(table: ReasonTable, place: str) -> str:
-    """The reason that a table gives for the place `FORMAT/OPERATOR/LEVEL`, or ""."""
+    """The reason that a table of reasons.toml gives for an operator in a format at a level
+    (`FORMAT/OPERATOR/LEVEL`); "" if it gives none.
+    """
     for reason in reasons(table):
         if any(fnmatchcase(place, glob) for glob in reason.globs):
             return reason.why
@@ -115,7 +117,10 @@ class Measured:
 
     @property
     def answer(self) -> Answer:
-        """What became of it."""
+        """What became of the operator: convicted by a MUST rule that names its fault, by one that
+        misleads, by weaker rules, by none, or without any effect; and whether a reason explains
+        that.
+        """
         must_rules = self.must_rules
         if not self.changed_cases:
             return Answer.IMPOSSIBLE if self.reason("impossible") else Answer.UNTRIED
@@ -241,7 +246,9 @@ def _measure_operator(
 def _broken_laws(
     judge: Judge, operator: Operator, cover: Sequence[AnsweredCase]
 ) -> Iterator[tuple[AnsweredCase, str]]:
-    """The laws of readings that the operator breaks on these cases, each with a case of it."""
+    """The laws of readings that a decoder with the operator's fault breaks on these cases, each
+    with one of the cases.
+    """
     by_id = {answered.case.id: answered for answered in cover}
     readings = Readings(judge)
     for answered in cover:
@@ -295,7 +302,7 @@ class Rate:
 
 
 def count_answers(measured: Sequence[Measured]) -> Rate:
-    """The rate of a format."""
+    """How many operators of a format were convicted, misled, missed and so on."""
     counts = Counter(operator_measure.answer for operator_measure in measured)
     return Rate(
         named=counts[Answer.CONVICTED],

@@ -30,21 +30,23 @@ _HOUR: Final = 3_600_000_000
 
 
 def _raise_on_unreadable(_request: Request, answer: Placed) -> Placed:
-    """A breach: the call raises if one of its messages is unreadable."""
+    """A decoder that breaks a law: it raises if one of the call's messages is unreadable."""
     if any(output_row.kind == Kind.CORRUPT for _, output_row in answer):
         raise DecodeRaised("malformed record")
     return answer
 
 
 def _raise_on_no_rows(_request: Request, answer: Placed) -> Placed:
-    """A breach: a call that has no rows raises."""
+    """A decoder that breaks a law: it raises in a call that gives no rows."""
     if not answer:
         raise DecodeRaised("no record to tell the schema of")
     return answer
 
 
 def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
-    """A breach: each row comes a second time, with an offset at which the call has no message."""
+    """A decoder that breaks a law: it returns each row a second time, with an offset that no
+    message of the call has.
+    """
     return [
         *answer,
         *(
@@ -55,7 +57,7 @@ def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
 
 
 def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
-    """A breach: the CORRUPT row of an unreadable message has no offset."""
+    """A decoder that breaks a law: its CORRUPT rows of unreadable messages have NULL as offset."""
     return [
         ((*place[:2], None if output_row.kind == Kind.CORRUPT else place[2]), output_row)
         for place, output_row in answer
@@ -63,8 +65,8 @@ def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
 
 
 def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
-    """A breach: offsets are cast to 32 bits, which shows only in the environment that raises the
-    offsets of the records (FIRST_OFFSET).
+    """A decoder that breaks a law: it casts offsets to 32 bits, which shows only in the environment
+    that raises the offsets of the records (FIRST_OFFSET).
     """
     first = int(request.conf.get(FIRST_OFFSET, 0))
 
@@ -75,8 +77,9 @@ def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
 
 
 def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
-    """A breach: of the rows of messages with the same offset in several partitions only the last is
-    left, which shows only in the environment with few messages in a partition (IN_PARTITION).
+    """A decoder that breaks a law: it returns one row for messages of several partitions with the
+    same offset, which shows only in the environment with few messages in a partition
+    (IN_PARTITION).
     """
     records_of_partition = int(request.conf.get(IN_PARTITION, 0))
     if not records_of_partition:
@@ -90,7 +93,9 @@ def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
 
 
 def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:
-    """A breach: every row has the table that is the last by name among those of the call."""
+    """A decoder that breaks a law: all its rows of a call have the same table's name, the last by
+    alphabet.
+    """
     last = max((output_row.fields.get("table") or "" for _, output_row in answer), default="")
     return [
         (place, replace(output_row, fields={**output_row.fields, "table": last}))
@@ -99,7 +104,7 @@ def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:
 
 
 def _time_of_the_session(request: Request, answer: Placed) -> Placed:
-    """A breach: commit times are read in the zone of the session."""
+    """A decoder that breaks a law: it reads commit times in the time zone of the session."""
     if request.conf.get(_ZONE, "UTC") == "UTC":
         return answer
     return [
@@ -141,7 +146,7 @@ _TYPES: Final[Mapping[str, pa.DataType]] = {
 
 
 def _arrow(answer: Placed) -> pa.Table:
-    """The rows as the Arrow table that an engine returns."""
+    """Rows with their places as the Arrow table that an engine returns for a decode call."""
 
     def items(mapping: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
         return None if mapping is None else list(mapping.items())
@@ -161,6 +166,7 @@ def _arrow(answer: Placed) -> pa.Table:
 
 
 def _finished(value: Any) -> Future[Any]:
+    """A future that already has this result."""
     future: Future[Any] = Future()
     future.set_result(value)
     return future
@@ -195,7 +201,9 @@ class Memory:
         """Nothing to stop."""
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """The right rows of the asked places, after the breach."""
+        """Answers a decode call at once, with the right rows of the requested messages as the wrong
+        decoder changes them.
+        """
         answer: Placed = []
         for topic, partition, low, high in request.ranges:
             for offset in range(low, high + 1):

@@ -84,8 +84,8 @@ class _Stage:
     broken: dict[str, Broken] = field(default_factory=dict)
 
     def broken_alone(self, name: str) -> Broken:
-        """What an operator breaks alone; nothing if what it does to a message depends on the
-        message before, which is not judged here.
+        """Where a decoder with this operator's fault alone breaks rules; nothing if the operator
+        depends on the message before, which is not judged here.
         """
         if name not in self.broken:
             operator = OPERATORS[name]
@@ -96,7 +96,7 @@ class _Stage:
         return self.broken[name]
 
     def judge_operators(self, operators: Iterable[Operator]) -> FormatResult:
-        """The result of a decoder that has the faults of all these operators."""
+        """The result of a decoder that has the faults of all these operators at once."""
         altered: list[Sequence[Rows] | None] = []
         for answered in self.cover:
             rows_of_messages = _apply_operators(answered, operators)
@@ -121,7 +121,7 @@ def _depends_on_message_before(operator: Operator, answered: AnsweredCase) -> bo
 
 
 def _broken_places(result: FormatResult) -> Broken:
-    """Where the cases break rules that bind."""
+    """The places (case, message, row ...) at which the result has findings on MUST rules."""
     must = {
         rule_result.rule.id
         for rule_result in result.rules
@@ -143,8 +143,9 @@ def _apply_operators(answered: AnsweredCase, operators: Iterable[Operator]) -> S
 def draw_stacks(
     bench: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS
 ) -> Iterator[Stack]:
-    """So many stacks of operators, half of each level. `convicted` has the names of the operators
-    that a MUST rule convicts, by level. A stack that TRIES draws do not give is left out.
+    """Draws `number` stacks of operators, half of them at each level, from those that a MUST rule
+    convicts (`convicted` has their names by level). A stack for which TRIES draws are not enough is
+    left out.
     """
     chance = random.Random(f"stacks {bench.fmt.name} {seed}")
     stages = {level: _Stage(bench, level, bench.spread(level, CASES)) for level in (1, 2)}
@@ -158,8 +159,8 @@ def draw_stacks(
 def _draw_stack(
     stage: _Stage, convicted_names: Sequence[str], size: int, chance: random.Random
 ) -> Stack | None:
-    """A stack of that size; None if too few operators break different cases, one cannot read the
-    rows that another altered, or the verdict hides one.
+    """Draws one stack of `size` operators that can be told apart; None if too few break different
+    cases, one cannot read the rows that another altered, or the verdict hides one.
     """
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(convicted_names), len(convicted_names)):
@@ -191,8 +192,8 @@ def _shows_operator(alone: Mapping[str, Broken], name: str, together: Broken) ->
 
 
 def _differ(broken: Broken, other_broken: Broken) -> bool:
-    """Whether each breaks some cases where the other breaks nothing: the same mistake twice is
-    one.
+    """Whether two operators are different enough for one stack: each breaks cases that the other
+    does not break.
     """
     return (
         len(_case_ids(broken - other_broken)) >= _LEAST

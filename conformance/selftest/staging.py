@@ -77,13 +77,15 @@ def _changes_of_case(case: Case) -> list[Change]:
 
 
 def is_unreadable(case: Case) -> bool:
-    """Whether the case is one unreadable message, and not one for which any rows will do."""
+    """Whether the case consists of one malformed message for which a CORRUPT row is owed, and no
+    other rows are right too.
+    """
     changes = _changes_of_case(case)
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
 def messages_of_calls(calls: Iterable[Call]) -> Iterator[Message]:
-    """Every message of every case of some calls."""
+    """All messages of the cases of some decode calls."""
     for call in calls:
         for case in call.cases:
             for written in case.written:
@@ -114,7 +116,9 @@ def stage_cases(
 
 
 def right_rows_by_place(bench: Bench, prepared: Prepared) -> dict[Place, tuple[OutputRow, ...]]:
-    """The right rows of the cases of level one, by place."""
+    """The rows that a right decoder returns for the cases of level one, by the places of their
+    messages.
+    """
     rows_by_place: dict[Place, tuple[OutputRow, ...]] = {}
     for call in prepared.calls:
         for case in call.cases if call.level == 1 else ():
@@ -171,7 +175,9 @@ def _is_convicted(result: CaseResult, rule_id: str) -> bool:
 def judge_cases(
     engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case], judge: Judge
 ) -> list[CaseResult]:
-    """The results of some cases of a call; of a message that was not sent there are no rows."""
+    """Decodes some cases of a call with the engine and returns the judge's results; a message that
+    was not sent has no rows.
+    """
     places_of_cases = {
         case.id: [prepared.places.get(id(written.message)) for written in case.written]
         for case in cases
@@ -264,7 +270,7 @@ def _results_of_changing(
 def _results_of_findings(
     findings: Iterable[Finding], cases: Iterable[Case], judge: Judge
 ) -> list[CaseResult]:
-    """A result for each finding."""
+    """The results of the cases that have these findings, as a list for the check of a liar."""
     case_by_id = {case.id: case for case in cases}
     results: list[CaseResult] = []
     for finding in findings:

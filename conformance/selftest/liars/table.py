@@ -60,8 +60,8 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line. `does` is the name of an operator of the catalogue, or the name of a
-    general operator with its arguments. It changes only rows that fulfil `conditions`.
+    """The operator of a liar, from its line in a table: an operator of the catalogue by name, or
+    general words with their arguments. It changes only rows that fulfil `conditions`.
     """
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
@@ -140,8 +140,8 @@ def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: for each line, one for every rule of the format that the line
-    names.
+    """The liars of a format: each line of the tables gives one liar for every rule of the format
+    that it names.
     """
     rule_ids = tuple(dict.fromkeys(_rules_by_name(fmt).values()))
     liars_of_format: list[Liar] = []

@@ -161,8 +161,8 @@ or with two values exchanged; the last part first.
 
 
 def respell(spellings: Mapping[str, str]) -> Alter:
-    """Replaces spellings in a JSON text: an escape by another escape or by its character, or a
-    character by an escape.
+    """A way to alter a message: in its JSON text spells an escape as another escape or as its
+    character, or a character as an escape.
     """
     characters = re.escape("".join(name for name in spellings if len(name) == 1))
     token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{characters}]' if characters else ''}")
@@ -196,7 +196,7 @@ escape; and the other way round.
 
 
 def _drop_headers(*names: str) -> Alter:
-    """Removes the headers of these names."""
+    """A way to alter a message: removes its headers of these names."""
 
     def alter(message: Message) -> Message:
         headers = tuple(header for header in message.headers if header[0] not in names)
@@ -206,7 +206,7 @@ def _drop_headers(*names: str) -> Alter:
 
 
 def _replace_head(head: str) -> Alter:
-    """Overwrites the first bytes of a message's value with `head`."""
+    """A way to alter a message: overwrites the first bytes of its value with `head`."""
     first = head.encode("latin-1")
     return lambda message: replace(
         message, value=message.value and first + message.value[len(first) :]

@@ -156,8 +156,8 @@ def _fact_names(profile: Any) -> list[str]:
 
 
 def _with_facts(profile: Any, table: Mapping[str, Any]) -> Any:
-    """The profile, or a part of it, with the facts of the TOML table. Raises UsageError for a fact
-    that it does not have.
+    """A profile, or a part of one, with the facts that the lie changes, as the TOML table gives
+    them. Raises UsageError for a fact that it does not have.
     """
     facts = _fact_names(profile)
     return _replace_facts(
@@ -170,7 +170,9 @@ def _with_facts(profile: Any, table: Mapping[str, Any]) -> Any:
 
 
 def _replace_facts(profile: Any, values: Mapping[str, Any]) -> Any:
-    """The profile, or a part of it, with other values. Raises UsageError if it has them already."""
+    """A profile, or a part of one, with other values. Raises UsageError if it has these values
+    already, since the lie would change nothing.
+    """
     lying = replace(profile, **values)
     if lying == profile:
         raise UsageError(f"{', '.join(values)}: the honest profile has no other value.")

@@ -29,15 +29,15 @@ _ALTERS: Final = {**rows.ALTERS, **misread.ALTERS}
 
 
 def _globs(words: str) -> Iterator[str]:
-    """The globs of rules in a line of catalogue.toml; a word of its table `apt` stands for a list
-    of globs.
+    """The globs of rule ids that a line of catalogue.toml names; a word of its table `apt` stands
+    for several globs.
     """
     for word in words.split():
         yield from _globs(_FILE.data["apt"][word]) if word in _FILE.data["apt"] else (word,)
 
 
 def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
-    """The globs of the rules that name a fault in values of these types."""
+    """The globs of those rules that rightly name a fault in the values of these types."""
     globs: list[str] = []
     for logical in logicals:
         globs += _globs(_FILE.data["values"][logical])
@@ -45,7 +45,7 @@ def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
 
 
 def _row_operators() -> Iterator[Operator]:
-    """The operators on rows, images and envelopes."""
+    """The operators without arguments that change whole rows, images or envelope fields, by name."""
     for part, levels in _LEVELS.items():
         for place, name, table in _FILE.entries(part):
             with naming_place(f"{place}: {name}"):
@@ -58,7 +58,7 @@ def _row_operators() -> Iterator[Operator]:
 
 
 def _cell_operators() -> Iterator[Operator]:
-    """The operators on cells, named by the group of types and the change."""
+    """The operators that change cells, one for each group of types and each change, by name."""
     for group in cells.GROUPS:
         changes = dict(group.changes)
         for place, name, call in _FILE.entries(f"cells.{group.name}"):

@@ -64,15 +64,20 @@ bytes_change: Final = partial(_change_of_python_type, bytes)
 
 
 def _change_of_whole_matches(expression: str, change: Callable[[str], str | None]) -> CellChange:
-    """Changes the texts of which the expression matches all; None makes NULL of one."""
+    """A change of cells that are texts which the expression matches as a whole; a `change` that
+    returns None makes them NULL.
+    """
     regex = compile_pattern(expression, flags=re.DOTALL)
     return text_change(lambda value: change(value) if regex.fullmatch(value) else value)
 
 
 def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
-    """Changes numbers: typed ones, and texts that are numbers. Infinity and NaN stay."""
+    """A change of cells that are numbers, as typed values or as texts of numbers; Infinity and NaN
+    stay.
+    """
 
     def apply(type: SourceType, value: Any) -> Any:
+        """The changed number; a cell that is no finite number stays."""
         if isinstance(value, str):
             return apply_to_text(type, value)
         is_number = isinstance(value, int | Decimal | float) and not isinstance(value, bool)
@@ -99,7 +104,7 @@ def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
 
 
 def _change_of_typed_values(change: Callable[[Any], Any], *kinds: type) -> CellChange:
-    """Changes typed values (level two) of these Python types; texts stay."""
+    """A change of typed cells (level two) whose values are of these Python types; texts stay."""
     return lambda _type, value: (
         change(value) if isinstance(value, kinds) and not isinstance(value, str) else value
     )
@@ -136,9 +141,12 @@ def round_to_single(number: float) -> float:
 
 
 def _round_to_digits(count: int) -> Callable[[SourceType, Any], Any]:
-    """Rounds a number to so many digits in all."""
+    """A change of numbers: each is rounded to `count` significant digits."""
 
     def round_number(_type: SourceType, number: Any) -> Any:
+        """The number rounded to `count` significant digits, of the same Python type; a Decimal that
+        loses nothing stays.
+        """
         digits = f"{number:.{count}g}"
         if isinstance(number, float):
             return type(number)(digits)
@@ -148,7 +156,7 @@ def _round_to_digits(count: int) -> Callable[[SourceType, Any], Any]:
 
 
 def _cut_decimal_places(places: int) -> Callable[[SourceType, Any], Any]:
-    """Cuts off the digits of a Decimal behind so many places after the point."""
+    """A change of DECIMAL cells: digits behind so many decimal places are cut off."""
 
     def cut(_type: SourceType, number: Any) -> Any:
         """The Decimal without its digits behind `places` places; a number of another Python type,
@@ -167,7 +175,7 @@ _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
 
 
 def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
-    """Changes a text that is a date with a time, or the microseconds of a typed one. What a
+    """A change of cells that are dates with a time, as texts or as microseconds. What Python's
     datetime cannot hold, such as a zero date, stays.
     """
 
@@ -197,6 +205,7 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
         return f"{changed.year:04d}-{changed.month:02d}-{changed.day:02d}{separator}{clock}"
 
     def apply_to_micros(micros: int) -> int:
+        """The changed moment in microseconds since 1970-01-01."""
         epoch = dt.datetime(1970, 1, 1)
         changed = change(epoch + dt.timedelta(microseconds=micros))
         return (changed - epoch) // dt.timedelta(microseconds=1)
@@ -205,23 +214,31 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
 
 
 def _late_in_the_spring_gap(moment: dt.datetime) -> dt.datetime:
-    """An hour later from 2 to 3 o'clock on 10 March, which clocks in the USA left out in 2024."""
+    """The moment as a decoder in the USA may read it that takes it for local time: an hour later
+    between 2 and 3 o'clock on 10 March, the hour that clocks left out in 2024.
+    """
     in_gap = (moment.month, moment.day, moment.hour) == (3, 10, 2)
     return moment + dt.timedelta(hours=1) if in_gap else moment
 
 
 def _late_in_summer(moment: dt.datetime) -> dt.datetime:
-    """An hour later from April to October, as if summer time had been added."""
+    """The moment as a decoder may read it that adds summer time: an hour later from April to
+    October.
+    """
     return moment + dt.timedelta(hours=1) if 4 <= moment.month <= 10 else moment
 
 
 def _late_on_the_autumn_day(moment: dt.datetime) -> dt.datetime:
-    """An hour later on 3 November, when clocks in the USA were put back in 2024."""
+    """The moment as a decoder may read it that is wrong on one day: an hour later on 3 November,
+    when clocks in the USA were put back in 2024.
+    """
     return moment + dt.timedelta(hours=1) if (moment.month, moment.day) == (11, 3) else moment
 
 
 def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
-    """Changes a text that is a date, or a typed one. What a date cannot hold stays."""
+    """A change of cells that are dates, as texts or typed values. What Python's date cannot hold
+    stays.
+    """
 
     def apply(_type: SourceType, value: Any) -> Any:
         """The changed text or date, None for NULL; a value of another Python type, or one that a
@@ -249,11 +266,12 @@ def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
 
 
 def clock_change(change: Callable[[int], int | None]) -> CellChange:
-    """Changes the microseconds of a TIME: of a typed one, or of a text, whose fraction keeps its
-    number of digits.
+    """A change of cells that are TIMEs, as microseconds or as texts; a text keeps its number of
+    fraction digits.
     """
 
     def apply(_type: SourceType, value: Any) -> Any:
+        """The changed TIME; a cell that is neither a text nor an integer stays."""
         if isinstance(value, str):
             return apply_to_text(value)
         return change(value) if type(value) is int else value
@@ -293,8 +311,8 @@ def toward_zero(micros: int, unit: int) -> int:
 
 
 def _document_change(change: Callable[[Any], Any]) -> CellChange:
-    """Changes the document of a JSON text; a text that is none stays, and so does the spelling of
-    a document that the change leaves alone.
+    """A change of cells that are texts of JSON: of the parsed document. A text that is no JSON
+    stays, and so does the spelling of a document that the change leaves alone.
     """
 
     def apply(_type: SourceType, value: Any) -> Any:
@@ -317,7 +335,9 @@ def _document_change(change: Callable[[Any], Any]) -> CellChange:
 
 
 def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
-    """Changes every part of a JSON document, the innermost first."""
+    """A change of cells that are texts of JSON: `change` is applied to every part of the document,
+    the innermost first.
+    """
 
     def walk(value: Any) -> Any:
         """The document with `change` applied to each member and item, then to the whole."""
@@ -332,11 +352,14 @@ def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
 
 
 def _lossy_json(value: Any) -> Any:
+    """A number of a JSON document as a decoder leaves it that reads integers as doubles; other
+    values stay.
+    """
     return int(float(value)) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _unescape(value: str) -> str:
-    """JSON's escapes replaced by their characters once more than is right."""
+    """The text as a decoder leaves it that unescapes JSON once too often."""
     character_of = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "/": "/"}
     value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
     return re.sub(r'\\([ntr\\"/])', lambda match: character_of[match[1]], value)

@@ -83,6 +83,7 @@ def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
 
 
 def _row_fulfils(output_row: OutputRow, conditions: Patterns, context: MessageContext) -> bool:
+    """Whether a row fulfils all conditions on rows of an operator."""
     return all(
         _row_fulfils_one(output_row, about, expression, context)
         for about, expression in conditions.items()
@@ -114,9 +115,10 @@ def _column_names(output_row: OutputRow) -> list[str]:
 
 
 def _on_each_row(change: RowAlter) -> Alter:
-    """Changes each row of a message into any number of rows."""
+    """The operator that replaces each row of a message by the rows that `change` makes of it."""
 
     def alter(output_rows: Rows, context: MessageContext) -> Rows:
+        """The rows that `change` makes of each row of a message, in order."""
         altered: list[OutputRow] = []
         for output_row in output_rows:
             altered += change(output_row, context)
@@ -126,7 +128,9 @@ def _on_each_row(change: RowAlter) -> Alter:
 
 
 def _with_part(output_row: OutputRow, name: str, value: Any) -> OutputRow:
-    """The row with another value of a part: `row`, `kind`, `op`, `error`, an image, or a field."""
+    """The row with another value in one part: its `row` number, `kind`, `op`, `error`, an image, or
+    a field of the envelope.
+    """
     if hasattr(output_row, name):
         return replace(output_row, **{name: value})
     return replace(output_row, fields={**output_row.fields, name: value})
@@ -138,7 +142,9 @@ def _part_of(output_row: OutputRow, name: str) -> Any:
 
 
 def _as_kind(kind: str) -> Alter:
-    """Says that each change is of another kind; as a row, it is an INSERT without columns."""
+    """An operator: every change is of kind `kind`; one that becomes a ROW is an INSERT without
+    columns.
+    """
     is_row = kind == Kind.ROW
     images = {"op": "INSERT", "before": None, "after": {}} if is_row else _NO_IMAGES
     error = "refused" if kind == Kind.CORRUPT else None
@@ -152,11 +158,12 @@ def _row_twice(output_row: OutputRow, _context: MessageContext) -> Iterable[Outp
 
 
 def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
-    """Gives a part of each row another value, computed from the row. A row for which it is the very
-    same object comes back unchanged.
+    """An operator: a part of each row gets a value that `new_value` computes from the row. If that
+    is the very same object, the row comes back unchanged.
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
+        """The row with the new value of the part; the row itself if the value is the same object."""
         value = new_value(output_row)
         is_same = value is _part_of(output_row, name)
         return [output_row if is_same else _with_part(output_row, name, value)]
@@ -170,6 +177,7 @@ def _null_parts(*names: str) -> Alter:
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
+        """The row with NULL in each of the parts."""
         for name in names:
             output_row = _with_part(output_row, name, None)
         return [output_row]
@@ -178,16 +186,21 @@ def _null_parts(*names: str) -> Alter:
 
 
 def _fill_part(name: str, source: str) -> Alter:
-    """Gives a part that is NULL or empty the value of another part."""
+    """An operator: a part of a row that is NULL or empty gets the value of another part."""
     return _set_part(
         name, lambda output_row: _part_of(output_row, name) or _part_of(output_row, source)
     )
 
 
 def _join_parts(name: str, *parts: str) -> Alter:
-    """Gives a part the values of others with dots between; a row without fields stays."""
+    """An operator: a part of each row gets the values of other parts, joined by dots; a row without
+    fields stays.
+    """
 
     def joined(output_row: OutputRow) -> Any:
+        """The values of the other parts joined by dots; for a row without fields the part's own
+        value.
+        """
         if not output_row.fields:
             return _part_of(output_row, name)
         return ".".join(_part_of(output_row, part) or "" for part in parts)
@@ -196,19 +209,21 @@ def _join_parts(name: str, *parts: str) -> Alter:
 
 
 def _replace_matches(expression: str, replacement: str, flags: int = 0) -> Callable[[str], str]:
-    """Replaces what matches the expression in a text."""
+    """A change of texts: each match of the regular expression is replaced."""
     regex = compile_pattern(expression, replacement, flags)
     return lambda value: regex.sub(replacement, value)
 
 
 def _null_whole_matches(expression: str) -> Callable[[str], str | None]:
-    """NULL for the texts of which the expression matches all."""
+    """A change of texts: one that the regular expression matches as a whole becomes NULL."""
     regex = compile_pattern(expression)
     return lambda value: None if regex.fullmatch(value) else value
 
 
 def _change_texts_in(value: Any, change: Callable[[str], str]) -> Any:
-    """Changes a text, or the texts in a list or in the values of a map."""
+    """The value with `change` applied to it if it is a text, or to the texts in a list or the
+    values of a map; other values stay.
+    """
     match value:
         case str():
             return change(value)
@@ -224,7 +239,7 @@ def _change_text_field(name: str, change: Callable[[str], str]) -> Alter:
 
 
 def _change_number_field(name: str, change: Callable[[int], int]) -> Alter:
-    """Changes a field that is a number; NULL stays."""
+    """An operator: `change` is applied to a field of the envelope that is a number; NULL stays."""
 
     def changed(output_row: OutputRow) -> int | None:
         number = _part_of(output_row, name)
@@ -239,7 +254,9 @@ def _through_a_double(value: Any) -> Any:
 
 
 def _change_cell_text(value: Any, change: Callable[[str], Any]) -> Any:
-    """Changes a cell that is a text, at either level; None makes it NULL."""
+    """The cell with `change` applied to its text, at either level; NULL if that gives None. A cell
+    that is no text stays.
+    """
     if isinstance(value, Typed):
         changed = _change_cell_text(value.value, change)
         return None if changed is None else Typed(value.family, changed)
@@ -253,7 +270,7 @@ def _is_of_type(cells: Mapping[str, Cell], column: str, type_name: str) -> bool:
 
 
 def _on_each_cell(change: CellOfColumnChange) -> Alter:
-    """Changes each cell of both images."""
+    """An operator: `change` is applied to each cell in both images of each row."""
     return on_images(
         lambda image, cells, _context: {
             column: change(column, value, cells) for column, value in image.items()
@@ -262,7 +279,9 @@ def _on_each_cell(change: CellOfColumnChange) -> Alter:
 
 
 def _on_cells_of_type(type_name: str, change: Callable[[Any], Any]) -> Alter:
-    """Changes each cell of a logical type, or of a source type, of that name."""
+    """An operator: `change` is applied to each cell of the logical type, or of the source type, of
+    this name.
+    """
     return _on_each_cell(
         lambda column, value, cells: (
             change(value) if _is_of_type(cells, column, type_name) else value
@@ -276,7 +295,9 @@ def _change_cell_texts(change: Callable[[str], Any]) -> Alter:
 
 
 def _replace_in_cells(type: str, expression: str, replacement: str) -> Alter:
-    """Replaces what matches the expression in the texts of cells of a type."""
+    """An operator: in the texts of cells of a type each match of the regular expression is
+    replaced.
+    """
     change = _replace_matches(expression, replacement, re.DOTALL)
     return _on_cells_of_type(type, lambda value: _change_cell_text(value, change))
 
@@ -286,14 +307,14 @@ def _as_text(value: Any) -> Any:
 
 
 def _lose_columns(expression: str) -> Alter:
-    """Makes the cells NULL in whose column's name the expression matches."""
+    """An operator: cells whose column's name the regular expression matches are NULL."""
     regex = compile_pattern(expression)
     return _on_each_cell(lambda column, value, _cells: None if regex.search(column) else value)
 
 
 def _rename_columns(change: Callable[[str], str]) -> Alter:
-    """Other column names in the images of level one. At level two, whose columns are those of the
-    requested table, a column that has another name is NULL.
+    """An operator: columns have other names. At level one the images get them; at level two, where
+    columns are those of the requested table, a renamed column is NULL.
     """
 
     def rename(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
@@ -306,7 +327,7 @@ def _rename_columns(change: Callable[[str], str]) -> Alter:
 
 
 def _replace_nulls(replacement: str) -> Alter:
-    """Writes a text for each NULL."""
+    """An operator: each NULL in an image is this text."""
 
     def fill(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
         filler = replacement if context.case.level == 1 else Typed("string", replacement)
@@ -397,6 +418,7 @@ def alter_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
     steps = [call_named(call, "operator", WORDS, ARGUMENTS) for call in calls]
 
     def alter(output_rows: Rows, context: MessageContext) -> Rows:
+        """The rows of a message after all steps of the entry, applied one after the other."""
         for step in steps:
             output_rows = step(output_rows, context)
         return output_rows

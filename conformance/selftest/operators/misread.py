@@ -45,7 +45,7 @@ _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
 
 
 def _drop_decimal_point(type: SourceType, number: Any) -> Any:
-    """The unscaled number of a DECIMAL: 150 for 1.50 in a decimal(5,2)."""
+    """A DECIMAL as a decoder reads it that forgets the scale: 150 for 1.50 in a decimal(5,2)."""
     unscaled = Decimal(number).scaleb(type.scale or 0)
     if unscaled.adjusted() > _DIGITS:
         return number
@@ -53,7 +53,9 @@ def _drop_decimal_point(type: SourceType, number: Any) -> Any:
 
 
 def _digits_of_base64(type: SourceType, number: Any) -> Any:
-    """A DECIMAL whose unscaled bytes in base64 happen to be digits, read as that number."""
+    """A DECIMAL as a decoder reads it that takes the base64 of its bytes for a number where it
+    consists of digits; any other stays.
+    """
     unscaled = int(_drop_decimal_point(type, number))
     size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
     encoded = base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
@@ -61,32 +63,36 @@ def _digits_of_base64(type: SourceType, number: Any) -> Any:
 
 
 def _guess_unit(micros: int) -> int:
-    """A moment whose number of milliseconds has fewer than 12 digits, taken for one of seconds."""
+    """A moment as a decoder reads it that guesses the unit by size: milliseconds of fewer than 12
+    digits are taken for seconds.
+    """
     return micros * 1000 if abs(micros) // 1000 < 100_000_000_000 else micros
 
 
 def _a_month_late(day: dt.date) -> dt.date:
-    """The day a month later, as of a month that is counted from zero."""
+    """A date as a decoder reads it that counts months from zero: a month later."""
     year = day.year + 1 if day.month == 12 else day.year
     return day.replace(year=year, month=day.month % 12 + 1, day=min(day.day, 28))
 
 
 def _reverse_bytes(type: SourceType, number: Any) -> Any:
-    """A BIT whose bytes are read in little-endian order."""
+    """A BIT as a decoder reads it that takes the bytes in little-endian order."""
     size = ((type.length or 1) + 7) // 8
     # Some releases show the bits of a BIT(64) as a negative number.
     return int.from_bytes((int(number) % (1 << 8 * size)).to_bytes(size, "big"), "little")
 
 
 def _digits_as_bits(_type: SourceType, number: Any) -> Any:
-    """The number whose bits are the leading digits 0 and 1 of the given one: of 101 it is 5."""
+    """A BIT as a decoder reads it that takes the leading digits 0 and 1 of the number for bits: 5
+    for 101.
+    """
     digits = re.match("[01]*", str(number))
     return int(digits[0] or "0", 2) if digits else number
 
 
 def _escape_label(type: SourceType, value: Any) -> Any:
-    """The label of an ENUM's number with a backslash before each comma and backslash; a text or a
-    number without a label stays.
+    """The label of an ENUM as a decoder gives it that escapes commas and backslashes with a
+    backslash; a text, or a number without a label, stays.
     """
     if isinstance(value, str) or not 0 < int(value) <= len(type.members):
         return value
@@ -94,8 +100,8 @@ def _escape_label(type: SourceType, value: Any) -> Any:
 
 
 def _widen_float_text(digits: str) -> str:
-    """A FLOAT with all digits of the double that it is: 1.1 becomes 1.100000023841858. A number
-    that needs no more digits, or is beyond 32 bits, keeps its text.
+    """The text of a FLOAT as a decoder gives it that makes a double of it: 1.1 becomes
+    1.100000023841858. A number that is the same as a double, or is beyond 32 bits, keeps its text.
     """
     try:
         number = float(digits)
@@ -106,14 +112,16 @@ def _widen_float_text(digits: str) -> str:
 
 
 def _mantissa_alone(_type: SourceType, number: Any) -> Any:
-    """The number before the exponent, of a float that is spelled with one: 1.5 of 1.5e+300."""
+    """A float as a decoder reads it that stops at the exponent: 1.5 for 1.5e+300."""
     if not isinstance(number, float) or "e" not in repr(number):
         return number
     return float(f"{number:e}".partition("e")[0])
 
 
 def _keep_encoded_words(value: bytes) -> bytes:
-    """Binary values whose base64 looks like a number or a word are not decoded."""
+    """Bytes as a decoder leaves them that does not decode base64 which looks like a number or a
+    word.
+    """
     encoded = base64.b64encode(value)
     return encoded if re.fullmatch(rb"[0-9]+|[a-z]+", encoded) else value
 
@@ -164,7 +172,9 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
 
 
 def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
-    """The typed image with 1970-01-01 for each zero date, 00:00 where the column has a time."""
+    """The typed image of a decoder that reads each zero date as 1970-01-01 (at 00:00 where the
+    column has a time).
+    """
     zeros = {name: cell.type for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
     first = {
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0)
@@ -174,13 +184,16 @@ def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: Messa
 
 
 def _before_columns_of_all_rows(output_rows: Rows, _context: MessageContext) -> Rows:
-    """Each before image has the columns of all the message's before images, NULL where it has none
-    of its own.
+    """The rows of a decoder that gives each before image the columns of all before images in the
+    message, with NULL for columns of other rows.
     """
     befores = [output_row.before or {} for output_row in output_rows if output_row.op == _UPDATE]
     columns = tuple(dict.fromkeys(chain.from_iterable(befores)))
 
     def widen(output_row: OutputRow) -> OutputRow:
+        """The UPDATE with the columns of all before images in its own before image; other rows
+        stay.
+        """
         before = output_row.before
         if output_row.op != _UPDATE or before is None:
             return output_row
@@ -190,21 +203,21 @@ def _before_columns_of_all_rows(output_rows: Rows, _context: MessageContext) -> 
 
 
 def _missing_as_empty(output_row: OutputRow) -> OutputRow:
-    """An image that a row does not have, as one without columns."""
+    """The row of a decoder that gives an empty image in place of none."""
     if output_row.kind != _ROW:
         return output_row
     return replace(output_row, before=output_row.before or {}, after=output_row.after or {})
 
 
 def _missing_as_nulls(output_row: OutputRow) -> OutputRow:
-    """An UPDATE without a before image, as if all its columns had been NULL."""
+    """The row of a decoder that gives an UPDATE without a before image one of nothing but NULL."""
     if output_row.op != _UPDATE or output_row.before is not None or not output_row.after:
         return output_row
     return replace(output_row, before=dict.fromkeys(output_row.after))
 
 
 def _null_row_as_no_image(output_row: OutputRow) -> OutputRow:
-    """An image with nothing but NULL, as if the row had none."""
+    """The row of a decoder that gives no image in place of one with nothing but NULL."""
     if output_row.kind != _ROW:
         return output_row
     return replace(
@@ -215,6 +228,7 @@ def _null_row_as_no_image(output_row: OutputRow) -> OutputRow:
 
 
 def _unless_all_null(image: Image | None) -> Image | None:
+    """The image; None in place of one with nothing but NULL."""
     if image is None or all(value is None for value in image.values()):
         return None
     return image
@@ -225,12 +239,17 @@ def _on_each_image(change: Callable[[Image], Image]) -> Alter:
 
 
 def _columns_of_message_before(output_rows: Rows, context: MessageContext) -> Rows:
-    """The values of an image under the columns that the message before had, if it had as many."""
+    """The rows of a decoder that keeps the column names of the message before, if that had as many
+    columns.
+    """
     columns = next(
         (tuple(row_before.after) for row_before in context.before if row_before.after), ()
     )
 
     def rename_columns(output_row: OutputRow) -> OutputRow:
+        """The row with its values under the column names of the message before; a row with another
+        number of columns stays.
+        """
         if not output_row.after or len(output_row.after) != len(columns):
             return output_row
         return replace(output_row, after=dict(zip(columns, output_row.after.values(), strict=True)))
@@ -239,7 +258,9 @@ def _columns_of_message_before(output_rows: Rows, context: MessageContext) -> Ro
 
 
 def _columns_known_before(output_rows: Rows, context: MessageContext) -> Rows:
-    """Only the columns that the message before had, if it is of the same table."""
+    """The rows of a decoder that knows only the columns of the message before, if that is of the
+    same table.
+    """
     columns_before: set[str] = set()
     for row_before in context.before:
         columns_before |= {*(row_before.before or ()), *(row_before.after or ())}
@@ -260,7 +281,9 @@ def _columns_known_before(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _types_of_image_columns(types: Mapping[str, str], output_row: OutputRow) -> Mapping[str, str]:
-    """The types of the columns that a row's image has, no others."""
+    """The field `types` of a decoder that gives only the types of columns which the row's image
+    has.
+    """
     if output_row.kind != _ROW:
         return types
     image = output_row.after or output_row.before or ()
@@ -268,7 +291,7 @@ def _types_of_image_columns(types: Mapping[str, str], output_row: OutputRow) -> 
 
 
 def _columns_as_keys(output_row: OutputRow) -> OutputRow:
-    """Every column as a key column."""
+    """The row of a decoder that takes every column for a key column."""
     image = output_row.after if output_row.after is not None else output_row.before
     columns = list(image) if image else list(output_row.fields.get("types") or ())
     return (
@@ -279,7 +302,7 @@ def _columns_as_keys(output_row: OutputRow) -> OutputRow:
 
 
 def _first_column_as_key(output_row: OutputRow) -> OutputRow:
-    """The first column as the key of a row without one."""
+    """The row of a decoder that takes the first column for the key, where the row has none."""
     columns: Sequence[str] = list(output_row.fields.get("types") or ())
     if output_row.fields.get("keys") or not columns:
         return output_row
@@ -287,7 +310,9 @@ def _first_column_as_key(output_row: OutputRow) -> OutputRow:
 
 
 def _row_beside_the_refusal(output_rows: Rows, context: MessageContext) -> Rows:
-    """A refused message has an INSERT of nothing but NULL, too."""
+    """The rows of a decoder that returns, beside the CORRUPT row of an unreadable message, an
+    INSERT of nothing but NULL.
+    """
     if not output_rows or output_rows[0].kind != Kind.CORRUPT.value:
         return output_rows
     columns = context.case.tables[0].columns if context.case.tables else ()
@@ -297,7 +322,9 @@ def _row_beside_the_refusal(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _drop_repeated_rows(output_rows: Rows, context: MessageContext) -> Rows:
-    """Without the rows whose op, table and images are those of a row of the message before."""
+    """The rows of a decoder that drops rows whose op, table and images equal those of a row of the
+    message before.
+    """
     changes_before = set(map(_change_text, context.before))
     return [
         output_row

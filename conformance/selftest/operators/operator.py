@@ -34,7 +34,9 @@ class MessageContext:
         return ((self.message and self.message.value) or b"").decode("latin-1")
 
     def cells(self, output_row: OutputRow, side: str) -> Mapping[str, Cell]:
-        """The owed cells of a row's image: an operator reads their types alone."""
+        """The expected cells of the row's image on this side; an operator looks only at their
+        types.
+        """
         for change in self.changes:
             if change.row == output_row.row:
                 return change.image(side, self.case.level) or {}
@@ -79,7 +81,9 @@ SIDES: Final[tuple[Side, ...]] = ("before", "after")
 
 
 def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
-    """Changes every value of these types, in both images."""
+    """Makes an operator on images of a change of cells: `change` is applied to each value of the
+    types `logicals`.
+    """
 
     def alter(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
         """The image with the changed values of the columns of the types `logicals`; the same object
@@ -117,8 +121,8 @@ def with_image(output_row: OutputRow, side: str, image: Image | None) -> OutputR
 
 
 def on_images(change: ImageChange) -> Alter:
-    """Changes each image of each row by itself. `change` returns the very same object for an image
-    that stays.
+    """Makes an operator on messages of a change of images: each image of each row is changed by
+    itself. `change` returns the very same object for an image that stays.
     """
 
     def alter_row(output_row: OutputRow, context: MessageContext) -> OutputRow:
@@ -148,6 +152,9 @@ def update_image_change(
     """
 
     def alter_row(output_row: OutputRow) -> OutputRow:
+        """The UPDATE with the changed image on that side; a row of another op, or without both
+        images, stays.
+        """
         before, after = output_row.before, output_row.after
         if output_row.op != Op.UPDATE.value or before is None or after is None:
             return output_row
@@ -166,9 +173,10 @@ def changed_columns(image: Image, other_image: Image) -> Image:
 
 
 def field_change(name: str, change: Callable[[Any, OutputRow], Any]) -> RowChange:
-    """Changes a field of the envelope, unless it is NULL or empty."""
+    """A change of rows that changes one field of the envelope, unless it is NULL or empty."""
 
     def alter_row(output_row: OutputRow) -> OutputRow:
+        """The row with the changed field; a row in which the field is NULL or empty stays."""
         value = output_row.fields.get(name)
         if not value:
             return output_row
@@ -178,7 +186,9 @@ def field_change(name: str, change: Callable[[Any, OutputRow], Any]) -> RowChang
 
 
 def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:
-    """Changes each row by itself; None drops it."""
+    """Makes an operator on messages of a change of rows: each row is changed by itself; a row for
+    which `change` returns None is dropped.
+    """
 
     def alter(output_rows: Rows, _context: MessageContext) -> Rows:
         return [changed for changed in map(change, output_rows) if changed is not None]

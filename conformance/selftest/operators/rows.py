@@ -28,7 +28,7 @@ _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE
 
 
 def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
-    """An UPDATE as a DELETE and an INSERT."""
+    """The rows of a decoder that returns a DELETE and an INSERT for an UPDATE."""
     altered: list[OutputRow] = []
     for output_row in output_rows:
         if output_row.kind == _ROW and output_row.op == _UPDATE and output_row.before is not None:
@@ -40,7 +40,9 @@ def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
 
 
 def _key_columns_of(output_row: OutputRow) -> tuple[str, ...]:
-    """The row's field `keys`; without it the column `id` of the after image."""
+    """The names of a row's key columns: its field `keys`, or the column `id` if it has no such
+    field.
+    """
     if output_row.fields.get("keys"):
         return tuple(output_row.fields["keys"])
     return tuple(name for name in ("id", "ID") if name in (output_row.after or {}))
@@ -69,7 +71,9 @@ _complete_before: Final = on_rows(
 
 
 def _delete_with_key_alone(output_row: OutputRow) -> OutputRow:
-    """A DELETE whose image is NULL outside its key; without a key it stays."""
+    """The row of a decoder that gives a DELETE only the values of the key, and NULL elsewhere; a
+    row without a key stays.
+    """
     if output_row.op != _DELETE or not output_row.before:
         return output_row
     keys = _key_columns_of(replace(output_row, after=output_row.before))
@@ -80,7 +84,7 @@ def _delete_with_key_alone(output_row: OutputRow) -> OutputRow:
 
 
 def _reverse_rows(output_rows: Rows, _context: MessageContext) -> Rows:
-    """The rows of a message in the opposite order."""
+    """The rows of a decoder that returns the rows of a message in the opposite order."""
     numbers = [output_row.row for output_row in output_rows]
     return [
         replace(output_row, row=number)
@@ -93,7 +97,9 @@ def _renumber(output_rows: Iterable[OutputRow]) -> Rows:
 
 
 def _first_of_equal_rows(output_rows: Rows, _context: MessageContext) -> Rows:
-    """The first of the rows that differ in nothing but their number."""
+    """The rows of a decoder that drops duplicates: of rows of a message that differ only in their
+    number, the first stays.
+    """
     first_of_equal: dict[str, OutputRow] = {}
     for output_row in output_rows:
         first_of_equal.setdefault(repr(replace(output_row, row=0)), output_row)
@@ -106,7 +112,7 @@ def _renumber_if_fewer(output_rows: Rows, altered: Collection[OutputRow]) -> Row
 
 
 def _first_before_in_every_row(output_rows: Rows, _context: MessageContext) -> Rows:
-    """The first row's before image in every row."""
+    """The rows of a decoder that gives every row of a message the before image of the first."""
     if len(output_rows) < 2 or output_rows[0].before is None:
         return output_rows
     first_before = output_rows[0].before
@@ -117,7 +123,9 @@ def _first_before_in_every_row(output_rows: Rows, _context: MessageContext) -> R
 
 
 def _last_row_of_each_key(output_rows: Rows, _context: MessageContext) -> Rows:
-    """Of several rows with one key only the last; a row without a key stays."""
+    """The rows of a decoder that keeps only the last row of each key in a message; rows without a
+    key stay.
+    """
     last: dict[str, OutputRow] = {}
     for output_row in output_rows:
         image = _newest_image(output_row)
@@ -130,7 +138,9 @@ def _last_row_of_each_key(output_rows: Rows, _context: MessageContext) -> Rows:
 
 
 def _merge_names_by_case(image: Image, _cells: Cells, _context: MessageContext) -> Image:
-    """Columns whose names differ in case alone all hold the last one's value."""
+    """The image of a decoder that ignores the case of column names: columns that differ in case
+    alone all hold the last one's value.
+    """
     last = {name.lower(): value for name, value in image.items()}
     return {name: last[name.lower()] for name in image}
 
@@ -140,8 +150,8 @@ def _without_nulls(image: Image, _cells: Cells, _context: MessageContext) -> Ima
 
 
 def _zero_for_null(image: Image, cells: Cells, context: MessageContext) -> Image:
-    """The image with 0 for NULL in columns of whole numbers, decimals and bits: as text at level
-    one, typed at level two.
+    """The image of a decoder that reads NULL as 0 in columns of whole numbers, decimals and bits:
+    as text at level one, typed at level two.
     """
     zero = "0" if context.case.level == 1 else Typed("int", 0)
     numbers = {
@@ -162,13 +172,17 @@ def _absent_from_after(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _values_of_next_column(image: Image, _cells: Cells, _context: MessageContext) -> Image:
-    """The image in which each column has the value of the next, and the last that of the first."""
+    """The image of a decoder that is off by one: each column has the value of the next, the last
+    one that of the first.
+    """
     values = list(image.values())
     return dict(zip(image, [*values[1:], *values[:1]], strict=True))
 
 
 def _nulls_from_message_before(image: Image, _cells: Cells, context: MessageContext) -> Image:
-    """NULL becomes the value that the message before had in that column."""
+    """The image of a decoder that fills NULL with the value that the message before had in the
+    column.
+    """
     image_before = _last_image(context.before) or {}
     return {
         name: image_before.get(name) if value is None else value for name, value in image.items()
@@ -176,7 +190,7 @@ def _nulls_from_message_before(image: Image, _cells: Cells, context: MessageCont
 
 
 def _last_image(output_rows: Rows) -> Image | None:
-    """The last image with columns in these rows, of a row's two the after image."""
+    """The last image with columns in these rows; of the two images of a row, the after image."""
     for output_row in reversed(output_rows):
         image = output_row.after or output_row.before
         if image:
@@ -185,7 +199,9 @@ def _last_image(output_rows: Rows) -> Image | None:
 
 
 def _before_from_message_before(output_rows: Rows, context: MessageContext) -> Rows:
-    """An UPDATE or DELETE without a before image has the last image of the message before."""
+    """The rows of a decoder that takes the last image of the message before for the missing before
+    image of an UPDATE or DELETE.
+    """
     image_before = _last_image(context.before)
     if image_before is None:
         return output_rows
@@ -198,13 +214,17 @@ def _before_from_message_before(output_rows: Rows, context: MessageContext) -> R
 
 
 def _drop_equal_message(output_rows: Rows, context: MessageContext) -> Rows:
-    """A message whose rows equal those of the message before is taken for a redelivery."""
+    """The rows of a decoder that takes a message for a redelivery, and drops it, if its rows equal
+    those of the message before.
+    """
     is_repeat = repr(list(output_rows)) == repr(list(context.before))
     return [] if output_rows and is_repeat else output_rows
 
 
 def _placeholder_as_value(image: Image, cells: Cells, context: MessageContext) -> Image:
-    """Debezium's placeholder as the value of the cells that the server did not send."""
+    """The image of a decoder that passes on Debezium's placeholder as the value of cells that the
+    server did not send.
+    """
     placeholder = "__debezium_unavailable_value"
     unknown = {
         name
@@ -216,22 +236,24 @@ def _placeholder_as_value(image: Image, cells: Cells, context: MessageContext) -
 
 
 def _namesake_as_the_table(output_rows: Rows, context: MessageContext) -> Rows:
-    """At level two, a message of another table is read as the message before it: as if it were of
-    the requested table, whose name the other has in another database.
+    """The rows of a decoder that takes a table of the same name in another database for the
+    requested one: at level two, a foreign message gets the rows of the message before it.
     """
     is_of_another_table = not output_rows and not context.changes
     return context.before if context.case.level == 2 and is_of_another_table else output_rows
 
 
 def _swap_images(output_row: OutputRow) -> OutputRow:
-    """An UPDATE with its before image as after image, and the reverse; other rows stay."""
+    """The row of a decoder that mixes up the images of an UPDATE; other rows stay."""
     if output_row.op != _UPDATE:
         return output_row
     return replace(output_row, before=output_row.after, after=output_row.before)
 
 
 def _drop_unchanged_update(output_row: OutputRow) -> OutputRow | None:
-    """None, which drops the row, for an UPDATE that changes no column; other rows stay."""
+    """The row of a decoder that drops an UPDATE which changes no column (None drops the row); other
+    rows stay.
+    """
     changes_nothing = not _changed_columns_alone(output_row).after
     return None if output_row.op == _UPDATE and changes_nothing else output_row
 
@@ -246,7 +268,7 @@ def _position_of_32_bits(position: str, _output_row: OutputRow) -> str:
 
 
 def _every_column_a_key(output_row: OutputRow) -> OutputRow:
-    """The row with all columns of its newest image as key, if it has no key of its own."""
+    """The row of a decoder that takes all columns for the key where the message names none."""
     image = _newest_image(output_row)
     if output_row.kind != _ROW or not image or output_row.fields.get("keys"):
         return output_row
@@ -254,7 +276,7 @@ def _every_column_a_key(output_row: OutputRow) -> OutputRow:
 
 
 def _split_sql(output_rows: Rows, _context: MessageContext) -> Rows:
-    """A row of its own for each part of a statement between semicolons."""
+    """The rows of a decoder that returns a row for each part of a statement between semicolons."""
     if len(output_rows) != 1 or output_rows[0].kind != _DDL:
         return output_rows
     output_row = output_rows[0]
