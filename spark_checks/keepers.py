@@ -146,7 +146,9 @@ class Materialiser:
         )
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The known schemas after a batch; of several for one version the first counts."""
+        """The schemas that are known after a batch, of all tables; of several messages with one
+        version the first counts.
+        """
         if self.order.keys != "schema":
             return state
         versions = new.where(
@@ -211,8 +213,8 @@ class Materialiser:
     def resolve_keys(
         self, pending: DataFrame, row_changes: DataFrame, schemas: DataFrame
     ) -> tuple[DataFrame, DataFrame]:
-        """Splits row changes: those whose key columns are known, and those that wait for their
-        schema.
+        """Splits the row changes of a batch, and those that still waited (`pending`): those whose
+        key columns are known now, and those that wait for their table's schema.
         """
         match self.order.keys:
             case "schema":
@@ -246,8 +248,8 @@ class Materialiser:
         )
 
     def events(self, row_changes: DataFrame) -> DataFrame:
-        """What row changes do to keys: an upsert or a delete. An UPDATE of the key deletes the old
-        key and upserts the new one.
+        """The row changes as events of keys, upserts and deletes. An UPDATE of the key becomes two:
+        the delete of the old key, and the upsert of the new one.
         """
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
         keyed = row_changes.withColumns(
@@ -283,8 +285,8 @@ class Materialiser:
         )
 
     def newness(self) -> str:
-        """The SQL expression that sorts the events of one key, the newest last: what orders their
-        messages, then what decides between equal ones.
+        """The SQL expression by which the events of one key are sorted, the newest last: by what
+        orders messages, then by what decides between equal ones.
         """
         return "struct(version, tie)"
 
@@ -367,8 +369,8 @@ class Materialiser:
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without the tombstones below the watermark; `drop_late_rows` removes later rows
-        of those keys.
+        """The rows without tombstones that are below the watermark. They are no longer needed,
+        since `drop_late_rows` drops all changes that are older.
         """
         if not self.order.watermarks:
             return key_rows
@@ -377,7 +379,7 @@ class Materialiser:
         return key_rows.join(passed, "partition", "left").where(~over).drop("passed")
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The unreadable messages of all batches so far."""
+        """The unreadable messages of all batches until now, as rows of the state."""
         unreadable = new.where("kind = 'CORRUPT'").select(
             "partition", "offset", F.col("error").alias("text")
         )
@@ -403,8 +405,8 @@ def part_of(state: DataFrame, name: str) -> DataFrame:
 
 
 def as_part(part: str, frame: DataFrame) -> DataFrame:
-    """The frame with all columns of STATE, as rows of the part `part`; columns that it lacks are
-    NULL.
+    """A DataFrame in the columns of STATE, each row marked as of this part of the state; columns
+    that it lacks are NULL.
     """
     # SQL text: an expression made piece by piece is a call of the JVM for each piece, which was
     # most of a batch's time.

@@ -42,7 +42,9 @@ _MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$"
 
 
 def _op(m: Column) -> Column:
-    """The operation of a record that names its table and has a row."""
+    """The operation of an AWS DMS record that names its table and has a row; NULL for any other
+    record.
+    """
     metadata = m["metadata"]
     is_row = (
         (metadata["record-type"] == "data")
@@ -77,7 +79,9 @@ def _columns(m: Column) -> dict[str, Column]:
 
 
 def _mysql_text(cell_text: str, type: SourceType) -> str:
-    """A moment as MySQL writes it: without T and Z."""
+    """SQL of a date and time as MySQL spells it, from AWS DMS's spelling with T and Z; the texts of
+    other types stay.
+    """
     if type.logical not in (Logical.DATETIME, Logical.TIMESTAMP):
         return cell_text
     return (

@@ -65,7 +65,9 @@ class Baseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of every row of every message."""
+        """The baseline of level two: every row of every message, with its images as structs of the
+        table's columns, without any check.
+        """
         image_fields = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
         image = _IMAGE[self.images].format(row=f"struct<{image_fields}>")
         messages = self._rows(records, {**self._place(), self.after: image, self.before: image})
@@ -95,7 +97,9 @@ class Baseline:
         )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of every row of every message."""
+        """The baseline of level one: every row of every message, with its images as maps of texts,
+        and the envelope, without any check.
+        """
         image = _IMAGE[self.images].format(row="map<string, string>")
         messages = self._rows(
             records,
@@ -196,7 +200,9 @@ def level_two(
     after: Column,
     ordinal: Column | None = None,
 ) -> DataFrame:
-    """The columns of level two, for a message of this kind; `error` is always NULL."""
+    """A baseline's output at level two: the coordinates of the `messages` and these columns;
+    `ordinal` is the row's number (0 without it), `error` is always NULL.
+    """
     values = {
         "row": F.lit(0) if ordinal is None else ordinal,
         "kind": kind,

@@ -75,7 +75,9 @@ decode = DIALECT.decode
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`; `before` is the wire's."""
+    """Level two: typed row changes of `table`, and CORRUPT rows. A before image has only the
+    columns that the message gives.
+    """
     if deployment and (deployment.decimal or deployment.temporal):
         return DIALECT.decode_rows(records, table, deployment=deployment)
     texts = StructType([StructField(c.name, _STRING) for c in table.columns])
@@ -90,7 +92,7 @@ def decode_rows(
 
     def typed_cell(m: _connect.Message) -> Column:
         """What level two needs of a message: its operation and images if it is a row of the table,
-        or that it is CORRUPT.
+        NULL if it is another message, or that it is CORRUPT.
         """
         p = m.payload
         of_table = (

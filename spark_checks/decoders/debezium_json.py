@@ -46,7 +46,9 @@ MEMBERS: Final = tuple(
 
 
 def _kind(p: Column) -> Column:
-    """By `op`, else by the payload's members: nothing else tells these messages apart."""
+    """The kind of a message with payload `p`: by `op`, or, since some messages have none, by which
+    members the payload has; NULL for an unknown one, which is CORRUPT.
+    """
     sourced = p["source"].isNotNull() | p["__table"].isNotNull()
     quiet = p["source"].isNull() & p["status"].isNull() & p["before"].isNull() & p["after"].isNull()
     return (
@@ -68,8 +70,8 @@ def _schema(p: Column) -> Column:
 
 
 def _table(p: Column) -> Column:
-    """The source block's table; in a schema change the last part of the first change's quoted
-    identifier.
+    """The name of the table that a message is of: from its source block, or, in a schema change,
+    from the quoted name in its first table change.
     """
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
     last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))

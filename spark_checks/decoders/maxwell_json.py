@@ -105,8 +105,8 @@ def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
-    """As which type a cell is parsed again, and the SQL of its text: JSON keeps the quotes of its
-    texts, DECIMAL all its digits; None for other types.
+    """How a cell of the type is parsed a second time: the Spark type, and the SQL of its text then.
+    JSON texts keep their quotes so, DECIMAL all its digits; None for other types.
     """
     return (
         (VariantType(), "nullif(to_json({}), 'null')")

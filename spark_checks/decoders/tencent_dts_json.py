@@ -113,7 +113,9 @@ def decode_rows(
 
 
 def _message(extract: Callable[[Column, Column], Column]) -> Column:
-    """The result of `extract` for a message and its kind."""
+    """Parses a record's value as Tencent DTS's FlatRecord, and returns what `extract` makes of the
+    message and its kind.
+    """
 
     def judged(m: Column, is_whole: Column) -> Column:
         return let_column(_framing.kind(is_whole, _kind(m)), lambda kind: extract(m, kind))
@@ -122,7 +124,9 @@ def _message(extract: Callable[[Column, Column], Column]) -> Column:
 
 
 def _kind(m: Column) -> Column:
-    """`messageType` decides; a row change must have its columns and its row."""
+    """The kind of a message, by its `messageType`; NULL, which is CORRUPT, if a row change lacks
+    its columns or its row, a statement its text, or the type is no word.
+    """
     message_type = m["messageType"]
     needed = F.when(message_type == "DELETE", m["oldColumns"]).otherwise(m["newColumns"])
     return (
@@ -152,7 +156,7 @@ def _fits(m: Column) -> Column:
 
 
 def _padded(values: Column, names: Column) -> Column:
-    """As many values as there are names: NULLs behind a list that is too short
+    """The list of values, with NULLs behind one that is shorter than the list of names
     (tencent#pairing).
     """
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(names) - F.size(values))

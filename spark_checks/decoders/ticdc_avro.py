@@ -46,8 +46,8 @@ def _avro_name(column_name: str) -> str:
 
 
 def _records(records: DataFrame) -> DataFrame:
-    """Records whose value is the JSON of value or key, and whether they are `gone`: without a
-    value.
+    """The records with the message as JSON in the column `value`, from the Avro of their value, or,
+    for a DELETE, which has no value, of their key; the column `gone` says which.
     """
     converted = as_connect_json(records, whole_keys=True)
     return converted.withColumns(
@@ -60,7 +60,9 @@ def _envelope(payload: MapType | StructType) -> StructType:
 
 
 def _op(m: Column) -> Column:
-    """The operation; NULL of one that TiCDC does not write."""
+    """The operation of a message as the output's column `op` names it; NULL for one that TiCDC does
+    not write.
+    """
     letter = m["payload"]["_tidb_op"]
     return (
         F.when(F.col("gone"), "DELETE")
@@ -75,7 +77,7 @@ def _name_part(m: Column, place: int) -> Column:
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of TiCDC's Avro messages."""
+    """Level one: the changes that records with TiCDC's Avro messages carry."""
 
     def change(m: Column, is_whole: Column) -> Column:
         """The level-one row of a message: a row change, or CORRUPT if it could not be read whole or
@@ -120,8 +122,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`, and CORRUPT rows; of a DELETE the key's columns are there
-    alone.
+    """Level two: typed row changes of `table`, and CORRUPT rows. The before image of a DELETE has
+    only the key's columns, which are all that its message has.
     """
     zone = deployment.time_zone if deployment else "UTC"
     fields_of_payload = [*dict.fromkeys(_avro_name(c.name) for c in table.columns), "_tidb_op"]
@@ -209,7 +211,9 @@ class _Baseline:
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of every message."""
+        """The baseline of level one: every message with its images as maps of texts, and its
+        envelope, without any check.
+        """
         messages = _parsed(records, "map<string, string>")
         p = F.col("m.payload")
         return level_one(
@@ -226,7 +230,9 @@ class _Baseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of every message."""
+        """The baseline of level two: every message with its images as structs of the table's
+        columns, without any check.
+        """
         columns = ", ".join(
             f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"]
         )

@@ -72,8 +72,8 @@ def _envelope(image: DataType) -> StructType:
 
 
 def _parts(half: str, start: int, most: str) -> str:
-    """SQL of the texts of a half of the record, of `most` parts at most; NULL if it does not end
-    with the last of them.
+    """SQL of the texts that follow their lengths in one half of the record (its key or its value),
+    at most `most` of them; NULL if the half does not end with the last of them.
     """
     size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
     part_text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
@@ -131,8 +131,8 @@ def _op(value: Column) -> Column:
 
 
 def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
-    """The result of `extract` for a record's events, structs of `key`, `value` and `kind`; NULL for
-    one that cannot be read.
+    """Parses a record's key and value, and returns what `extract` makes of its events, an array of
+    structs of `key`, `value` and `kind`; it gets NULL for a record that cannot be read.
     """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
@@ -162,7 +162,9 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
         )
 
     def read(texts: Column) -> Column:
-        """The result of `extract` for the JSON texts of a record's keys and values."""
+        """What `extract` makes of the events, given the JSON texts of a record's keys and values in
+        turn.
+        """
         return let_column(
             framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed)
         )
@@ -171,7 +173,7 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Open Protocol records."""
+    """Level one: the changes that Open Protocol records carry, one row for each event's row."""
 
     def image(cells: Column) -> Column:
         return F.transform_values(cells, lambda _name, cell: cell["v"])
@@ -209,7 +211,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`, and CORRUPT rows; what `p` lacks is taken from `u`."""
+    """Level two: typed row changes of `table`, and CORRUPT rows. A column that the old row (`p`)
+    lacks is taken from the new one (`u`).
+    """
     zone = deployment.time_zone if deployment else "UTC"
     cell = StructType([StructField("v", _STRING)])
 
@@ -317,7 +321,9 @@ class OpenBaseline:
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of each record's first event."""
+        """The baseline of level one: the first event of each record with its images as maps of
+        texts, and its envelope, without any check.
+        """
         k, v = F.col("k"), F.col("v")
         return level_one(
             _first(records, "map<string, struct<v: string>>"),
@@ -334,7 +340,9 @@ class OpenBaseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of each record's first event."""
+        """The baseline of level two: the first event of each record with its images as structs of
+        the table's columns, without any check.
+        """
         image = f"struct<{', '.join(f'{name(c.name)}: struct<v: string>' for c in table.columns)}>"
         v = F.col("v")
         old, new = F.coalesce(v["d"], v["p"]), v["u"]

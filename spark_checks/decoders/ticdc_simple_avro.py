@@ -145,8 +145,8 @@ _TEXT: Final = (
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the
-    batch.
+    """Level one: the changes that TiCDC Simple messages in Avro carry. `types` of a row change are
+    NULL when its table's schema is not in the batch.
     """
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("kind", *_PARTS))
     own_schema = F.coalesce(
@@ -193,7 +193,9 @@ def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
 
 
 def _kind() -> Column:
-    """`type` decides; the payload must be of that type and have what its kind requires."""
+    """The kind of a message, by its `type`; NULL, which is CORRUPT, if the payload is not of that
+    type or lacks what the kind requires.
+    """
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("type", *_PARTS))
     is_reduced = (
         F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
@@ -257,7 +259,9 @@ def decode_rows(
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
-    """SQL of a cell's typed value, NULL for a branch that cannot be of the column's type."""
+    """SQL of a cell's value in the column's Spark type, from the branch of the Avro union that the
+    cell has; NULL for a branch that cannot be of the type.
+    """
     cell = _framing.cell(c, image)
     type, number, text_branch = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
     match type.logical:
@@ -292,8 +296,8 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
 
 
 def _unfit(c: ColumnOf) -> str:
-    """SQL of whether a cell, of which `_value` made the value, is not of its column's type; NULL
-    says no.
+    """SQL of whether the typed value of a cell (`i.value`) shows that the cell (`i.t`) is not of
+    its column's type; NULL counts as no.
     """
     cell, value = _framing.cell(c, "i.t"), _framing.cell(c, "i.value")
     match c.type.logical:
@@ -314,7 +318,9 @@ class SimpleBaseline:
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of every row change."""
+        """The baseline of level one: every row change with its images as maps of texts, and its
+        envelope, without any check.
+        """
         dml = F.col("p")["member3"]
         return level_one(
             _payloads(records),
@@ -330,7 +336,9 @@ class SimpleBaseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of every row change."""
+        """The baseline of level two: every row change with its images as structs of the table's
+        columns, without any check.
+        """
         dml = F.col("p")["member3"]
 
         def image(side: str) -> Column:

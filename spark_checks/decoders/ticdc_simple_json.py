@@ -51,8 +51,8 @@ _TABLE_SCHEMA: Final = _framing.struct(
 
 
 def _envelope(image: DataType) -> StructType:
-    """Table schemas are texts: if they were parsed, every row change, which has none, would pay for
-    them.
+    """The type as which a TiCDC Simple message is parsed, with its rows as `image`. Table schemas
+    stay texts: if they were parsed, every row change, which has none, would pay for them.
     """
     return _framing.struct(
         "type:string database:string table:string sql:string commitTs schemaVersion"
@@ -71,8 +71,8 @@ BASELINE: Final = Baseline(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the
-    batch.
+    """Level one: the changes that TiCDC Simple messages in JSON carry. `types` of a row change are
+    NULL when its table's schema is not in the batch.
     """
 
     def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
@@ -137,8 +137,8 @@ def decode_rows(
 def _message(
     image: DataType, extract: Callable[[Column, Column, Column, Column], Column]
 ) -> Column:
-    """What `extract` returns for a message: it gets the message's members, the table schemas after
-    and before a DDL or BOOTSTRAP, and the message's kind.
+    """Parses a record's value as a TiCDC Simple message, and returns what `extract` makes of its
+    members, the table schemas after and before a DDL or BOOTSTRAP, and its kind.
     """
 
     def judged(m: Column, is_whole: Column) -> Column:
@@ -169,7 +169,9 @@ def _message(
 
 
 def _kind(m: Column, own_schema: Column, former: Column) -> Column:
-    """The kind of a message: `type` decides, and the message must have what that kind needs."""
+    """The kind of a message, by its `type`; NULL, which is CORRUPT, for an unknown one and for a
+    message without what its kind needs.
+    """
     is_reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = (
@@ -213,7 +215,9 @@ def _carried(records: DataFrame) -> DataFrame:
 
 
 def _split(c: ColumnOf) -> str:
-    """SQL of a cell in an image of texts; the object of a TIMESTAMP is parsed into its parts."""
+    """SQL of a column of an image of texts: its text, or, for a TIMESTAMP, whose cell may be a JSON
+    object, a struct of the text as `whole` and of its `parts` (value and zone).
+    """
     cell_text = f"t.{name(c.name)}"
     if c.type.logical is not Logical.TIMESTAMP:
         return f"{cell_text} AS {name(c.name)}"

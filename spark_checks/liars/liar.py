@@ -94,7 +94,7 @@ def _on_message_text(decode: Decode, sql: str) -> Decode:
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
-    """Spoils a decoder by replacing columns of its output with SQL over that output."""
+    """Spoils a decoder: columns of its output are replaced by SQL over that output."""
     return _spoil(
         decode,
         change_rows=lambda output: output.withColumns(
@@ -114,7 +114,9 @@ def on_cells(
         """The spoilt decoder: it calls the right one, then alters cells in both images."""
 
         def cell(side: str, c: Column) -> str:
-            """SQL of one column in an image, altered if the lie is about the column's type."""
+            """SQL of a column of an image: the altered cell if the lie is about the column's type,
+            else the cell as it is.
+            """
             cell_sql = f"{side}.{quoted(c.name)}"
             return f"{sql(cell_sql, c.type) if which(c.type) else cell_sql} AS {quoted(c.name)}"
 
@@ -148,8 +150,8 @@ def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
 
 
 def _need_a_record(records: DataFrame) -> DataFrame:
-    """Returns the records unchanged; fails without any, as a decoder does that takes the schema
-    from the first record.
+    """Returns the records unchanged, but fails if there are none, as a decoder does that takes the
+    schema from the first record.
     """
     assert records.head(1), "no record to tell the schema of"
     return records
@@ -201,8 +203,8 @@ def _file(name: str) -> TableFile:
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """A format's liars, with the ids of the rules that must catch them. Raises UsageError with file
-    and line.
+    """The liars in Spark of a format, each with the id of the rule that must convict it. Raises
+    UsageError, with file and line, for an error in the tables.
     """
     file = _file(fmt)
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
@@ -218,7 +220,9 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
-    """The liar that a line of a table describes. Raises UsageError with the line's place."""
+    """Makes the wrong decoder that a line of a table describes. Raises UsageError with the line's
+    place.
+    """
     with naming_place(f"{place}: {line.get('name', 'a liar')}"):
         check_fields(line, FIELDS, ("name", "convicts", "why"))
         for name, table in TABLES.items():

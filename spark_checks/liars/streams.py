@@ -15,7 +15,9 @@ class AtMostOnce(Keeper):
     """Treats a batch that is run again as a repeat and skips it."""
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Skips a batch that was begun before, although its result was lost with the process."""
+        """Skips a batch that was begun before, even though a killed process lost its result: the
+        mistake of a keeper that delivers at most once.
+        """
         if self.begun(batch):
             self.put(self.before(batch), batch)
         else:

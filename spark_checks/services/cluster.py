@@ -59,8 +59,8 @@ def parallelism(spark: SparkSession) -> int:
 
 
 def table(spark: SparkSession, *paths: str) -> DataFrame:
-    """Reads Parquet files that the harness wrote on this machine. Other machines get the rows
-    through the driver.
+    """A DataFrame of Parquet files that the harness wrote on this machine. If the session runs on
+    other machines, the rows are sent there through the driver.
     """
     if local(spark):
         # Spark would run a job to learn the schema.
@@ -84,7 +84,7 @@ def shares(spark: SparkSession, folder: str) -> bool:
 
 
 def send_own(spark: SparkSession, folder: str) -> None:
-    """Sends the harness's own modules to the workers."""
+    """Sends the harness's own modules to the workers of a cluster, which have not installed it."""
     roots = [Path(sys.modules[name].__file__ or "").parent for name in OWN if name in sys.modules]
     files: dict[str, Path] = {}
     for root in roots:
@@ -93,7 +93,9 @@ def send_own(spark: SparkSession, folder: str) -> None:
 
 
 def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
-    """Sends a decoder's modules, by name, to the workers; of a package, every module."""
+    """Sends a decoder's modules to the workers of a cluster: `modules` are files by name; of a
+    package all modules are sent.
+    """
     files: dict[str, Path] = {}
     for name, file in modules.items():
         top = sys.modules.get(name.partition(".")[0])

@@ -207,7 +207,7 @@ def load_module(
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function can be called with this keyword."""
+    """Whether a function can be called with the keyword argument `name`."""
     parameters = inspect.signature(function).parameters
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
@@ -256,8 +256,8 @@ class SparkEngine:
         return self._spark
 
     def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers one request. Several threads may call it at once, if their requests have the same
-        session settings.
+        """Answers one request of the parent process. Several threads may call this at once, if
+        their requests have the same settings of the session.
         """
         if request["op"] in ("open", "decode", *SERVICES):
             self._configure(request.get("conf", {}))
@@ -309,8 +309,8 @@ class SparkEngine:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
     def take(self, pickled_decoders: Mapping[str, str]) -> None:
-        """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises
-        DecoderError.
+        """Unpickles the decoders that the parent process sent, and keeps them by name. Raises
+        DecoderError if that fails.
         """
         for name, pickled in pickled_decoders.items():
             try:

@@ -59,8 +59,8 @@ def summary(error: BaseException) -> str:
 
 
 def _first_words(raised: re.Match[str], message: str) -> str:
-    """What a stack ends with: the class of the error, and the first line of its message, which may
-    begin on a line of its own.
+    """What ends a Python stack in an error's text: the class of the error and the first line of its
+    message, which may begin on a line of its own.
     """
     words = raised[1].strip().removeprefix(_CAPTURED)
     if not words.endswith(":"):

@@ -31,7 +31,9 @@ class Units(InputPartition):
 
 
 def _parts(start: int, end: int, slices: int, step: int) -> list[Units]:
-    """The range in parts that begin at multiples of `step`."""
+    """Divides the range of units from `start` to `end` into about `slices` parts that begin at
+    multiples of `step`.
+    """
     size = -(-max(0, end - start) // slices)
     size = max(1, -(-size // step)) * step
     return [Units(low, min(end, low + size)) for low in range(start, end, size)]

@@ -71,7 +71,9 @@ class Pipeline:
         return query  # type: ignore[no-any-return]
 
     def rows(self, spark: SparkSession, target: str) -> DataFrame:
-        """The current rows: those of `table`, else the open versions of a history."""
+        """The rows that the user's table has now: what his function `table` returns, or else the
+        table as it is, of a history the versions without end.
+        """
         if self.history is not None and self.table is _read_table:
             return self.history(spark, target).where(f"{VALID_TO} IS NULL")
         return self.table(spark, target)

@@ -146,7 +146,7 @@ def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
 
 
 def stop_queries(*targets: str) -> None:
-    """Stops the queries of some targets; of all, if none is named."""
+    """Stops the streaming queries that keep these tables; of all tables, if none is named."""
     for target in targets or tuple({**_BEGINNINGS, **_STARTED}):
         if (beginning := _BEGINNINGS.get(target)) is not None:
             _stop(beginning.queries)
@@ -162,7 +162,9 @@ def _stop(queries: Iterable[StreamingQuery]) -> None:
 
 
 def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:
-    """Writes what the pipeline's functions show of its table."""
+    """Writes the rows, the history and the errors of the user's table, as far as the pipeline has
+    functions for them, to the files of the request.
+    """
     target = request["target"]
     _write(pipeline.rows(spark, target), request["out"])
     if pipeline.history is not None:

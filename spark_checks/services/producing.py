@@ -65,7 +65,7 @@ _groups: Final = itertools.count(1)
 
 
 def slots(spark: SparkSession) -> int:
-    """The number of tasks that can run at once now."""
+    """How many tasks the session can run at once at this moment."""
     context: Any = spark.sparkContext._jsc
     return int(
         context.sc().maxNumConcurrentTasks(
@@ -130,7 +130,9 @@ class _Producers:
             self._error = error
 
     def status(self) -> dict[str, Any]:
-        """See `handle`. Raises what ended the tasks."""
+        """Whether the producers have finished, and if so the figures of each. Raises the error that
+        ended them.
+        """
         if self._error is None and self._again():
             self.stop()
             raise RuntimeError(AGAIN)
@@ -142,7 +144,9 @@ class _Producers:
         return {"done": True, "figures": self._figures}
 
     def _again(self) -> bool:
-        """Whether Spark has started a stage of the tasks a second time."""
+        """Whether Spark has started the producers' tasks a second time, which would publish
+        messages twice.
+        """
         tracker = self._spark.sparkContext.statusTracker()
         jobs = (tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(self._group))
         numbers = chain.from_iterable(job.stageIds for job in jobs if job)

@@ -36,7 +36,7 @@ class Jvm:
     stdin: FileIO
 
     def wait(self, timeout: float) -> int:
-        """Its exit code. Raises TimeoutExpired."""
+        """The exit code of the JVM once it ends. Raises TimeoutExpired after `timeout` seconds."""
         until = time.monotonic() + timeout
         while True:
             ended, status = os.waitpid(self.pid, os.WNOHANG)
@@ -71,7 +71,9 @@ def renew(spark: SparkSession, request: int) -> NoReturn:
 
 
 def answer() -> dict[str, Any] | None:
-    """The answer to the request that started this process, if one did."""
+    """The answer to the request by which this process replaced an earlier one; None in a process
+    that replaced none.
+    """
     request = os.environ.pop(_REQUEST, None)
     return None if request is None else {"id": int(request)}
 

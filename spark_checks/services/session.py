@@ -141,7 +141,9 @@ def _launch(settings: Mapping[str, str], java: Mapping[str, str]) -> None:
 
 
 def _connected(conf: Mapping[str, str]) -> SparkSession:
-    """A session of a server. Raises UnsettableError for a setting that only its start could set."""
+    """A session on a Spark Connect server. Raises UnsettableError for a setting that can only be
+    set when the server starts.
+    """
     # The harness's own, of a JVM that it starts.
     unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.python.sql.dataFrameDebugging.enabled")
     started = SparkSession.builder.remote(conf[REMOTE]).getOrCreate()

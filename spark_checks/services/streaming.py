@@ -72,7 +72,7 @@ class _Part:
     lanes: topics.Lanes
 
     def select_records(self, records: DataFrame) -> DataFrame:
-        """Those of a batch's records that lie in the lanes of this part."""
+        """The records of a batch that lie in the lanes of this part, which have one deployment."""
         return (
             records
             if self.whole
@@ -203,7 +203,9 @@ def handle(
 def _keeper(
     spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]
 ) -> Keeper:
-    """The keeper of that name: the reference, or a liar."""
+    """The keeper of tables with this name: the right one ("reference"), or one that is wrong on
+    purpose.
+    """
     home = f"{directory}/{name}"
     kept_by, merged_by = (Keeper, Materialiser) if name == "reference" else LIARS[name]
     return kept_by(spark, home, merged_by(order_of(fmt), tables))

@@ -100,6 +100,7 @@ _running: Final[dict[str, _Query]] = {}
 
 
 def _query() -> _Query:
+    """The running query. Raises RuntimeError if none runs."""
     if "query" not in _running:
         raise RuntimeError("no query runs")
     return _running["query"]
@@ -245,7 +246,7 @@ class _Query:
         }
 
     def _new(self) -> list[Any]:
-        """The progress reports of the batches since the last call, in order."""
+        """Spark's progress reports of the batches that ended since the last call, in order."""
         recent, news = self._query._jsq.recentProgress(), []
         for place in range(len(recent) - 1, -1, -1):
             progress = recent[place]
@@ -343,7 +344,7 @@ class _Query:
 
 
 def _tasks(tracker: StatusTracker, group: str) -> int:
-    """The active tasks of a group's last jobs."""
+    """The number of tasks that are running in the last jobs of a group (a query)."""
     jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(group))[-LAST_JOBS:])
     numbers = chain.from_iterable(job.stageIds for job in jobs if job)
     stages = map(tracker.getStageInfo, numbers)

@@ -41,8 +41,8 @@ class Contestant:
         return self.decoder(self.level, records, self.table, self.deployment)
 
     def rows(self, records: DataFrame) -> int:
-        """The number of ROW changes. It is observed in the plan that is timed, because a filter
-        would change the plan.
+        """Decodes the records and returns the number of ROW changes. They are counted in the plan
+        that is timed, because a filter would change the plan.
         """
         observation = Observation()
         execute(

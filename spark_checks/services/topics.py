@@ -56,7 +56,7 @@ class Lanes:
         )
 
     def number_partitions(self, frame: DataFrame) -> DataFrame:
-        """The frame with lanes in the column `partition`; keepers of tables identify messages by
-        them.
+        """The frame with the number of its lane in place of each partition's own: keepers of tables
+        and the judge know messages by lane and offset.
         """
         return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame

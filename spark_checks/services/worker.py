@@ -42,6 +42,7 @@ def main() -> None:
     engine = SparkEngine()
 
     def send_answer(reply: dict[str, Any]) -> None:
+        """Writes a reply as one line of JSON to the parent process; one thread at a time."""
         with lock:
             replies.write(json.dumps(reply) + "\n")
             replies.flush()

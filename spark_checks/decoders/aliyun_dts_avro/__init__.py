@@ -101,8 +101,8 @@ def decode_rows(
 def _messages(
     records: DataFrame, reader_schema: Schema, deployment: Deployment | None
 ) -> DataFrame:
-    """The coordinates of each message, the message `m`, the `parts` of its object's name, and its
-    `kind`.
+    """The records as columns for both levels: coordinates, the message `m`, the `parts` of its
+    object's name (database, schema, table), and its `kind`.
     """
     framed = _avro.messages(records, WIRE, deployment, reader_schema=reader_schema, newer_long=True)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
@@ -114,8 +114,8 @@ def _messages(
 
 
 def _kind(m: Column, parts: Column) -> Column:
-    """The kind of a message: `operation` decides. A row change must have its table, its columns and
-    its row, a statement its text.
+    """The kind of a message, by its `operation`; NULL, which is CORRUPT, for a row change without
+    its table, its columns or its row, and for a statement without its text.
     """
     operation = m["operation"]
     needed = _present(
@@ -137,7 +137,7 @@ def _kind(m: Column, parts: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether column names are unique and every image has as many cells as columns."""
+    """Whether no column's name comes twice and every image has as many cells as there are columns."""
     names = m["fields"]["member1"]["name"]
     fits = F.size(F.array_distinct(names)) == F.size(names)
     for side in ("beforeImages", "afterImages"):
@@ -161,7 +161,9 @@ def _name(part: Column) -> Column:
 
 
 def _is(table: Table, m: Column) -> Column:
-    """Whether the message belongs to the table, by the object's name as written."""
+    """Whether a message is of this table, by comparison with the object's name as the message
+    spells it.
+    """
     parts = (table.database, *([table.schema] if table.schema else []), table.name)
     written = m["objectName"] == ".".join(part.replace(".", _DOT) for part in parts)
     database = F.coalesce(

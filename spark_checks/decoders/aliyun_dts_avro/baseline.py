@@ -27,7 +27,9 @@ class AliyunBaseline:
     """The baseline at both levels."""
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of every row change."""
+        """The baseline of level one: every row change with its images as maps of texts, and its
+        envelope, without any check.
+        """
         m, fields = F.col("m"), F.col("m.fields.member1")
         return level_one(
             _records(records),
@@ -47,7 +49,9 @@ class AliyunBaseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of every row change."""
+        """The baseline of level two: every row change with its images as structs of the table's
+        columns, without any check.
+        """
         m = F.col("m")
         images = (
             typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages")

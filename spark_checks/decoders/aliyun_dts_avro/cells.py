@@ -36,7 +36,9 @@ def _branch(cell: str, branch: str, field: str = "") -> str:
 
 
 def _as_json(branch: str) -> str:
-    """The branch as compact JSON, its bytes in hex."""
+    """SQL of the text of the cell `x` where it has this branch of the Avro union: the branch as
+    compact JSON, its bytes in hex.
+    """
     value = _branch("x", branch)
     fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
     if any(f["type"] == "bytes" for f in fields):
@@ -75,8 +77,9 @@ def in_nanoseconds(source: Column, position: Column) -> Column:
 
 
 def images(table: Table, cells: str, nanos: str) -> str:
-    """SQL: the images of `cells`, an array of structs of cells, as structs `value` (typed) and
-    `unfit`: whether a cell is not of its type. `nanos` is `in_nanoseconds`.
+    """SQL that types an array of images, given as the SQL `cells` (structs of cells). Each becomes
+    a struct of `value`, the typed image, and `unfit`, whether a cell is not of its column's type.
+    `nanos` is the SQL of `in_nanoseconds`.
     """
     return framing.judged(
         table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells
@@ -96,7 +99,9 @@ def _unfit(c: ColumnOf) -> str:
 
 
 def _outside(value: str, type: SourceType) -> str | None:
-    """Whether a value of the Spark type is outside the source type's domain."""
+    """SQL of whether a value, which has the column's Spark type, is outside of the source type's
+    domain; None if no value can be.
+    """
     low, high = type.low or 0, type.high or 0
     match type.logical:
         case Logical.YEAR:
@@ -160,8 +165,9 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _utf8_text(x: str) -> str:
-    """The text of a Character in UTF-8, a TextObject or a BinaryObject; the last names no charset
-    and is taken for UTF-8.
+    """SQL of a cell's text from the branches that may hold one: a Character in UTF-8, a TextObject,
+    or a BinaryObject, which names no charset and is taken for UTF-8. NULL for bytes that are not
+    UTF-8.
     """
     character = f"CAST({_branch(x, 'Character', 'value')} AS string)"
     without_charset = (
@@ -192,8 +198,8 @@ def _fraction(parts: str, nanos: str) -> str:
 
 
 def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
-    """SQL of a DateTime's wall clock. Only the years 1 to 9999 give a value: Spark cannot make
-    others, and Python has none.
+    """SQL of the date, or date and time, that a DateTime holds. NULL for a year outside 1 to 9999,
+    which Spark and Python do not have, and for parts that are no date and time.
     """
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
@@ -211,7 +217,9 @@ def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
 
 
 def _zero(x: str, type: SourceType) -> str | None:
-    """Whether the cell is one of MySQL's zero dates: a date with a part of 0."""
+    """SQL of whether a cell is one of MySQL's zero dates, that is, has a year, month or day of 0;
+    None for types that have no dates, and for PostgreSQL.
+    """
     if type.source == _POSTGRESQL:
         return None
     parts = _branch(x, "DateTime")
@@ -233,8 +241,8 @@ def _zero(x: str, type: SourceType) -> str | None:
 
 
 def _instant(x: str, type: SourceType) -> str:
-    """A Timestamp's `millis` are microseconds, from every source. MySQL has no value at the epoch:
-    it is a zero date.
+    """SQL of the moment in a cell's branch Timestamp, whose member `millis` holds microseconds.
+    NULL for other branches, and for MySQL's epoch, which stands for a zero date.
     """
     seconds, micros = _branch(x, "Timestamp", "timestamp"), _branch(x, "Timestamp", "millis")
     inside = (
@@ -297,7 +305,9 @@ def _time(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _index(label: str, type: SourceType) -> str:
-    """The index of an ENUM's label; 0 is the empty text of invalid input."""
+    """SQL of the index of an ENUM's label; 0 for the empty text, which stands for invalid input;
+    NULL for an unknown label.
+    """
     labels = (
         f"array({', '.join(map(literal, type.members))})"
         if type.members
@@ -311,7 +321,9 @@ def _index(label: str, type: SourceType) -> str:
 
 
 def _mask(label: str, type: SourceType) -> str:
-    """The bit mask of a SET's labels, which hold no comma."""
+    """SQL of a SET's bit mask from the text of its labels, which commas separate; NULL if one is
+    unknown. No label holds a comma.
+    """
     labels = (
         f"array({', '.join(map(literal, type.members))})"
         if type.members

@@ -86,8 +86,8 @@ _SKIPPED: Final = ("version", "id")
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:
-    """The Avro schema of a Record with these members in front, this schema of a field, and these
-    records as values in its images.
+    """The Avro schema of Aliyun's Record: `head` are its first members, `field` is the schema of a
+    column's description, `branches` are the records that can be values in its images.
     """
     names = tuple(branch["name"] for branch in BRANCHES)
     images = {

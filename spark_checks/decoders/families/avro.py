@@ -36,7 +36,7 @@ _LONGEST_READ: Final = 1 << 62
 
 
 def record(name: str, /, **fields: Schema) -> dict[str, Any]:
-    """The schema of a record with these fields, in their order."""
+    """The Avro schema of a record of this name, with the fields in the given order."""
     return {
         "type": "record",
         "name": name,
@@ -62,10 +62,9 @@ def messages(
     reader_schema: Schema | None = None,
     newer_long: bool = False,
 ) -> DataFrame:
-    """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be
-    read) and `whole`: whether it can be read and nothing follows it.
-
-    `reader_schema` is the reader's schema in Avro's schema resolution: fields that it lacks are
+    """Reads the Avro messages of records: coordinates, `value` (decompressed), `m` (the message by
+    `schema`, NULLs if it cannot be read) and `whole`, whether it can be read and nothing follows
+    it. `reader_schema` is the reader's schema in Avro's schema resolution: fields that it lacks are
     skipped and not in `m`. With `newer_long` a long may follow what `schema` describes; it is not
     in `m`.
     """
@@ -82,7 +81,10 @@ def messages(
 def _framed(
     value: Column, schema: Schema, reader_schema: Schema | None, newer_long: bool
 ) -> Column:
-    """The record `m`, with `newer_long` a long `last`, and the bytes `end` behind."""
+    """Reads a value, to which its own hash is appended, as a record with the message `m`, with
+    `newer_long` a long `last`, and the remaining bytes `end`. Only if the message fills the value
+    exactly is `end` that hash.
+    """
     fields: dict[str, Schema] = {"last": "long"} if newer_long else {}
     size = len(_LONGEST) + _HASH if newer_long else _HASH
     end = {"type": "fixed", "name": "End", "namespace": "cdc.framing", "size": size}
@@ -113,4 +115,5 @@ def _is_whole_datum(j: Column, value: Column, newer_long: bool) -> Column:
 
 
 def _hash(value: Column) -> Column:
+    """The 64-bit hash of a value as bytes, which is appended to the value to find its end."""
     return F.unhex(F.lpad(F.hex(F.xxhash64(value)), 2 * _HASH, "0"))

@@ -167,8 +167,9 @@ class CanalDialect:
 
 
 def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
-    """Whether an object or a list stands where the text of bytes should: from_json gives its JSON
-    as the text, so that a message with a text that begins like one is read again.
+    """Whether a JSON object or list stands where the text of a binary column should. from_json
+    gives its JSON as text, so that messages in which a text begins with a brace or bracket are
+    parsed a second time.
     """
 
     def cells(cell_map: Column) -> list[Column]:
@@ -208,7 +209,9 @@ def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
 
 
 def _structs(maps: Column, table: Table) -> Column:
-    """Rows in the message's `old` as `data` has them: structs in the place of maps."""
+    """The rows of a message's `old`, which are maps, as structs of the table's columns, as `data`
+    has them: a DELETE may have its row in `old`.
+    """
 
     def struct(cell_map: Column) -> Column:
         """The struct of the table's columns made of one map of cells."""
@@ -236,10 +239,9 @@ class _RowSql:
 
     @property
     def result(self) -> str:
-        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the
-        message.
-
-        The texts of `data` and behind them those before an UPDATE are typed by one pair of lambdas.
+        """SQL of the array of a message's typed rows; NULL if it has none of the table. A single
+        cell that does not fit its type makes one CORRUPT row of the whole message. The rows of
+        `data`, and behind them those before an UPDATE, are typed by one pair of lambdas.
         """
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
         was = f"transform(part.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
@@ -270,8 +272,9 @@ class _RowSql:
         return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', row_structs)} END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
-        """The old text, else NULL if `old` names the column, else the text of `data`. A complete
-        `old` has the columns in the table's order, so that none has to be searched for.
+        """SQL of a column's text before an UPDATE: from `old`, which may be NULL, or from `data` if
+        `old` does not name the column. A complete `old` has the columns in the table's order, so
+        that no name has to be searched for.
         """
         column, key = name(c.name), literal(c.name)
         searched = (
@@ -304,10 +307,9 @@ def _message(
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
-    """The result of `extract` for a record's message (NULL if it is not one JSON object) and the
-    message's kind.
-
-    `image`, `types` and `codes` are the types of what it has of them.
+    """Parses a record's value by the dialect, and returns what `extract` makes of the message (NULL
+    if it is not one JSON object) and its kind. `image`, `types` and `codes` are the types as which
+    the rows of `data`, the columns' types and sqlType are parsed.
     """
     names = dialect.names
     schema = f"{names.schema}:string " if names.schema else ""
@@ -335,11 +337,13 @@ def has_rows(row_maps: Column) -> Column:
 
 
 def _deleted_in_old(m: Column, names: Names) -> Column:
+    """Whether a message is a DELETE whose rows stand in `old`, because `data` has none."""
     return (m[names.op] == "DELETE") & F.get(m[names.data], F.lit(0)).isNull()
 
 
 def _old(m: Column, names: Names, ordinal: Column) -> Column:
-    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then
-    its rows are unknown (canal#old-left-out).
+    """The row before an UPDATE: the element of `old` at the row's place. NULL if `old` and `data`
+    differ in length, as up to Canal 1.1.6 (canal#old-left-out): nobody knows then which row an
+    element is of.
     """
     return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], ordinal))

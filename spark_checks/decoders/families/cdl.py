@@ -25,10 +25,9 @@ def keys(payload: Column) -> Column:
 
 
 def schemaless_form(type: SourceType, *, stamp: str, time: str) -> str:
-    """The form (`connect.values`) of a column's cells without a schema: `stamp` of timestamps,
-    `time` of times.
-
-    Decimals are text in both versions; nothing depends on the deployment.
+    """The form (see `connect.values`) in which Huawei CDL writes a column's cells in a message
+    without schema. `stamp` is that of timestamps and `time` that of times, in which its two
+    versions differ; decimals are texts in both.
     """
     match type.logical:
         case Logical.INT:

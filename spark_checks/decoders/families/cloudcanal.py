@@ -20,8 +20,8 @@ from spark_checks.decoders.families.mysql import index, mask
 
 
 def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str | None:
-    """SQL of a cell's value from the SQL of its text, where it may differ from Canal's; else None.
-    Raises ValueError for an unknown form of binaries.
+    """SQL of a cell's value from the SQL of its text, for types that CloudCanal may write otherwise
+    than Canal; None for the others. Raises ValueError for an unknown form of binaries.
     """
     match type.logical:
         case Logical.BINARY:
@@ -45,7 +45,9 @@ def _number(cell_text: str, type: SourceType) -> str:
 
 
 def _hex(cell_text: str) -> str:
-    """Digits of either case, after `0x` or nothing."""
+    """SQL of the bytes of a text of hex digits, in either case, with or without `0x` in front; NULL
+    for another text.
+    """
     digits = f"CASE WHEN left({cell_text}, 2) IN ('0x', '0X') THEN substring({cell_text}, 3) ELSE {cell_text} END"
     return f"CASE WHEN length({cell_text}) % 2 = 0 THEN try_to_binary({digits}, 'hex') END"
 

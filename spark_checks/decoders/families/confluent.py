@@ -55,8 +55,8 @@ class Registry:
     ca: str = ""
 
     def schema(self, number: int) -> Any:
-        """The schema of an id, None if the registry has none. Raises ConnectionError if it does not
-        answer.
+        """The schema with this number, asked of the registry once; None if the registry has none.
+        Raises ConnectionError if the registry does not answer.
         """
         to, path = _connection(self)
         user = (
@@ -98,7 +98,9 @@ def _connection(to: Registry) -> tuple[http.client.HTTPConnection, str]:
 
 
 def registry() -> Registry:
-    """The registry of the environment. Raises RuntimeError if none is named."""
+    """The schema registry that the environment variables name. Raises RuntimeError if they name
+    none.
+    """
     name = "CDC_CONFORMANCE_REGISTRY"
     if not os.environ.get(name):
         raise RuntimeError(
@@ -210,8 +212,8 @@ class Shape:
         self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, with_schema: bool) -> str | None:
-        """The message as JSON text, with its schema if `with_schema`. None if the datum does not
-        end where the message ends.
+        """A message in Avro as JSON text, with its schema if `with_schema`. None if the Avro value
+        does not end where the message ends.
         """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
@@ -284,6 +286,9 @@ def _union(branches: list[Read]) -> Read:
     """
 
     def read(raw: bytes, at: int) -> tuple[str, int]:
+        """The value of the branch that the bytes at `at` name, and the place behind it. Raises
+        ValueError for a branch that does not exist.
+        """
         branch, at = _long(raw, at)
         if not 0 <= branch < len(branches):
             raise ValueError("no such branch")
@@ -296,6 +301,7 @@ def _record(fields: list[tuple[str, Read]]) -> Read:
     """The function that reads a record: its fields in order, as a dict by name."""
 
     def read(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
+        """The record at `at` as a dict of its fields, and the place behind it."""
         datum = {}
         for name, field in fields:
             datum[name], at = field(raw, at)
@@ -333,6 +339,9 @@ def _decimal(scale: int) -> Read:
     """
 
     def read(raw: bytes, at: int) -> tuple[str, int]:
+        """The decimal at `at` as plain text, and the place behind it. Raises ValueError for a
+        decimal without bytes.
+        """
         data, at = _raw(raw, at)
         if not data:
             raise ValueError("a decimal without bytes")
@@ -417,8 +426,8 @@ def _double(raw: bytes, at: int) -> tuple[float | str, int]:
 
 
 def _in_json(value: float) -> float | str:
-    """The number as a JSON value: NaN and the infinities become their names, because JSON has no
-    such numbers.
+    """A floating-point number as a value that JSON can hold: NaN and the infinities become texts of
+    their names.
     """
     return (
         value

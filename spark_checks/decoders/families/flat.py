@@ -128,7 +128,9 @@ class Flat:
             return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
         def was(c: ColumnOf) -> str:
-            """The old value, NULL too, where `old` names the column."""
+            """SQL of the text of a column in the before image: the one in `old`, also NULL, where
+            `old` names the column, else the one of the new row.
+            """
             has_old = (
                 "part.old IS NOT NULL"
                 if self.old_is_whole
@@ -163,6 +165,9 @@ class Flat:
 
             # `is_whole`: the value is one JSON object whose members have the right types.
             def extract_change(op: Column) -> Column:
+                """What `extract` makes of the message, now that its operation is known: the kind is
+                ROW if there is one.
+                """
                 kind = framing.kind(
                     is_whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m))
                 )
@@ -174,8 +179,9 @@ class Flat:
 
 
 def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
-    """How a number is parsed `exact`: with all digits before the point that the type has, so that
-    one with more is refused, and as many behind it as there is room for. None for another type.
+    """The decimal type as which a number is parsed a second time to be exact: with all the digits
+    before the point that the type has, so that one with more is refused, and as many behind it as
+    there is room for. None for a type that is no DECIMAL.
     """
     precision, scale = type.precision or 0, type.scale or 0
     if type.logical is not Logical.DECIMAL or precision > 38:

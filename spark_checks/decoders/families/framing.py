@@ -86,8 +86,8 @@ CellSql = Callable[[ColumnOf, str], str]
 
 
 def change(kind: Column, **columns: Column) -> Sequence[Column]:
-    """The columns of level one. `columns` are given by name; the others are NULL, except `row`,
-    which is 0, and `error`, which follows from the kind.
+    """The columns of a row of level one, in their order. Those that the caller does not give are
+    NULL, except `row`, which is 0, and `error`, which follows from the kind.
     """
     columns_by_name = {
         "row": F.lit(0),
@@ -120,8 +120,8 @@ def kind(is_whole: Column, kind_by_members: Column) -> Column:
 
 
 def name_of_code(wire: Column, names: Mapping[str, str]) -> Column:
-    """Translates a value of the message (`wire`) by the table `names`; NULL for a value that is not
-    in it.
+    """The output's name for a code that the message has, such as INSERT for c, by the table
+    `names`; NULL for a code that is not in it.
     """
     entries = itertools.chain.from_iterable(names.items())
     return F.try_element_at(F.create_map(*map(F.lit, entries)), wire)
@@ -223,8 +223,9 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
 def images(
     table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
 ) -> str:
-    """SQL that types the images and judges each cell by `misfit` (see `judged`). `cell_text` gives
-    the SQL of a cell's text, which must be NULL only for SQL NULL.
+    """SQL that types an array of images and marks those with a cell that does not fit its column's
+    type (see `judged`), for formats with MySQL's texts. `cell_text` gives the SQL of a cell's text,
+    which must be NULL only for SQL NULL.
     """
     return judged(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
@@ -338,7 +339,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
 
 
 def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
-    """A value decompressed by `undo`; None for no value, and for one that cannot be
+    """The value decompressed by the function `undo`; None for no value, and for one that cannot be
     decompressed.
     """
     try:
@@ -368,8 +369,8 @@ _MARK: Final = f"m{secrets.token_hex(8)}"
 
 
 def read(json_text: Column, envelope: StructType) -> Column:
-    """Parses a message inside the wrapping, by the type `envelope`. `message` and `is_one_object`
-    read the result.
+    """Parses the text of a message as JSON by the type `envelope`, inside a wrapping that shows
+    whether it is exactly one object. `message` and `is_one_object` read the result.
     """
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType(

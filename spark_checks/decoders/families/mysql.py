@@ -37,8 +37,9 @@ _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 def mysql_typed(
     cell_text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None
 ) -> str:
-    """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts,
-    `code` the cell's sqlType.
+    """SQL of a cell's value in the column's Spark type, from the SQL of its text in MySQL's
+    spelling; NULL if it is not of the type. `time_zone` is the zone of TIMESTAMP texts, `code` the
+    SQL of the cell's sqlType.
     """
     match type.logical:
         case Logical.TEXT:
@@ -88,8 +89,8 @@ def mysql_typed(
 
 
 def misfit(cell_text: str, value: str, type: SourceType) -> str | None:
-    """Whether the text, of which `typed` made `value`, is not of the type; None when every text
-    is.
+    """SQL of whether a cell is not of its column's type, from the SQL of its text and of the value
+    that was made of it; zero dates do fit. None for a type that every text fits.
     """
     if type.logical is Logical.TEXT:
         return None
@@ -102,7 +103,9 @@ def misfit(cell_text: str, value: str, type: SourceType) -> str | None:
 
 
 def index(cell_text: str, type: SourceType) -> str:
-    """The index of an ENUM's label; 0 of the empty text, unless it is a label."""
+    """SQL of the index of an ENUM's label; 0 for the empty text, unless that is a label; NULL for
+    an unknown label.
+    """
     labels = ", ".join(map(literal, type.members))
     return (
         f"CAST(coalesce(nullif(array_position(array({labels}), {cell_text}), 0), CASE WHEN {cell_text} = ''"
@@ -111,7 +114,9 @@ def index(cell_text: str, type: SourceType) -> str:
 
 
 def mask(cell_text: str, type: SourceType) -> str:
-    """The mask of a SET's labels, which commas join."""
+    """SQL of a SET's bit mask from the text of its labels, which commas separate; NULL if one is
+    unknown.
+    """
     labels = f"split({cell_text}, ',')"
     return (
         f"CASE WHEN {cell_text} = '' THEN CAST(0 AS {type.spark}) ELSE {mask_of(labels, type)} END"
@@ -119,7 +124,7 @@ def mask(cell_text: str, type: SourceType) -> str:
 
 
 def mask_of(labels: str, type: SourceType) -> str:
-    """The mask of an array of a SET's labels."""
+    """SQL of a SET's bit mask from the SQL of an array of its labels; NULL if one is unknown."""
     bits = ", ".join(
         f"{literal(label)}, CAST({1 << i} AS {type.spark})" for i, label in enumerate(type.members)
     )
@@ -131,7 +136,9 @@ def mask_of(labels: str, type: SourceType) -> str:
 
 
 def _outside(value: str, type: SourceType) -> str | None:
-    """Whether a value of the Spark type is outside the source type's domain."""
+    """SQL of whether a value, which has the column's Spark type, is outside of the source type's
+    domain; None if no value can be.
+    """
     low, high = type.low or 0, type.high or 0
     match type.logical:
         case Logical.YEAR:
@@ -171,8 +178,8 @@ def _decimal(cell_text: str, type: SourceType) -> str:
 
 
 def exact(cell_text: str, precision: int, scale: int) -> str:
-    """decimal(precision, scale) when the text fits without rounding, which try_cast would do
-    silently.
+    """SQL of a text as decimal(precision, scale) if it fits without rounding, which try_cast would
+    do silently; else NULL.
     """
     value = f"try_cast({cell_text} AS decimal({precision},{scale}))"
     short = (
@@ -185,15 +192,16 @@ def exact(cell_text: str, precision: int, scale: int) -> str:
 
 
 def _calendar(cell_text: str, shape: str, value: str) -> str:
-    """A value of that shape with a year of four digits from 0001 on: 0000 is MySQL's zero, and
-    Python has no others.
+    """SQL of the date or time `value` if the text has the form that the test `shape` asks for and a
+    year of four digits from 0001 on; else NULL: the year 0000 is MySQL's zero date, and Python has
+    no other years.
     """
     return f"CASE WHEN {cell_text} >= '0001' AND substring({cell_text}, 5, 1) = '-' AND {shape} THEN {value} END"
 
 
 def _clock(cell_text: str, fsp: int) -> str:
-    """`YYYY-MM-DD HH:MM:SS[.f]`: try_cast would also drop a zone, and cut what follows six
-    digits.
+    """SQL of whether a text is `YYYY-MM-DD HH:MM:SS`, with `fsp` fraction digits. The test is
+    necessary: try_cast would accept a zone, and cut digits beyond six.
     """
     usual = (
         f"length({cell_text}) = {20 + fsp} AND substring({cell_text}, 20, 1) = '.'"
@@ -204,10 +212,9 @@ def _clock(cell_text: str, fsp: int) -> str:
 
 
 def _bytes(cell_text: str, code: str | None) -> str:
-    """Bytes of a Latin-1 text; U+FFFD, which replaces a byte that the writer lost, stays as UTF-8,
-    so that the loss can be seen. A text in ASCII is its own bytes.
-
-    `encode` raises on characters beyond Latin-1, hence the pattern.
+    """SQL of the bytes of a text in Latin-1; NULL for characters beyond it, on which `encode` would
+    raise. U+FFFD, which stands for a byte that the writer lost, stays as UTF-8, so that the loss
+    can be seen; a text in ASCII is its own bytes.
     """
     plain = f"octet_length({cell_text}) = length({cell_text})"
     if code:

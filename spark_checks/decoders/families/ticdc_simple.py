@@ -21,8 +21,8 @@ LOCAL: Final = "Local"
 
 
 def is_schema(schema: Column, database: str) -> Column:
-    """Whether it names its table, its version and every column once, so that a map of its columns
-    can be made. `database` is the name of its database member.
+    """Whether a table schema names its table, its version and every column once, so that a map of
+    its columns can be made. `database` is the name of the schema's member that has the database.
     """
     names = schema["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
@@ -57,8 +57,8 @@ def unsigned(number: str) -> str:
 
 
 def tso_text(tso: Column) -> Column:
-    """A TSO or a version, which are unsigned, in decimal digits; a long holds one beyond 2^63-1 as
-    its two's complement.
+    """A commit timestamp (TSO) or a schema's version in decimal digits. Both are unsigned: a long
+    holds one beyond 2^63-1 as its two's complement.
     """
     beyond = (tso + F.lit(str(1 << 64)).cast("decimal(20,0)")).cast("decimal(20,0)")
     return F.when(tso >= 0, tso.cast("string")).otherwise(beyond.cast("string"))

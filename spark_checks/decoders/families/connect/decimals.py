@@ -32,8 +32,8 @@ _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
 
 
 def base64_bytes(t: str) -> str:
-    """The bytes of a text in standard base64 with its padding, NULL for any other: Spark skips
-    spaces and needs no padding.
+    """SQL of the bytes of a text in standard base64 with its padding; NULL for any other text,
+    since Spark's own function skips blanks and needs no padding.
     """
     return (
         f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN"
@@ -49,8 +49,9 @@ def in_digits(type: SourceType) -> bool:
 
 
 def from_text(t: str, precision: int, own_scale: int) -> str:
-    """The same for digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`)
-    are none.
+    """SQL of a DECIMAL from the text `t` of its digits, plain or with Java's exponent (`0E-10`,
+    `1E-7`); NULL for others, such as `NAN`. Beyond 38 digits, which no Spark decimal holds, the
+    value is the text.
     """
     if precision <= 38:
         return exact(t, precision, own_scale)
@@ -62,8 +63,9 @@ def from_text(t: str, precision: int, own_scale: int) -> str:
 
 
 def from_double(t: str, precision: int, own_scale: int) -> str:
-    """The same for a double's digits. The type's largest value may have been rounded up, out of the
-    type: nothing but it can have been.
+    """SQL of a DECIMAL from the text `t` of a double; NULL if it does not fit. A double may have
+    rounded the type's largest value up, out of the type: such a number is read as the largest
+    value.
     """
     largest = "9" * (precision - own_scale) + "." + "9" * own_scale
     number = f"CASE WHEN right({t}, 1) <= '9' THEN try_cast({t} AS double) END"
@@ -83,9 +85,9 @@ def from_double(t: str, precision: int, own_scale: int) -> str:
 
 
 def from_numeric(t: str, precision: int, own_scale: int) -> str:
-    """The same for a JSON number, exact up to 38 digits (the column is parsed as decimal then).
-    Above, Spark's parser passes fractions through a double, so that only what a double holds is
-    taken.
+    """SQL of a DECIMAL from the text `t` of a JSON number; NULL if it does not fit. Up to 38 digits
+    it is exact, since the column is parsed as a decimal; beyond, Spark's parser passes fractions
+    through a double, and only what a double holds exactly is accepted.
     """
     if precision <= 38:
         return exact(t, precision, own_scale)
@@ -97,12 +99,16 @@ def from_numeric(t: str, precision: int, own_scale: int) -> str:
 
 
 def _sign(h: str = "h") -> str:
-    """The hex digit that extends a number to the left."""
+    """SQL of the hex digit with which a two's complement number, given by its hex digits, is
+    extended to the left.
+    """
     return f"CASE WHEN {h} >= '8' THEN 'F' ELSE '0' END"
 
 
 def _unscaled() -> str:
-    """The integer's digits, of `h`, its hex digits; NULL for none."""
+    """SQL of the decimal digits of the integer whose two's complement in hex is `h`; NULL if `h` is
+    empty. There is a fast way up to 8 and up to 16 bytes, and a slow one for any length.
+    """
     short = f"WHEN length(h) <= 16 THEN conv(lpad(h, 16, {_sign()}), 16, -10)"
     wide = let(
         f"lpad({_FLIPPED}, 32, '0')",
@@ -114,9 +120,10 @@ def _unscaled() -> str:
 
 
 def _long() -> str:
-    """Digits of any number of bytes: those of the magnitude by Horner's scheme, then the sign.
-
-    A negative number's magnitude is that of its complement and one."""
+    """SQL of the decimal digits of the integer whose two's complement in hex is `h`, of any length:
+    the magnitude in chunks by Horner's scheme, then the sign. A negative number's magnitude is that
+    of its complement, plus one.
+    """
     count = f"CAST(ceil(length(h) / {_CHUNK}) AS int)"
     padded = f"lpad({_FLIPPED}, {count} * {_CHUNK}, '0')"
     chunk = f"CAST(conv(substring(w, i * {_CHUNK} + 1, {_CHUNK}), 16, 10) AS bigint)"
@@ -141,7 +148,10 @@ def _long() -> str:
 
 
 def _plain() -> str:
-    """`cell.t`, base64 in either form, as plain digits; NULL for what is none."""
+    """SQL of the plain digits of a decimal that `cell.t` holds in base64, with the scale of the
+    schema (form `decimal`) or in an object with its own scale; NULL for a text that is no such
+    decimal.
+    """
     base64_text = (
         "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
     )

@@ -88,11 +88,10 @@ _SCHEMA: Final = StructType(
 
 
 def record_key() -> Column:
-    """Column names of the record's key, `{"schema": ..., "payload": {...}}` or bare, in order; NULL
-    without a key.
-
-    A bare key may have columns called schema and payload: an envelope is one whose schema is an
-    object or null, and whose payload is an object. The null that Connect wraps is no key.
+    """The names of the columns in the record's key, in order; NULL without a key. The key may be an
+    envelope, `{"schema": ..., "payload": {...}}`, or bare. A bare key may have columns called
+    schema and payload: an envelope is one whose schema is an object or null, and whose payload is
+    an object. The null that Connect wraps is no key.
     """
     key = "CAST(key AS string)"
     names = f"json_object_keys({key})"
@@ -153,7 +152,9 @@ class ConnectDialect:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Level two; `before` is the wire's."""
+        """Level two: typed row changes of `table`, and CORRUPT rows. A before image has only the
+        columns that the message gives.
+        """
         return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
     def operation(self, payload: Column) -> Column:
@@ -185,8 +186,8 @@ class Message:
 def decode(
     records: DataFrame, dialect: ConnectDialect, *, are_decimals_numbers: bool = False
 ) -> DataFrame:
-    """A decoder's output at level one. With `are_decimals_numbers` decimals are JSON numbers; they
-    keep all their digits.
+    """The output at level one of a decoder of this dialect. With `are_decimals_numbers` the
+    messages have decimals as JSON numbers, of which all digits are kept.
     """
     none = F.lit(None).cast("string")
 
@@ -228,7 +229,9 @@ def decode(
 def decode_rows(
     records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment
 ) -> DataFrame:
-    """Level two: typed rows of `table`, and CORRUPT rows."""
+    """The output at level two of a decoder of this dialect: typed rows of `table`, and CORRUPT
+    rows.
+    """
     sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
     def part(m: Message) -> Column:
@@ -328,7 +331,9 @@ class _RowSql:
 
     @property
     def wire(self) -> StructType:
-        """How an image is parsed: texts, and numbers that must keep their digits as decimals."""
+        """The Spark type as which an image is parsed from JSON: a struct of texts, with a decimal
+        for each number that must keep all its digits.
+        """
         return StructType([StructField(c.name, self._wire(c.type)) for c in self.table.columns])
 
     @property
@@ -397,8 +402,8 @@ class _RowSql:
         )
 
     def _groups(self) -> dict[str, list[int]]:
-        """The columns, grouped by the SQL that types a `cell` of theirs; columns of one type share
-        it. Texts need none.
+        """The numbers of the columns by the SQL that types a struct `cell`: columns of one type
+        share it, so that the plan has it once. Columns of texts need none and are left out.
         """
         groups: dict[str, list[int]] = {}
         for i, c in enumerate(self.table.columns):
@@ -428,7 +433,9 @@ class _RowSql:
         return f"struct({cell_text} AS t, {form_sql} AS form{scale})"
 
     def _sent_or_null(self, cell_text: str, c: ColumnOf) -> str:
-        """The text, or NULL if it stands for a value that was not sent."""
+        """SQL of a cell's text, or NULL where that is the placeholder of a value which PostgreSQL
+        did not send.
+        """
         if (
             c.type.source != "postgresql"
             or not self.unsent
@@ -454,8 +461,8 @@ def message_of(
     image: MapType | StructType,
     extract: Callable[[Message], Column],
 ) -> Column:
-    """What `extract` returns for a record's message. `schema` and `image` are the types as which
-    the message's schema and its images are parsed.
+    """Parses a record's value by the dialect, and returns what `extract` makes of the message.
+    `schema` and `image` are the types as which the message's schema and its images are parsed.
     """
     payload = StructType(
         [
@@ -491,8 +498,8 @@ def message_of(
         return let_column(_kind(dialect, p), extract_part)
 
     def enveloped(m: Column) -> Column:
-        """The same for a message whose payload may be a bare row, if the dialect has such: the row
-        is put into an envelope first.
+        """What `extract` makes of the parsed message `m`. If the dialect has bare rows, a message
+        that is one is put into an envelope first.
         """
         if dialect.bare is None:
             return let_column(either(m), lambda p: judged(m, p))
@@ -514,10 +521,9 @@ def _record_text() -> Column:
 def _enveloped(
     m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType
 ) -> Column:
-    """The payload. A payload that is a bare row is put into an envelope: a deleted row as the
-    before image, any other as the after image.
-
-    A bare row is parsed a second time, because its columns are not known the first time.
+    """The payload `p` of a message, with a bare row put into an envelope: as before image if it was
+    deleted, else as after image. A bare row is parsed a second time, because its columns are not
+    known the first time.
     """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
     inner = F.when(

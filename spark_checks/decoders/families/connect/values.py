@@ -70,8 +70,8 @@ _BY_TYPE: Final = {
 
 
 def form_by_schema(kind: str, name: str) -> str:
-    """SQL: the form by a field's schema, from its `type` and its `name`, either of which may be
-    NULL.
+    """SQL of the form in which a column's cells are written (such as text, base64 or days), from
+    the SQL of the type and the name of the column's schema, either of which may be NULL.
     """
     last = f"substring_index({name}, '.', -1)"
     integers = " ".join(f"WHEN '{n}' THEN '{form_name}'" for n, form_name in _BY_NAME.items())
@@ -87,8 +87,8 @@ def form_by_schema(kind: str, name: str) -> str:
 
 
 def default_form(type: SourceType, deployment: Deployment) -> str:
-    """The form of a column's cells in a message without schema, by Debezium's options; "" is
-    Debezium's default.
+    """The form in which a column's cells are written in a message without schema, as the
+    deployment's options of Debezium say; "" is Debezium's own default.
     """
     postgresql = type.source == _POSTGRESQL
     temporal = deployment.temporal or ("adaptive" if postgresql else "adaptive_time_microseconds")
@@ -129,8 +129,9 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
 
 
 def typed(cell_text: str, form_sql: str, type: SourceType, deployment: Deployment) -> str:
-    """The cell's value as `type.spark`: `cell_text` is its JSON (a string's text); `form_sql` and
-    `scale` are SQL too.
+    """SQL of a cell's value in the column's Spark type. `cell_text` is the SQL of the cell's text
+    (other JSON than a string as it is spelled), `form_sql` the SQL of the form in which it is
+    written.
     """
     value_by_form = _forms(cell_text, form_sql, type, deployment)
     if len(value_by_form) == 1 and "" in value_by_form:
@@ -171,7 +172,9 @@ def _unsigned_bigint(type: SourceType) -> bool:
 
 
 def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
-    """The value by form; "" stands for every other form."""
+    """For each form in which a cell of the type may be written the SQL of the value, given the SQL
+    `t` of its text; "" stands for every other form.
+    """
     match type.logical:
         case Logical.INT if _unsigned_bigint(type):
             return {"digits": from_text(t, 20, 0), "": _unsigned(t)}
@@ -236,8 +239,8 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
 
 
 def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
-    """SQL that reads `t` as a decimal, by the name of the wire's type that it is for; "" for all
-    other types.
+    """For each form of a DECIMAL the SQL that reads the text `t` in it; "" stands for every other
+    form.
     """
     scale = max(type.scale or 0, 0)
     precision = (type.precision or 0) - min(type.scale or 0, 0)
@@ -265,15 +268,17 @@ def _truth(t: str, type: SourceType) -> str:
 
 
 def _unsigned(t: str) -> str:
-    """BIGINT UNSIGNED as 64 bits, which `long` mode prints as signed."""
+    """SQL of a BIGINT UNSIGNED from the text `t`. A negative number stands for one of 64 bits that
+    the connector printed as signed (mode `long`).
+    """
     signed = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}$' THEN CAST({t} AS decimal(20,0)) END"
     wrapped = f"CASE WHEN v BETWEEN {-(1 << 63)}BD AND -1BD THEN v + {1 << 64}BD ELSE v END"
     return let(signed, "v", f"CAST({wrapped} AS decimal(20,0))")
 
 
 def _bits(t: str, type: SourceType) -> str:
-    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed
-    zero, no value of MySQL.
+    """SQL of a BIT's value from the text `t`, base64 of its bytes in little-endian order. No bytes
+    at all are zero in PostgreSQL, whose zero bytes are trimmed, and no value in MySQL.
     """
     pairs = "reverse(regexp_replace(h, '(.)(.)', '$2$1'))"
     none = "'0'" if type.source == _POSTGRESQL else "NULL"
@@ -299,7 +304,9 @@ def _binary(t: str, binary_form: str) -> str:
 
 
 def _binary_of_length(t: str, binary_form: str, type: SourceType) -> str:
-    """Bytes of a text by its form; of BINARY(n) all n of them, since the connector pads them."""
+    """SQL of the bytes of a text in this form; for BINARY(n) NULL unless there are n bytes, since
+    the connector pads them.
+    """
     data, length = _binary(t, binary_form), type.length or 0
     characters = 2 * length if binary_form == "hex" else (length + 2) // 3 * 4
     return (
@@ -308,8 +315,9 @@ def _binary_of_length(t: str, binary_form: str, type: SourceType) -> str:
 
 
 def _padded(t: str, binary_form: str, type: SourceType) -> str:
-    """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is
-    its bytes as Latin-1, without the zeros at their end (debezium#declared-types).
+    """SQL of the bytes of a text in this form. A BINARY(n) column that a statement declared as
+    BINARY(n) CHAR comes as text in Latin-1 without the zero bytes at its end: it is padded to n
+    bytes (debezium#declared-types).
     """
     data, length = _binary_of_length(t, binary_form, type), type.length or 0
     if type.name != "binary":
@@ -321,8 +329,9 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
 
 
 def _micros(t: str, form_sql: str, low: int, high: int) -> str:
-    """Microseconds of whole units, from low to below high; NULL for others, and for nanoseconds
-    between two microseconds.
+    """SQL of microseconds from a number of the unit that the form names (ms, us, ns), if they are
+    at least `low` and less than `high`; else NULL, also for nanoseconds that are no whole
+    microsecond.
     """
     last = high - 1
     ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
@@ -333,8 +342,8 @@ def _micros(t: str, form_sql: str, low: int, high: int) -> str:
 
 
 def _stamp(t: str, form_sql: str, type: SourceType) -> str:
-    """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and
-    Python has none.
+    """SQL of a date and time from a number of units since the epoch; NULL outside the years 1 to
+    9999, which Spark and Python do not have.
     """
     micros = _micros(t, form_sql, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
     if type.logical is Logical.TIMESTAMP:
@@ -354,13 +363,17 @@ def _date(t: str) -> str:
 
 
 def _wall_clock(t: str) -> str:
-    """The zone that is appended to a value without one says nothing."""
+    """SQL of a DATETIME from its text; NULL for another text. A Z at the end, which the connector
+    appends to values without a zone, is ignored.
+    """
     usual = f"{t} >= '0001' AND {t} RLIKE r'{_STAMP}Z?$'"
     return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, 'Z$', '') AS timestamp_ntz) END"
 
 
 def _instant(t: str, time_zone: str) -> str:
-    """With an offset, as Debezium writes it, or SQL text in the deployment's zone."""
+    """SQL of a TIMESTAMP from its text: with an offset, as Debezium writes it, or as SQL text in
+    the deployment's time zone; NULL for another text.
+    """
     zoned = f"WHEN {t} RLIKE r'{_STAMP}{_OFFSET}$' THEN try_cast({t} AS timestamp)"
     local = f"try_cast(concat({t}, 'Z') AS timestamp)"
     local = local if time_zone == "UTC" else f"to_utc_timestamp({local}, '{time_zone}')"
@@ -368,7 +381,9 @@ def _instant(t: str, time_zone: str) -> str:
 
 
 def _time(micros: str, type: SourceType) -> str:
-    """`[-]HH:MM:SS[.ffffff]` of microseconds, a fraction only where there is one."""
+    """SQL of a TIME as text, `[-]HH:MM:SS[.ffffff]`, from the SQL of its microseconds; a fraction
+    only where there is one. NULL for one that PostgreSQL cannot have.
+    """
     hours = "a DIV 3600000000"
     wide = (
         f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS"
@@ -410,8 +425,8 @@ def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _label(t: str, type: SourceType) -> str:
-    """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the
-    empty text of invalid input.
+    """SQL of the index of an ENUM's label, which is escaped in a stream and plain in a snapshot; 0
+    for the empty text, which stands for invalid input; NULL for an unknown label.
     """
     streamed = _escaped(type.members)
     lists = (streamed, type.members) if streamed != type.members else (type.members,)
