@@ -129,7 +129,7 @@ UNTYPED_COLUMNS: Final = ("c_bit_8", "c_set_64")
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the guide or a printed record tells the type's form in JSON."""
+    """Whether the guide or a printed record shows what values of the type are in JSON."""
     return (
         type.source == "mysql"
         and type.logical in NUMBERS | _CLOCKS | _TEXTS
@@ -138,8 +138,8 @@ def supports(type: SourceType) -> bool:
 
 
 def _spell(cell: Cell, value: Value) -> Cell:
-    """A cell whose text is not MySQL's: a DECIMAL with the digits of its scale, a moment in ISO
-    8601 with a Z, and NULL for a zero date.
+    """The cell as DMS spells it where that is not MySQL's text: a DECIMAL with the digits of its
+    scale, a moment in ISO 8601 with a Z, NULL for a zero date.
     """
     if isinstance(value, ZeroDate):
         return Cell(State.NULL, cell.type)
@@ -158,8 +158,8 @@ def _iso_text(millis: int) -> str:
 
 
 def _head(at: Instant, record_type: RecordType, operation: str) -> dict[str, Any]:
-    """The first members of `metadata`: `timestamp` is when DMS made the record, some time after
-    the commit.
+    """The first members of `metadata`; `timestamp` is when DMS made the record, some time after the
+    commit.
     """
     return {
         "timestamp": _iso_text(at.ms + 729),
@@ -169,7 +169,7 @@ def _head(at: Instant, record_type: RecordType, operation: str) -> dict[str, Any
 
 
 def _data_metadata(event: RowChange, change: Change, profile: AwsDmsProfile) -> dict[str, Any]:
-    """`metadata` of a row: a row of a full load has no transaction."""
+    """The member `metadata` of a row's record; a row of a full load has no transaction there."""
     is_load = event.op is Op.READ
     partition: dict[str, Any] = {"partition-key-type": "primary-key" if is_load else "schema-table"}
     if profile.partition_value and is_load:
@@ -181,7 +181,9 @@ def _data_metadata(event: RowChange, change: Change, profile: AwsDmsProfile) -> 
 
 
 def _partition_value(table: Table, change: Change) -> str:
-    """The table's names and the key's values, joined by dots."""
+    """The text by which Kinesis or Kafka chooses a record's partition: names of the table and
+    values of the key, joined by dots.
+    """
     row = change.full_after or {}
     key_texts = [row[name].text or "" for name in table.primary_key]
     return ".".join([table.database, table.name, *key_texts])
@@ -245,19 +247,22 @@ def _control_text(
 
 
 def _definition(table: Table) -> dict[str, Any]:
-    """`table-def` of a control record."""
+    """The member `table-def` of a control record, which describes the table."""
     columns = {column.name: _column_definition(column) for column in table.columns}
     return {"columns": columns, "primary-key": table.primary_key}
 
 
 def _column_definition(column: Column) -> dict[str, Any]:
+    """The description of one column in `table-def`."""
     type = column.type
     length = {"length": type.length} if type.logical is Logical.TEXT and type.length else {}
     return {"type": DMS_TYPES[type.logical], **length, "nullable": column.nullable}
 
 
 def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[tuple[str, Change]]:
-    """A table ahead of its full load, and with IncludeTableAlterOperations a change of one."""
+    """Yields the control record of an event, with the change expected of it: of a table before its
+    full load, and, with IncludeTableAlterOperations, of a statement that changes it.
+    """
     match event:
         case Bootstrap(at=at, table=table, over=False):
             yield _control_text(at, table, "create-table", profile)

@@ -133,7 +133,9 @@ def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
 
 
 def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
-    """The types of a row."""
+    """The type of each column as a row's message shows it; None if the service's messages have no
+    types.
+    """
     if not profile.described:
         return None
     return {
@@ -161,7 +163,9 @@ def _listed(image: Member) -> Member:
 def _envelope(
     event: Event, row_number: int, profile: DialectProfile, **members: Any
 ) -> dict[str, Any]:
-    """The members of a message by name: of a row change, or with `sql` of a statement."""
+    """The members of a message, by name: those that all messages have, then `members`. A statement
+    gives `sql`.
+    """
     unit = 1000 if profile.seconds else 1
     return {
         "data": None,
@@ -180,8 +184,8 @@ def _envelope(
 
 
 def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
-    """id: Tencent and Huawei have one of each operation, which grows, here from 18 digits to 19 in
-    half a minute of a history; CKafka's connector has 0.
+    """The member `id` of a message. Tencent and Huawei number operations, here from 18 digits to 19
+    within half a minute of a history; CKafka's connector writes 0.
     """
     since = event.at.tso - START.tso
     return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row_number, 15)
@@ -205,7 +209,7 @@ _DRS: Final = (
 
 
 def _message_json(members: dict[str, Any], profile: DialectProfile) -> str:
-    """The message, its members in the order of Huawei's example or of the alphabet."""
+    """The JSON of a message; its members are in the order of Huawei's example, or of the alphabet."""
     return json_text(
         {name: members[name] for name in (_DRS if profile.example_order else sorted(members))}
     )
@@ -323,8 +327,8 @@ KEY_VALUES: Final = tuple(
 
 
 def writes(type: SourceType) -> bool:
-    """Whether the type has a form: MySQL's, but spatial ones, of which no page says more than
-    hex.
+    """Whether the services' messages have a form for the type: all of MySQL's but spatial ones, of
+    which no page says more than hex.
     """
     return supports(type)
 

@@ -79,10 +79,9 @@ CHOICES: Final = read_choices(NAME, DebeziumProfile)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
-    """The records of a history as the connector's JSON has them, converted; keys have other bytes,
-    hence other partitions.
-
-    Nothing if two names of columns become one: the connector stops there.
+    """The records of a history: those of the connector's JSON, converted to Avro. Keys have other
+    bytes, hence other partitions. There are none if two columns get one name, since the connector
+    stops there.
     """
     try:
         return [
@@ -107,8 +106,8 @@ def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> W
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
-    """The connectors' cases, and a table that changes between its rows: each message names the
-    schema of its time.
+    """The connectors' named cases, and one with a table that changes between its rows, each of
+    whose messages must name the schema of its time.
     """
     yield from connectors.FORMAT.scenarios(profile, database)
     yield confluent.evolving_scenario(profile.source, database)
@@ -143,7 +142,9 @@ _FITTING: Final = (
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
-    """JSON's unfit cells as far as Avro's types hold them, and `_FAR`."""
+    """The cell faults of Debezium's JSON, as far as Avro's types can hold them, and those of
+    `_FAR`.
+    """
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [
         (f.name, f.column, f.value, str(f.spoiled_form).partition(":")[2], f.kept_value)
@@ -177,7 +178,7 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
 
 
 def _datum(schema: Schema, text: str) -> bytes:
-    """The datum of a nullable column's value, in JSON."""
+    """The Avro datum of a nullable column's value, which is given as JSON."""
     return confluent.SOME + confluent.encode_payload(
         schema_text(replace(schema, optional=False)), text
     )
@@ -218,7 +219,9 @@ FITS: Final = {
 
 
 def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
+    """The unfit cells of every kind of types, in every way: texts in columns that Avro has as
+    strings.
+    """
 
     def good(column: str, value: Value) -> bytes | None:
         cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)

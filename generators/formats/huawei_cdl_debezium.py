@@ -68,7 +68,9 @@ _SOURCE: Final = Schema(
 
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
-    """The messages of a history's row changes, one a row, in order."""
+    """The messages of a history's row changes in order, one for each row, each with its
+    expectation.
+    """
     return _cdl.write(history, profile, layout, _value)
 
 

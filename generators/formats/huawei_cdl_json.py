@@ -58,7 +58,9 @@ _TRANSACTION: Final = Schema(
 
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
-    """The messages of a history's row changes, one a row, in order."""
+    """The messages of a history's row changes in order, one for each row, each with its
+    expectation.
+    """
     written = _cdl.write(history, profile, layout, _value)
     return [
         replace(written_row, changes=tuple(replace(c, database=None) for c in written_row.changes))

@@ -83,8 +83,8 @@ CHOICES: Final = read_choices(NAME, MaxwellProfile)
 
 
 def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
-    """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value
-    (maxwell#numbers).
+    """The cell as Maxwell spells it where that is not MySQL's text: what Maxwell's definition of
+    the column makes of the binlog's value (maxwell#numbers).
     """
     type = cell.type
     match type.logical, value:
@@ -132,8 +132,8 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
 
 
 def _time(cell: Cell, value: int) -> Cell:
-    """`java.sql.Time` of the milliseconds, and the microseconds' remainder, which has the sign of
-    the value.
+    """The cell of a TIME: `java.sql.Time` of the milliseconds, then the rest of the microseconds,
+    which has the sign of the value.
     """
     millis, fsp = int(value / 1000), cell.type.fsp
     clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
@@ -164,8 +164,8 @@ limit.
 
 
 def _position(event: Event) -> str:
-    """File and position, which both change their number of digits: a history begins in the file
-    999999.
+    """The member `position`: file and offset of the binlog, both of which get one digit more within
+    a history, which begins in the file 999999.
     """
     since = event.at.ms - START.ms
     number = max(999_999 + since // _FILE_MS, 1)
@@ -173,6 +173,7 @@ def _position(event: Event) -> str:
 
 
 def _keys(event: RowChange, change: Change) -> list[Any]:
+    """The values of the member `primary_key`: those of the key's columns, in the key's order."""
     cells = (change.full_after or change.full_before or {}).items()
     by_name = {name: Raw(cell.text or "null") if cell.json else cell.text for name, cell in cells}
     return [by_name[name] for name in event.table.primary_key]
@@ -199,13 +200,17 @@ def _keys_of_the_record(event: RowChange) -> Mapping[str, Any]:
 
 
 def _flat(profile: MaxwellProfile) -> Flat:
-    """The members in the order of RowMap.toJSON, and what they tell."""
+    """How the profile writes row changes: the members of a message in the order of RowMap.toJSON,
+    and what a decoder owes for them.
+    """
 
     def is_last(event: RowChange, change: Change) -> bool:
         return change.row == len(event.rows) - 1
 
     def live(enabled: bool, value: Any) -> Any:
-        """Members of what the binlog says: a row of a bootstrap has none."""
+        """The function that gives a member about the binlog, if it is `enabled`; ABSENT for rows of
+        a bootstrap, which are not from the binlog.
+        """
         return lambda event, change: (
             value(event, change) if enabled and event.op is not Op.READ else ABSENT
         )
@@ -279,7 +284,9 @@ it is none of a table.
 
 
 def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
-    """A bound of a bootstrap, and a statement."""
+    """Yields the JSON and the expected change of the begin or end of a bootstrap, or of a DDL
+    statement; nothing for other events.
+    """
     match event:
         case Bootstrap(at=at, table=table, over=over):
             names = {"database": table.database, "table": table.name}
@@ -410,7 +417,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
 
 
 def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
-    """What the messages do not hold of the source's values."""
+    """What the profile's messages lose of the source's values, for every decoder."""
     remaining = _flat(profile).remaining_value
     return (
         Loss(

@@ -89,7 +89,7 @@ _TEXTS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.DATE, Logical.T
 
 
 def supports(type: SourceType) -> bool:
-    """Whether a form of the type can be said to follow from the documentation."""
+    """Whether the form of the type's values follows from the documentation."""
     return (
         type.source == "mysql"
         and type.logical in NUMBERS | _CLOCKS | _TEXTS
@@ -98,7 +98,9 @@ def supports(type: SourceType) -> bool:
 
 
 def _decimal(cell: Cell, value: Value) -> Cell:
-    """A DECIMAL with every digit of its scale, as PRODUCT_PRICE of the documentation."""
+    """The cell of a DECIMAL with every digit of its scale, as PRODUCT_PRICE of the documentation
+    shows; any other cell as it is.
+    """
     if cell.type.logical is not Logical.DECIMAL or isinstance(value, (int, str, bytes)):
         return cell
     return replace(cell, text=scaled_text(value, cell.type.scale or 0))  # type: ignore[arg-type]
@@ -129,8 +131,8 @@ OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
 
 
 def _image(profile: OggProfile, image: Member) -> Member:
-    """The member of an image, with null in the place of an absent image if the profile writes such
-    nulls.
+    """The function that gives an image, with null in place of an absent one if the profile writes
+    such nulls.
     """
 
     def member(event: RowChange, change: Change) -> Any:
@@ -161,8 +163,8 @@ def _members(profile: OggProfile) -> Members:
 
 
 def _other_splits(event: RowChange) -> dict[str, Any]:
-    """Where a name has a dot, `table` does not tell the database's from the table's: each dot may
-    part them.
+    """Other pairs of database and table that the member `table` may mean, as fields of a Change: if
+    a name has a dot, each dot may be the one between the two.
     """
     parts = f"{event.table.database}.{event.table.name}".split(".")
     if len(parts) == 2:
@@ -193,7 +195,9 @@ def _flat(profile: OggProfile) -> Flat:
 
 
 def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
-    """TRUNCATE is the one statement that is an operation of a trail."""
+    """Yields the message of a TRUNCATE and the change expected of it; nothing for other events,
+    because it is the one statement that is an operation of a trail.
+    """
     if (
         isinstance(event, SchemaChange)
         and event.action == "truncate table"

@@ -139,7 +139,7 @@ write: Final = writer_of_events(_messages, RowChange)
 
 @lru_cache(maxsize=1024)
 def adjusted(name: str) -> str:
-    """A name as Avro allows it (ticdc-avro#names)."""
+    """The name with `_` for what Avro's names cannot have (ticdc-avro#names)."""
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
@@ -207,6 +207,9 @@ def _row_message(
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
+    """The image of a row in the table's columns: `cells` are by Avro's names, the image by the
+    names that `name` gives; a column without a cell is absent.
+    """
     return {
         name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type)
         for c in table.columns
@@ -221,7 +224,9 @@ def _record(
     profile: TicdcAvroProfile,
     more: Mapping[str, Any],
 ) -> tuple[bytes, dict[str, Cell]]:
-    """A framed record of the columns, and of what stands behind them."""
+    """A record in Confluent's framing, of the columns' values and the fields `more` behind them,
+    and the cells that a decoder owes for the columns.
+    """
     cells = {
         adjusted(c.name): _cell(
             c.type, None if c.generated == "virtual" else source_row[c.name], profile
@@ -251,8 +256,8 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 def _extension(
     event: RowChange, op: Op, source_row: Row, profile: TicdcAvroProfile
 ) -> dict[str, Any]:
-    """The extension's fields of a row. The checksum of half an UPDATE that TiCDC split is 0 in the
-    classic architecture (ticdc-avro#checksum).
+    """The fields of TiDB's extension for a row. In the classic architecture the checksum is 0 for a
+    half of an UPDATE that TiCDC split (ticdc-avro#checksum).
     """
     if not profile.extension:
         return {}
@@ -330,7 +335,7 @@ def _tidb_type(type: SourceType) -> str:
 
 
 def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
-    """The schema of a column's values."""
+    """The Avro schema of a column's values, of NULL apart."""
     kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
         kind = "string" if profile.bigint_string and type.key == "bigint unsigned" else "long"
@@ -351,9 +356,9 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
 
 
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
-    """The default of a field, None without one: a DECIMAL's is left out but as a text, and bytes
-    are base64 (ticdc-avro#nullable). Raises Stopped for an expression of a column of numbers,
-    whose text the encoder reads as a number.
+    """The default of a column's field in Avro's schema, None without one. A DECIMAL's default is
+    left out unless decimals are texts, and bytes are base64 (ticdc-avro#nullable). Raises Stopped
+    for an expression of a column of numbers, whose text the encoder reads as a number.
     """
     type, default = column.type, default_of(column)
     if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
@@ -502,14 +507,14 @@ _COLUMNS: Final = {c.name: c.type for c in every_type(lambda _type: True).column
 
 
 def _datum(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
-    """The datum of a nullable column's value."""
+    """The Avro datum of a nullable column's value, as the profile writes it."""
     encode = confluent.encoder_of_schema(json.dumps(_type(_COLUMNS[column], profile)))
     return confluent.SOME + encode(_cell(_COLUMNS[column], value, profile)[0])
 
 
 def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
-    """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the
-    column does not.
+    """The cell faults of MySQL's types in strings, and numbers that Avro's type of the column can
+    hold and the column cannot.
     """
     for fault in CELL_FAULTS:
         type, unfit_text = _COLUMNS[fault.column], json.loads(str(fault.spoiled_form))
@@ -538,7 +543,9 @@ def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
 
 
 def _faults() -> Iterable[Any]:
-    """A record without a value is a DELETE, and TiCDC's own decoder takes no bytes for one, too."""
+    """The faults of Confluent's framing, without the null value, which is a DELETE here. For a
+    value without bytes any row is right, because TiCDC's own decoder also takes it for a DELETE.
+    """
     for fault in confluent.FAULTS:
         if fault.name != "null":
             yield replace(fault, obligation=UNSPECIFIED) if fault.tag == "empty" else fault

@@ -153,7 +153,9 @@ CHOICES: Final = read_choices(NAME, TicdcDebeziumProfile)
 
 @cache
 def modes(*, adjusts_years: bool) -> Modes:
-    """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
+    """The way in which Debezium 2.4, whose version TiCDC's messages name, writes values;
+    `adjusts_years` says that years of two digits are moved.
+    """
     return Modes(
         decimal="double",
         binary="base64",
@@ -196,7 +198,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, nullable: bool) -> Schema:
-    """A column's schema."""
+    """The Connect schema of a column of that type."""
     if type.logical is Logical.FLOAT and type.precision is not None:
         return Schema("double", nullable)
     if type.name == "vector":
@@ -216,9 +218,10 @@ def schema(type: SourceType, nullable: bool) -> Schema:
 def cell(
     column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False
 ) -> DebeziumCell:
-    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`:
-    two-digit years are moved; `classic`: as the classic architecture writes it. Raises Stopped for
-    what the encoder refuses (ticdc-debezium#zero-dates).
+    """A column's value as TiCDC writes it, with its schema and what a decoder owes for it. `new`:
+    as from v8.5 on, where a default stands for NULL; `years`: years of two digits are moved;
+    `classic`: as the classic architecture writes it. Raises Stopped for what the encoder refuses
+    (ticdc-debezium#zero-dates).
     """
     type, nullable, meaning = column.type, column.nullable, None
     if stored is None and new and column.default is not None:
@@ -256,7 +259,9 @@ def _partly(date: ZeroDate) -> bool:
 
 
 def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
-    """NULL of a column with that default (ticdc-debezium#default-for-null)."""
+    """The cell of a NULL in a column with that default, in place of which TiCDC writes the default
+    (ticdc-debezium#default-for-null).
+    """
     kind = column.type.logical
     if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
         default = 0 if kind is Logical.DATETIME else None
@@ -334,7 +339,7 @@ _COMMIT_FIELDS: Final = (("commit_ts", Schema("int64")), ("cluster_id", Schema("
 
 
 def _with_commit(schema: Schema) -> Schema:
-    """A message's schema of which the block source has the fields of TiDB's extension."""
+    """A message's schema in which the block `source` also has the fields of TiDB's extension."""
     fields = tuple(
         (
             name,
@@ -347,7 +352,9 @@ def _with_commit(schema: Schema) -> Schema:
 
 @lru_cache(maxsize=4096)
 def _schema_json(schema: Schema, field: str = "") -> str:
-    """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
+    """The JSON of a schema, with members in TiCDC's order; `field` is the field's name. A column's
+    `doc` is its TiDB type.
+    """
     members: dict[str, Any] = {
         "tidb_type": schema.doc,
         "type": schema.type,
@@ -393,7 +400,9 @@ def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]
 
 
 def _default(column: Column) -> str:
-    """The default in a column's schema as JSON, "" without one (ticdc-debezium#schema-defaults)."""
+    """The default in a column's schema as JSON, "" if the schema has none
+    (ticdc-debezium#schema-defaults).
+    """
     type, default = column.type, sink.default_of(column)
     if default is None:
         return ""
@@ -417,8 +426,8 @@ def _default(column: Column) -> str:
 
 
 def _default_expression(column: Column, default: Default) -> str:
-    """The default in a column's schema as JSON where it is an expression: its text for types that
-    are texts, none for numbers, which the text is not.
+    """The default in a column's schema as JSON where the default is an expression: its text for
+    columns of texts; "" for numbers, which the text is not.
     """
     is_now = is_current_timestamp(default.text)
     match column.type.logical:
@@ -441,7 +450,7 @@ def _number(value: float, *, single: bool = False) -> str:
 
 
 def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
-    """The name of a schema, in which what Avro's names do not have is an underscore
+    """The name of a schema, of these parts, with `_` for what Avro's names cannot have
     (ticdc-debezium#schema-names).
     """
     if not profile.keyed:
@@ -548,7 +557,9 @@ def _row_message(
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
-    """A DDL; `tableChanges` has the columns where the history knows the table."""
+    """Key, value and expected change of a DDL statement. Its `tableChanges` describe the table
+    where the history knows it.
+    """
     sql = sink.statement(event, profile)
     changed: list[dict[str, Any]] = []
     if event.table and event.action != "truncate table":
@@ -665,7 +676,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
 
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
-    """What the messages do not hold of a row."""
+    """What the profile's messages lose of a row, for every decoder."""
     remaining = wire_values(_wires(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
@@ -685,8 +696,8 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _wires(profile: TicdcDebeziumProfile) -> Wire:
-    """How a value of a column named c is written in the profile, as a function of its type and
-    itself.
+    """The function that gives, for a type and a value, the cell of a column with that value as the
+    profile writes it.
     """
     return lambda type, value: cell(
         Column("c", type), value, new=profile.filled, years=profile.years

@@ -81,11 +81,11 @@ class Printer:
     empty_images: ClassVar[bool] = False
 
     def value(self, record: records.Record, chance: random.Random) -> bytes:
-        """The message as UTF-8; its keys are sorted, and nothing is left to chance."""
+        """The message as UTF-8. Nothing is drawn from `chance`, since Go sorts the keys of maps."""
         return self.message(record).encode()
 
     def expected(self, type: SourceType, value: Value) -> Cell:
-        """What a perfect decoder recovers of a stored value."""
+        """The cell that a decoder owes for a value as TiDB stores it."""
         return self.cell(type, value)[1]
 
     def message(self, record: records.Record) -> str:
@@ -110,7 +110,7 @@ class Printer:
                 return f'{{"version":1,"type":"WATERMARK","commitTs":{record.commit_ts},"buildTs":{record.build_ts}}}'
 
     def schema(self, schema: records.TableSchema) -> str:
-        """A tableSchema."""
+        """The JSON of a table's schema in a message."""
         columns = ",".join(map(self._column, schema.columns))
         indexes = ",".join(map(self._index, schema.indexes))
         return (
@@ -149,6 +149,7 @@ class Printer:
         )
 
     def _index(self, index: records.IndexSchema) -> str:
+        """The JSON of an index in a table's schema."""
         flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
         flags_json = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
         columns = ",".join(map(self._quote, index.columns))
@@ -194,7 +195,7 @@ class Printer:
         return escaped
 
     def cell(self, type: SourceType, value: Value) -> tuple[str, Cell]:
-        """A stored value as JSON, and what a perfect decoder recovers of it."""
+        """A value as TiDB stores it, as JSON, and the cell that a decoder owes for it."""
         if value is None:
             return "null", Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
@@ -240,12 +241,17 @@ def go_shortest(value: float, *, single: bool) -> str:
 
 
 def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
-    """The common faults, and those of what only Simple has: base64 and TIMESTAMP objects."""
+    """The cell faults of MySQL's texts, and those of what only Simple has: base64 and objects for
+    TIMESTAMP.
+    """
     printer = Printer(profile)
 
     def fault(
         name: str, column: str, type: SourceType, value: Value, spoiled_form: str
     ) -> CellFault:
+        """The fault of one cell: `spoiled_form` replaces the JSON that the profile writes for
+        `value` in `column`.
+        """
         return CellFault(name, column, value, printer.cell(type, value)[0], spoiled_form)
 
     stamp = mysql.wall("2021-07-19 11:12:13")

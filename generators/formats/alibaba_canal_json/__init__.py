@@ -175,10 +175,10 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
 
 
 def _event_as_shown(event: Event) -> Event:
-    """The event with its table as the server shows it: no column has the spelling of a statement,
-    and what utf8 has not in three bytes is a question mark. Of a table with a point in its name
-    Canal takes the answer of DESC, which calls the first unique key without NULL primary where
-    there is no other (canal#tsdb).
+    """The event with its table as the server shows it. No column has the spelling of a statement,
+    and what utf8 cannot hold in three bytes is a question mark. If a table's name has a dot, Canal
+    takes the answer of DESC, which calls the first unique key without NULL primary where there is
+    no primary key (canal#tsdb).
     """
     if not isinstance(event, RowChange):
         return event
@@ -219,16 +219,17 @@ def _stops_the_writer(event: Event, profile: CanalProfile) -> bool:
 
 
 def _undecidable(change: Change) -> Change:
-    """Raw control characters make the message no JSON (RFC 8259 section 7), and a binary of
-    characters that are no bytes does not fit its column: refusing it is as good as reading it.
+    """The change with one CORRUPT row allowed, because refusing the message is as good as reading
+    it: raw control characters make it no JSON (RFC 8259 section 7), or a binary's text has a
+    character that is no byte.
     """
     return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
 
 
 def _lossy(change: Change) -> bool:
-    """Whether a value does not fit its column: a binary has a character that is no byte, since
-    Canal decoded it as text, or a BIGINT UNSIGNED a sign (canal#live-character-binary,
-    canal#live-serial).
+    """Whether a value of the change does not fit its column: a binary has a character that is no
+    byte, since Canal decoded it as text, or a BIGINT UNSIGNED is negative
+    (canal#live-character-binary, canal#live-serial).
     """
     cells = (cell for image in (change.before, change.after) if image for cell in image.values())
     return any(
@@ -242,9 +243,9 @@ def _lossy(change: Change) -> bool:
 
 
 def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
-    """Each event with its number and its batch's: 1 after a start of Canal. What was committed
-    while Canal was down, or while its consumer paused, is there at once (canal#batch-id,
-    canal#batch-size).
+    """Each event with its number in the history and the id of its batch, which begins with 1 when
+    Canal starts. What was committed while Canal was down, or while its consumer paused, is in one
+    batch (canal#batch-id, canal#batch-size).
     """
     pauses = random.Random(f"{history.seed}/pauses")
     start, until, events_behind, size, batch = 0, -1, 0, 0, first - 1
@@ -263,7 +264,7 @@ def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
 
 def _logged_bytes(event: Event) -> int:
     """About how many bytes an event takes in the binlog: the marks of its transaction, and the
-    values of its rows, or its statement.
+    values of its rows or its statement.
     """
     match event:
         case RowChange(rows=rows):
@@ -286,7 +287,9 @@ def _logged_bytes(event: Event) -> int:
 def _flats(
     event: Event, profile: CanalProfile, layout: Layout
 ) -> Iterator[tuple[int, _Flat, list[Change]]]:
-    """Partition, message and changes of each message of an event."""
+    """Each message of an event: its partition, its contents before they are JSON, and the changes
+    expected of it.
+    """
     match event:
         case RowChange():
             yield from _row_messages(event, profile, layout)
@@ -373,8 +376,8 @@ def _row_messages(
 
 
 def _name_in_canal(name: str, profile: CanalProfile) -> str:
-    """A column's name as Canal cuts it out of the statement, between its quotes
-    (canal#back-ticks).
+    """The name under which Canal knows a column, which it cuts out of the statement between the
+    quotes (canal#back-ticks).
     """
     name = name if profile.live else _replace_beyond_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
@@ -414,8 +417,8 @@ _RENAMED: Final = "the column stands under another name, with its back-tick doub
 
 
 def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> Change:
-    """Level two's images have the table's own names; a column that stands under another one is
-    unknown.
+    """The change whose images at level two have the source's names of columns. A column that stands
+    in the message under another name may hold anything there.
     """
 
     def image(side: str) -> Image | None:
@@ -435,8 +438,8 @@ def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> C
 def _placement(
     images: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int
 ) -> dict[int, list[int]]:
-    """Row numbers by partition, in order of partition: all to 0, where the table points, or spread
-    (canal#partition).
+    """The numbers of a message's rows by partition: all in 0, all where the hash of the table's
+    name points, or each where its key points, as the profile says (canal#partition).
     """
     if not profile.pk_hash and not profile.hash_columns:
         return {
@@ -457,8 +460,8 @@ def _placement(
 
 
 def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
-    """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR
-    those of the key's values, NULL counting as "" (canal#partition).
+    """The partition that partitionHash gives a row: `String.hashCode` of the database (left out for
+    None) XOR those of the values of its key; NULL counts as "" (canal#partition).
     """
     code = hash_code(database) if database is not None else 0
     for value in values:
@@ -537,6 +540,7 @@ def _logged_images(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wi
 
 
 def _encode_columns(columns: Iterable[Column], source_row: Row, profile: CanalProfile) -> Wires:
+    """The row's value of each of these columns as Canal writes it, by the column's name."""
     return {
         column.name: column_wire(column, source_row.get(column.name), profile) for column in columns
     }
@@ -597,7 +601,9 @@ def _unknown(type: SourceType, reason: str) -> Cell:
 
 
 def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> str:
-    """The JSON text: keys in alphabetical order, inner maps in table order, every null written."""
+    """The JSON of a message: keys in alphabetical order, the members of rows and types in the
+    table's order, and every null written.
+    """
     library = profile.escapes
 
     def quoted(cell_text: str | None) -> str:
@@ -643,7 +649,7 @@ def supports(type: SourceType) -> bool:
 
 
 def losses(profile: CanalProfile) -> tuple[Loss, ...]:
-    """What the profile's messages do not hold of a row."""
+    """What the profile's messages lose of a row, for every decoder."""
     if profile.image == "full":
         return ()
     return (
@@ -652,7 +658,9 @@ def losses(profile: CanalProfile) -> tuple[Loss, ...]:
 
 
 def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells, which no option changes."""
+    """The unfit cells of every kind of types, in every way; none for a profile with options, which
+    change nothing about them.
+    """
     if not profile.options:
         yield from unfit_cells(profile.source, fits)
 

@@ -43,14 +43,14 @@ CHARSETS: Final = {
 
 
 def is_key_for_ever(column: Column) -> bool:
-    """Whether the column's own definition says PRIMARY KEY: up to 1.1.7 DROP PRIMARY KEY leaves it
-    (canal#dropped-key).
+    """Whether the column's own definition says PRIMARY KEY: up to release 1.1.7 Canal goes on to
+    call such a column a key after DROP PRIMARY KEY (canal#dropped-key).
     """
     return bool(re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE))
 
 
 def column_type(column: Column, facts: CanalProfile) -> str:
-    """The `mysqlType` text of a column."""
+    """The type of a column as the member `mysqlType` spells it."""
     if column.declared:
         return _spelled(column.declared)
     type = column.type
@@ -79,7 +79,7 @@ def _spelled(declared: str) -> str:
 
 
 def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
-    """A column's value on the wire."""
+    """A column's value as Canal's message has it, with its code, and what a decoder owes for it."""
     type, spelled = column.type, column.declared.lower()
     if type.name in mysql.SPATIAL:
         return _spatial(type, value, facts)
@@ -117,8 +117,8 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
 
 
 def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
-    """A live SERIAL, which does not say UNSIGNED: Canal reads it as a signed BIGINT
-    (canal#live-serial).
+    """The cell of a column that a live statement declared as SERIAL. The word does not say
+    UNSIGNED, so that Canal reads a signed BIGINT (canal#live-serial).
     """
     read = (value + (1 << 63)) % (1 << 64) - (1 << 63)
     if read == value:
@@ -132,8 +132,8 @@ def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
 
 
 def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
-    """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like
-    a BLOB's (canal#spatial).
+    """The cell of a spatial value: the bytes that MySQL stores (SRID and well-known binary) as
+    ISO-8859-1 text, as those of a BLOB (canal#spatial).
     """
     null = (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)["binary"]
     if not isinstance(value, Json):
@@ -146,8 +146,8 @@ def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
 
 
 def _padded(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
-    """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows
-    n (canal#binary-stripped).
+    """The cell of a BINARY(n). Canal strips zero bytes; a reader of typed rows, who knows n, pads
+    them again (canal#binary-stripped).
     """
     padded = stored.ljust(type.length or 0, b"\0")
     if padded == stored:
@@ -161,8 +161,8 @@ def _padded(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
 
 
 def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
-    """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type,
-    and may restore it.
+    """The cell of a text that Canal takes for a BLOB: its bytes as ISO-8859-1 text. A decoder sees
+    that in code and type, and may restore the text.
     """
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
@@ -185,8 +185,8 @@ def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
 def _garbled(
     type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile
 ) -> CanalCell:
-    """Bytes that Canal decodes with the character set of its connection, which is not the
-    column's.
+    """The cell of bytes that Canal decodes with the character set of its connection, though the
+    column has another one.
     """
     decoded = data.decode(CHARSETS[facts.connection_charset], "replace")
     meant_value: Value = decoded.encode() if type.logical is Logical.BINARY else decoded

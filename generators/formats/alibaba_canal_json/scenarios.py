@@ -115,7 +115,7 @@ _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
 
 
 def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in
+    """Every named case of this format alone that the profile can write; level-one tables are in
     `database`.
     """
     cases = Cases(database, _ABC)
@@ -423,7 +423,9 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 
 
 def _names(cases: Cases) -> Iterator[Scenario]:
-    """Names that releases change: a back-tick in a key column's and another's."""
+    """Yields the case of column names that releases change: a back-tick in the name of a key's
+    column and of another one.
+    """
     quoted_row: Row = {"k`": 1, "a``b": "x"}
     changed_row: Row = {**quoted_row, "a``b": None}
     yield cases.of(
@@ -437,7 +439,7 @@ def _names(cases: Cases) -> Iterator[Scenario]:
 
 
 def _typed_rows() -> Iterator[Scenario]:
-    """Level two: the pool's tables, no DDL."""
+    """Yields the level-two cases: rows of the pool's tables, without DDL."""
     names = [column.name for column in COMPOSITE.columns]
     string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     changed_row: Row = {**string_row, names[0]: 6, names[3]: None}

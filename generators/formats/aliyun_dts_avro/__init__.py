@@ -176,7 +176,9 @@ class _Task:
         self.meta_version = self.chance.randrange(1, 100)
 
     def records(self, event: Event, ordinal: int, topic: str) -> Iterator[Written]:
-        """The records of an event."""
+        """Yields the records of an event, each with the change expected of it. An event of the
+        family SETTING changes the task's profile instead.
+        """
         if isinstance(event, SourceStatement) and event.family == SETTING:
             self.profile = changed(self.profile, event.sql)
             return
@@ -221,7 +223,9 @@ class _Task:
             )
 
     def tags(self, content: _Content, stamp: int) -> dict[str, str]:
-        """A record's tags in an order of chance."""
+        """The tags of a record as a map in random order: those of its contents, and, unless the
+        profile writes few, the time of reading.
+        """
         content_tags = [] if content.tags is None else list(content.tags.items())
         if self.profile.short or self.profile.bare:
             pairs = content_tags if content.change.kind is Kind.ROW else []
@@ -231,7 +235,9 @@ class _Task:
         return dict(pairs)
 
     def contents(self, event: Event, bare: Change) -> Iterator[_Content]:
-        """What the records of an event say."""
+        """Yields what each record of an event says beside its head, with the change expected of it.
+        `bare` is the expected change without table and images.
+        """
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE | Op.READ):
                 yield from self.row_contents(event, bare)
@@ -258,7 +264,9 @@ class _Task:
                 return
 
     def session(self) -> dict[str, str]:
-        """The tags of statements and transaction marks of MySQL."""
+        """The tags that MySQL's session gives to statements and transaction marks; none for
+        PostgreSQL.
+        """
         if self.profile.source == "postgresql":
             return {}
         return {
@@ -269,7 +277,9 @@ class _Task:
         }
 
     def statement(self, at: Instant) -> dict[str, str]:
-        """The tags of a statement, which is a transaction of its own (aliyun#ddl-tags)."""
+        """The tags of a DDL statement, which begins a transaction of its own (aliyun#ddl-tags);
+        none for PostgreSQL.
+        """
         self.transaction += 1
         if self.profile.source == "postgresql":
             return {}
@@ -282,8 +292,8 @@ class _Task:
         }
 
     def ddl(self, event: SchemaChange, bare: Change) -> _Content:
-        """A statement: the string branch of afterImages; the object is the database even where the
-        statement names a table.
+        """What the record of a DDL statement says: the SQL as the text of afterImages; its object
+        is the database, even if the statement names a table, unless the profile says otherwise.
         """
         profile = self.profile
         tags = self.statement(event.at)
@@ -298,7 +308,7 @@ class _Task:
         return _Content("DDL", change, object_name(*parts), tags, fields, after=event.sql)
 
     def row_contents(self, event: RowChange, bare: Change) -> Iterator[_Content]:
-        """The rows of an event."""
+        """Yields what the record of each row of a row change says."""
         profile, table = self.profile, event.table
         columns = _columns(table, self.seed, profile)
         keys = table.primary_key if profile.keys_told else ()
@@ -334,7 +344,9 @@ class _Task:
     def image(
         self, columns: _Columns, images: RowImages, event: RowChange, side: str
     ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
-        """An image's cells and encoded values."""
+        """One side of a row, `before` or `after`: the cells that a decoder owes and the encoded
+        values of its columns; None or empty where the row has no such side.
+        """
         profile, table = self.profile, event.table
         source_row, other_source_row = (
             (images.before, images.after) if side == "before" else (images.after, images.before)
@@ -358,7 +370,9 @@ class _Task:
         return cells, items
 
     def row_tags(self, table: Table) -> dict[str, str]:
-        """The tags of a row's record."""
+        """The tags of a row's record: the source's session, names of the table, its version and its
+        keys, as far as the profile has them.
+        """
         profile = self.profile
         tags = dict(_SESSION) if profile.source == "mysql" else {}
         if profile.meta_version:
@@ -382,8 +396,8 @@ def _unset(cell: Cell) -> tuple[Datum, Cell]:
 
 
 def _not_captured(table: Table, old_row: Row, new_row: Row | None) -> set[str]:
-    """What a source without full logging leaves out of an old row: what is neither key nor
-    changed.
+    """The columns that a source without full logging leaves out of an old row, because they are
+    neither in the key nor changed.
     """
     if not table.handle_key:
         return set()
@@ -438,14 +452,14 @@ def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
 
 
 def object_name(*parts: str) -> str:
-    """The parts joined by dots; a dot inside a part is written as the six characters of its
-    escape.
+    """The objectName of these parts, joined by dots; a dot inside a part is written as its escape
+    of six characters.
     """
     return ".".join(part.replace(".", "\\u002E") for part in parts)
 
 
 def physical(parts: Sequence[str]) -> list[str]:
-    """The physical names of a sharded database and its table."""
+    """The names of a sharded database and of its table at the source, which have suffixes."""
     return [part + suffix for part, suffix in zip(parts, ("_pyii_0005", "_aeje_11"), strict=False)]
 
 

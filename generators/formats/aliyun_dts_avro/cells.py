@@ -81,19 +81,19 @@ _BYTES: Final[Mapping[str, int]] = {
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the writer has the type: MySQL's all, PostgreSQL's those that the sources tell
-    anything of.
+    """Whether the writer has the type: all of MySQL's, and those of PostgreSQL of which the sources
+    say something.
     """
     return type.source == "mysql" or type.name == "enum" or type.name in _OIDS
 
 
 def wire_type(name: str, logical: Logical, source: str = "mysql") -> SourceType:
-    """A column type of this format alone."""
+    """A column type that only this format has, for values that no database's type holds."""
     return SourceType(name, logical, length=255, source=source)
 
 
 def type_number(type: SourceType) -> int:
-    """dataTypeNumber: MySQL's protocol number or PostgreSQL's OID."""
+    """The dataTypeNumber of a type: MySQL's protocol number or PostgreSQL's OID."""
     if type.source == "postgresql":
         return _OIDS.get(type.name, ENUM_OID)
     return TYPE_NUMBERS.get(type.name.removesuffix("-text"), 253)
@@ -129,8 +129,8 @@ def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written
 
 
 def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    """Precision and scale are the value's, as java.math.BigDecimal has them; its text has the
-    column's scale, if that has one.
+    """A decimal as the branch Decimal, with the expected cell. Precision and scale are those of the
+    value, as java.math.BigDecimal has them; its text has the column's scale, if that has one.
     """
     assert isinstance(value, Decimal)
     free = type.source == "postgresql" and postgresql_values.unconstrained(type)
@@ -145,6 +145,7 @@ def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written
 
 
 def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    """A float as the branch Float, with the expected cell."""
     datum, cell = _of_datum(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
     return datum, (
         replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
@@ -217,7 +218,7 @@ def _binary(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
 
 
 def date_time(*parts: int | None) -> dict[str, int | None]:
-    """A DateTime of these parts, null for those behind them."""
+    """A DateTime record of the given parts from the year on; the parts behind them are null."""
     return dict(zip(DATE_PARTS, (*parts, *[None] * (7 - len(parts))), strict=True))
 
 
@@ -233,7 +234,7 @@ def _fraction(micros: int, profile: AliyunProfile) -> int | None:
 
 
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
-    """Hour, minute, second and fraction, each with the sign of the whole."""
+    """Hour, minute, second and fraction of a time in microseconds, each with the sign of the whole."""
     seconds, fraction = divmod(abs(micros), mysql.MICROS)
     parts = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile))
     return tuple(None if part is None else -part for part in parts) if micros < 0 else parts
@@ -282,7 +283,7 @@ def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Writte
 
 
 def offset_text(minutes: int) -> str:
-    """`+08:00`: the offset alone, without GMT before it."""
+    """An offset from Greenwich as in `+08:00`, without GMT before it."""
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
@@ -306,30 +307,35 @@ _LABELS: Final = TextForms(time_zone="UTC", labels=True)
 
 
 def _label(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    """An ENUM or SET as the branch TextObject of its labels, with the expected cell."""
     cell = text_cell(type, value, _LABELS)
     datum: Datum = ("TextObject", {"type": type.logical.name, "value": cell.text})
     return datum, replace(cell, text=cell_text(datum), json=True)
 
 
 def _boolean(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    """PostgreSQL's boolean as the branch TextObject of the type BOOL, with the expected cell."""
     return _of_datum(
         type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]})
     )
 
 
 def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
-    """A value that only a wire has."""
+    """A value of a type that only this format has, as that datum, with the expected cell of the
+    class `cls`.
+    """
     return datum, Cell(State.VALUE, type, value, cell_text(datum), cls, json=True)
 
 
 def _geometry(branch: str) -> _Maker:
+    """The function that writes a spatial value as that branch of the union."""
     return lambda type, _, value: _wired(
         type, value, (branch, {"type": "GEOMETRY", "value": value}), "geometry"
     )
 
 
 def _special(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    """A Decimal's text that is no number."""
+    """A branch Decimal whose text is no number, such as NaN, with the expected cell."""
     return _wired(type, value, ("Decimal", {"value": value, "precision": 0, "scale": 0}), "special")
 
 

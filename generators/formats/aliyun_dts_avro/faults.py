@@ -95,6 +95,7 @@ class _Walk:
         self.number()
 
     def cell(self) -> None:
+        """Steps over one value of an image: its branch, and the parts of the branch's record."""
         branch = BRANCHES[self.number("cell")]
         for part in _PARTS[branch]:
             self.skip(part, branch)
@@ -137,8 +138,8 @@ _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @lru_cache(maxsize=64)
 def places(value: bytes) -> Mapping[str, Span]:
-    """The spans of the numbers of a record that faults replace: `operation`, `object-name` (its
-    length), `cell` (a branch) ...
+    """Where in a record the numbers stand that faults replace, as (start, end) by name:
+    `operation`, `object-name` (the length of that text), `cell` (the branch of a value) ...
     """
     return _Walk(value).places
 
@@ -146,7 +147,9 @@ def places(value: bytes) -> Mapping[str, Span]:
 def _change_at(
     place: str, change: Callable[[bytes, int, int], bytes]
 ) -> Callable[[bytes], bytes | None]:
-    """Changes a value, given where a place begins and ends in it."""
+    """The function that changes a record at a place (a name of `places`): `change` gets the record
+    and where the place begins and ends. It gives None for a record without the place.
+    """
 
     def apply(value: bytes) -> bytes | None:
         span = places(value).get(place)
@@ -156,17 +159,21 @@ def _change_at(
 
 
 def _number(place: str, number: int) -> Callable[[bytes], bytes | None]:
-    """Puts another number in a place."""
+    """The function that puts another number in a place of a record."""
     return _change_at(place, lambda value, start, end: value[:start] + LONG(number) + value[end:])
 
 
 def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
-    """Replaces the first byte of a text, whose length stands in a place."""
+    """The function that replaces the first byte of a text, whose length stands in that place of a
+    record.
+    """
     return _change_at(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
 def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
-    """Writes a number with bytes that add nothing to it."""
+    """The function that spells the number in a place of a record with `zeros` more bytes, which add
+    nothing to it.
+    """
 
     def change(value: bytes, _: int, end: int) -> bytes:
         """The message with `zeros` more bytes in the number that ends at `end`, whose value stays:
@@ -403,7 +410,9 @@ FITS: Final = {
 
 
 def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells."""
+    """The unfit cells of every kind of types, in every way: the cell's bytes, branch included, and
+    other bytes of an existing branch. `fits` are the combinations that fit.
+    """
     types = boundaries.every_type(lambda _type: True, profile.source)
     for logical, way, column, value in matrix(profile.source, fits):
         written_form = cell_bytes(writer_of(types.column(column).type, profile)(value)[0])
@@ -418,8 +427,8 @@ def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault
 
 
 def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
-    """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and
-    other bytes.
+    """The unfit cells of this format's own: the bytes of a value as the profile writes it, branch
+    included, and the bytes that replace them.
     """
     source = databases.source(profile.source)
     cells = _POSTGRESQL_CELLS if source is databases.POSTGRESQL else _MYSQL_CELLS

@@ -98,12 +98,14 @@ class TaskFacts(AliyunProfile):
 
 
 def followed(profile: AliyunProfile) -> TaskFacts:
-    """The profile before any setting."""
+    """The profile as a task follows it before any setting changes it."""
     return TaskFacts(**{fact.name: getattr(profile, fact.name) for fact in fields(profile)})
 
 
 def changed(facts: TaskFacts, setting: str) -> TaskFacts:
-    """The facts with those that a setting names. Raises TypeError for one that there is not."""
+    """The facts of a task after a setting, JSON of new values by name. Raises TypeError for a name
+    that is no fact.
+    """
     values: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(setting).items()
     }

@@ -50,7 +50,7 @@ _MOMENT: Final = mysql.wall("2024-01-02 03:04:05.678901")
 
 
 def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in
+    """Every named case of this format alone that the profile can write; level-one tables are in
     `database`.
     """
     cases = _Cases(profile, database)
@@ -64,14 +64,14 @@ def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
 
 
 def setting(**fields: Any) -> SourceStatement:
-    """From here on the task writes with these fields of its profile."""
+    """The event after which the task writes with these values of its profile's facts."""
     return SourceStatement(START, SETTING, json.dumps(fields))
 
 
 def operation(
     name: str, statement: str = "", database: str = "", at: Instant = START
 ) -> SourceStatement:
-    """A record of an operation that no other event stands for."""
+    """The event of a record with an operation that no other event causes."""
     return SourceStatement(at, OPERATION, statement, database, name)
 
 
@@ -303,13 +303,16 @@ class _Cases(Cases):
         )
 
     def values(self) -> Iterator[Scenario]:
+        """Yields the cases `values/...`: values of types that only this format has, or that are
+        rare.
+        """
         for label, type, value in (
             _POSTGRESQL_VALUES if self.source is databases.POSTGRESQL else _MYSQL_VALUES
         ):
             yield self.value(f"values/{label}", type, value)
 
     def typed_rows(self) -> Iterator[Scenario]:
-        """Level two: the pool's tables, no DDL."""
+        """Yields the level-two cases: rows of the pool's tables, without DDL."""
         bag, source = keyless(self.profile.source), self.profile.source
         moment_row: Row = {**_BARE, "c": _MOMENT}
         control_events = (

@@ -117,8 +117,8 @@ _HEAD: Final[Mapping[str, Any]] = {
 
 
 def record_schema(born: bool = True) -> dict[str, Any]:
-    """The whole Record, named types inlined where they occur first; without bornTimestamp it is the
-    edition of 2019.
+    """The Avro schema of a whole Record, with each named type where it occurs first. Without
+    bornTimestamp (`born` false) it is the edition of 2019.
     """
     value: list[Any] = ["null", *_VALUES.values()]
     value_types: list[Any] = ["null", *(f"{NAMESPACE}.{name}" for name in _VALUES)]
@@ -135,7 +135,7 @@ def record_schema(born: bool = True) -> dict[str, Any]:
 
 @cache
 def record_encoder(born: bool = True) -> Encoder:
-    """An encoder and reader of whole records."""
+    """The encoder, which also reads, of whole records of the edition with or without bornTimestamp."""
     return Encoder(record_schema(born))
 
 
@@ -147,6 +147,7 @@ FIELD: Final = Encoder(_FIELD)
 
 
 def _value_encoder(name: str) -> Encoder:
+    """The encoder of the values of one branch of an image's union."""
     if name != "TimestampWithTimeZone":
         return Encoder(_VALUES[name])
     return Encoder(_record(name, value=_DATE_TIME, timezone="string"))
@@ -165,7 +166,7 @@ _AS_TEXT: Final = json.JSONEncoder(
 
 
 def cell_bytes(datum: Datum) -> bytes:
-    """A value of an image, its branch's number before it."""
+    """The bytes of a value of an image: the number of its branch, then its content."""
     if datum is None:
         return NULL_CELL
     branch, encoder = _ENCODERS[datum[0]]
@@ -173,8 +174,8 @@ def cell_bytes(datum: Datum) -> bytes:
 
 
 def cell_text(datum: Datum) -> str | None:
-    """What level one shows of a value: JSON of the record in the schema's order, bytes in
-    hexadecimal digits.
+    """The text of a value at level one: the JSON of its record, members in the schema's order,
+    bytes in hexadecimal digits; None for null.
     """
     return None if datum is None else _AS_TEXT(datum[1])
 
@@ -189,7 +190,7 @@ class Framing:
     sized: bool = False
 
     def __call__(self, items: Sequence[bytes]) -> bytes:
-        """The items in blocks, and the end."""
+        """The encoded items of an array or map in blocks, with the end behind them."""
         return blocks(items, self.sizes, sized=self.sized)
 
 
@@ -211,7 +212,7 @@ class AvroRecord:
     framing: Framing = field(default=ONE_BLOCK)
 
     def encoded(self) -> bytes:
-        """The record's bytes."""
+        """The bytes of the whole record."""
         tags = self.framing([STRING(name) + STRING(value) for name, value in self.tags.items()])
         parts = [
             HEAD(self.head),

@@ -135,12 +135,16 @@ def _messages(event: Event, profile: EnvelopeProfile) -> Iterator[tuple[str, Cha
 
 
 def _place(at: Instant) -> int:
-    """A position in a file of the binary log, which grows with the commits and with its digits."""
+    """The position of a commit in a file of the binary log; it grows with the commits, and so do
+    its digits.
+    """
     return 154 + ((at.ms - START.ms) % FILE_MS << 14) + at.seq
 
 
 def _file(at: Instant) -> str:
-    """The file's name: a history begins in the third, in which a minute stays."""
+    """The name of the log file that holds a commit. A history begins in the third file, and the
+    next file begins after a minute.
+    """
     rolled = max((at.ms - START.ms) // FILE_MS, 0) + at.seq // COMMITS_PER_FILE
     return f"mysql-bin.{3 + rolled:06d}"
 
@@ -168,8 +172,9 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 def _row_payload(
     event: RowChange, images: RowImages, profile: EnvelopeProfile
 ) -> tuple[str, Change]:
-    """A row in Debezium's values, its columns nullable, since the document does not show otherwise;
-    or in CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text).
+    """The JSON message of one row and the change expected of it. Its values are Debezium's, of
+    columns that may be NULL, since the document does not show otherwise; or CloudCanal's texts, as
+    in the vendor's article (cloudcanal-envelope#values-as-text).
     """
     table, typed = event.table, profile.typed
     payload_images: dict[str, Any] = {}
@@ -217,7 +222,7 @@ def _row_payload(
 
 
 def _payload_json(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
-    """A payload as the profile writes it, with its schema or alone."""
+    """The JSON of a payload, with its schema or without, as the profile writes it."""
     if profile.typed:
         return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
     document = {"schema": schema, "payload": payload} if profile.schemas else payload
@@ -253,7 +258,7 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
 
 
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
-    """What a column's type cannot hold, in the profile's form of values."""
+    """The cell faults of the format, in the profile's form of values: typed or texts."""
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 

@@ -47,7 +47,9 @@ _CHANGES: Final = Schema("struct", True, fields=fields("type:string table", tabl
 
 @lru_cache(maxsize=1024)
 def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
-    """The envelope of a table's rows, its members in the order of the document's example."""
+    """The Connect schema of the messages of a table's rows, with members in the order of the
+    document's example.
+    """
     name = f"cloudcanal.{table.database}.{table.name}"
     columns_schema = Schema("struct", True, f"{name}.Value", fields=columns)
     members = fields(
@@ -61,7 +63,7 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
 
 @lru_cache(maxsize=2)
 def ddl_schema(with_op: bool) -> Schema:
-    """The payload of a DDL message, its members in the order of the document's example."""
+    """The Connect schema of a DDL message, with members in the order of the document's example."""
     op = "op:string " if with_op else ""
     declared = f"{op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
     members = fields(declared, source=_SOURCE, tableChanges=_CHANGES)
@@ -96,7 +98,9 @@ def own_ddl_schema() -> dict[str, Any]:
 
 
 def described(table: Table, action: str) -> dict[str, Any]:
-    """`tableChanges`: one object, positions from 0, the table as it is after the statement."""
+    """The member `tableChanges` of a DDL message: one object that describes the table as it is
+    after the statement, with positions from 0.
+    """
     columns = [
         {
             "jdbcType": jdbc_type(c.type),
@@ -119,7 +123,7 @@ _ROW: Final[Row] = {"id": 1, "a": "x", "b": None}
 
 
 def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
-    """Every case that only this format has, with level-one tables in `database`."""
+    """Every named case of this format alone; level-one tables are in `database`."""
     cases = Cases(database, _ABC)
     yield from _documents(database)
     yield from _ddl(database)
@@ -147,7 +151,7 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
 
 
 def _documents(database: str) -> Iterator[Scenario]:
-    """The row and the statement of the vendor's examples."""
+    """Yields the cases of the row and the statement that the vendor's examples show."""
     at = Instant(1_669_796_261_933, 0)
     columns = tuple(
         Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk")

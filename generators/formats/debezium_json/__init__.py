@@ -207,7 +207,9 @@ class _Writer:
         at: Instant,
         headers: Headers = (),
     ) -> None:
-        """One record; a null goes out as the release's Kafka Connect writes it."""
+        """Writes one record of this key and value; a null is written as the release's Kafka Connect
+        does.
+        """
         if self.profile.legacy_tombstones:
             key, value = key or LEGACY_NULL, value or LEGACY_NULL
         raw = None if key is None else key.encode("utf-8", "replace")
@@ -224,7 +226,9 @@ class _Writer:
         )
 
     def key_text(self, schema: Schema, payload: Any) -> str:
-        """A key that is no row's."""
+        """The JSON of a record key that is not a row's, with its schema if the profile has one in
+        keys.
+        """
         payload_json = payload_text(schema, payload)
         return (
             f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
@@ -233,7 +237,9 @@ class _Writer:
         )
 
     def value_text(self, schema: Schema, payload: Any) -> str:
-        """A value that is no row's."""
+        """The JSON of a record value that is not a row's, with its schema if the profile has one in
+        values.
+        """
         payload_json = payload_text(schema, payload)
         return (
             f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
@@ -242,8 +248,8 @@ class _Writer:
         )
 
     def added(self, members: Mapping[str, str]) -> Headers:
-        """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's
-        (debezium#flattened).
+        """The record headers that the transform ExtractNewRecordState of release 2.5 adds to a
+        message that is not a row's, made of `members` (debezium#flattened); none in other profiles.
         """
         adds_headers = self.profile.flat and self.profile.flat_headers_everywhere
         return (
@@ -260,7 +266,9 @@ class _Writer:
         return f"mysql-bin.{self.file_number:06d}"
 
     def advance(self) -> None:
-        """To the next event in the log; MySQL's log has files."""
+        """Moves on to the next event in the log. MySQL's log begins a new file now and then.
+        Outside of a transaction a new transaction begins.
+        """
         self.place += self.chance.randrange(40, 400)
         self.advanced += 1
         if self.profile.is_mysql and self.advanced % EVENTS_PER_FILE == 0:
@@ -270,7 +278,9 @@ class _Writer:
             self.counts = {}
 
     def source_ms(self, at: Instant) -> int:
-        """`source.ts_ms`; of an incremental snapshot the connector's own clock."""
+        """The member `ts_ms` of `source`: the commit's time, as exact as the log has it; of an
+        incremental snapshot the connector's own clock.
+        """
         if self.reading.incremental:
             return at.ms
         return at.ms // self.profile.step_ms * self.profile.step_ms
@@ -287,8 +297,9 @@ class _Writer:
         is_statement: bool = False,
         in_transaction: bool = True,
     ) -> str:
-        """The source block. `in_transaction` is False of a logical message that no transaction
-        holds.
+        """The JSON of the block `source` of a message. `outer` is the schema or database,
+        `snapshot` the marker of a row that was read. `in_transaction` is False of a logical message
+        that no transaction holds.
         """
         profile = self.profile
         in_log = snapshot in ("", _rows.INCREMENTAL)
@@ -329,15 +340,15 @@ class _Writer:
         return payload_text(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0) -> str | None:
-        """The position of the current event's row as `FORMAT.position` defines it; PostgreSQL's
-        incremental snapshot has none.
+        """The position of the current event's row, as the format's file defines it; None in
+        PostgreSQL's incremental snapshot, which has none.
         """
         if self.reading.incremental and not self.profile.is_mysql:
             return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
 
     def lsn(self) -> int | None:
-        """`source.lsn` of the current event."""
+        """The member `lsn` of `source` for the current event; None in an incremental snapshot."""
         return None if self.reading.incremental else self.place
 
     def transaction_id(self) -> str:
@@ -353,7 +364,9 @@ class _Writer:
         )
 
     def transaction_block(self, collection: str) -> str:
-        """The transaction block of the next row of a table."""
+        """The JSON of the block `transaction` of the next row of a table, which it counts; null if
+        the profile has no such block.
+        """
         if not self.profile.transactions:
             return "null"
         count = self.counts[collection] = self.counts.get(collection, 0) + 1
@@ -364,7 +377,9 @@ class _Writer:
     # Rows
 
     def rows(self, event: RowChange) -> None:
-        """The messages of a row event."""
+        """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
+        MINIMAL row image.
+        """
         profile, table = self.profile, self.known.table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
@@ -396,7 +411,9 @@ class _Writer:
         images: RowImages,
         number: int,
     ) -> None:
-        """The messages of one row."""
+        """Writes the messages of one row: none, one change, or, if an UPDATE changes the key, a
+        delete with its tombstone and a create.
+        """
         profile, table, identity = self.profile, shape.known, shape.identity
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
             return  # MySQL logs no row that stays as it is
@@ -441,7 +458,9 @@ class _Writer:
     def wires(
         self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool
     ) -> _rows.Wires:
-        """Every column of a row."""
+        """Each column of a row as the connector writes it; a default stands for NULL where the
+        profile has that.
+        """
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
@@ -468,8 +487,8 @@ class _Writer:
         return wires
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
-        """The new row, with the placeholder for what the server did not send because it is stored
-        out of line and unchanged.
+        """The row after an UPDATE, with a placeholder for each value that the server did not send
+        because it is stored out of line and did not change (TOAST).
         """
         if (
             self.profile.image not in ("default", "index")
@@ -488,7 +507,9 @@ class _Writer:
         return new_row
 
     def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
-        """A delete of the old row that the server sent, and its tombstone."""
+        """Writes the delete of a row, whose old columns the server sent as `sent`, and the
+        tombstone behind it.
+        """
         key = _rows.key_json(place.shape, sent)
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones and not self.profile.flat:
@@ -511,7 +532,9 @@ class _Writer:
         defaults: Mapping[str, Default],
         identity: Collection[str],
     ) -> _rows.Wires:
-        """The old row of which the server sends the identity's columns."""
+        """The old row as the message has it: the server sends the columns of the replica identity,
+        the others get stand-ins.
+        """
         columns = table.columns if before else ()
         return {
             c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name))
@@ -539,11 +562,13 @@ class _Writer:
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: _rows.TableShape) -> tuple[str, ...] | None:
-        """The key's columns as the record key names them."""
+        """The names of the key's columns in the record key; None without a key."""
         return tuple(shape.names[name] for name in shape.key) or None
 
     def row_key(self, shape: _rows.TableShape, key: str | None) -> str | None:
-        """The record key of that payload."""
+        """The JSON of a record key with this payload, with its schema if the shape has one; None
+        without a key.
+        """
         if key is None or not shape.key_schema:
             return key
         return f'{{"schema":{shape.key_schema},"payload":{key}}}'
@@ -557,7 +582,7 @@ class _Writer:
         key: str | None,
         headers: Headers = (),
     ) -> None:
-        """One change of a row."""
+        """Writes the message of one change of a row."""
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
         if profile.flat:
@@ -627,7 +652,9 @@ class _Writer:
         )
 
     def truncate(self, at: Instant, table: Table) -> None:
-        """TRUNCATE, which releases before 2.0 do not write (1.4 does not know it)."""
+        """Writes the message of a TRUNCATE, if the profile writes them: releases before 2.0 do not
+        (1.4 does not know it).
+        """
         profile = self.profile
         if not profile.writes_truncate:
             return
@@ -641,8 +668,8 @@ class _Writer:
     # Everything else
 
     def within(self, event: SchemaChange) -> None:
-        """A statement: MariaDB's GTID before it is a BEGIN, and no END follows
-        (debezium#statement-boundary).
+        """Writes a DDL statement. MariaDB's connector takes the GTID before it for a BEGIN, which
+        no END follows (debezium#statement-boundary).
         """
         if self.profile.transactions and self.profile.connector == "mariadb":
             self.transaction_mark(TransactionMark(event.at, "BEGIN", ""))
@@ -650,8 +677,9 @@ class _Writer:
         self.open = False
 
     def schema_change(self, event: SchemaChange) -> None:
-        """Remembers defaults and character sets. MySQL's connector also writes the statement, and a
-        truncation before it; from 3.5 on instead of it.
+        """Remembers what a DDL statement says of defaults and character sets. MySQL's connector
+        also writes the statement; of a TRUNCATE it writes a message of that before it, from release
+        3.5 on in its place.
         """
         self.remember(event)
         profile = self.profile
@@ -707,8 +735,8 @@ class _Writer:
         self.emit(self.prefix, name, self.value_text(value, payload), change, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
-        """The character set of a database, and what a statement tells of columns, under the table's
-        current name.
+        """Remembers the character set that a statement gives a database, and what it says of
+        columns, under the present name of their table.
         """
         if self.profile.is_mysql:
             self.known.see(event)
@@ -727,7 +755,7 @@ class _Writer:
             }
 
     def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
-        """The defaults of the table's columns that its schemas show."""
+        """The defaults of the table's columns that the connector knows and shows in schemas."""
         return _rows.defaults_of(
             table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot
         )
@@ -743,7 +771,7 @@ class _Writer:
         )
 
     def heartbeat(self, event: Heartbeat) -> None:
-        """A heartbeat on its own topic."""
+        """Writes a heartbeat to the topic of heartbeats."""
         key, value = envelope.heartbeat_schemas(self.profile)
         name = self.key_text(key, {"serverName": self.prefix})
         value_json = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
@@ -756,7 +784,9 @@ class _Writer:
         )
 
     def transaction_mark(self, event: TransactionMark) -> None:
-        """BEGIN and END on the transaction topic; rows between them share the transaction."""
+        """Begins or ends a transaction, which the rows in between share, and writes its BEGIN or
+        END to the topic of transactions if the profile has these.
+        """
         begins = event.mark == "BEGIN"
         if begins:
             self.open = False
@@ -786,7 +816,9 @@ class _Writer:
         )
 
     def logical_message(self, event: SourceStatement, content: bytes) -> None:
-        """PostgreSQL's logical decoding message, which 1.4 does not know; `table` is its prefix."""
+        """Writes PostgreSQL's logical decoding message, whose prefix is the event's `table`;
+        release 1.4 does not know such messages.
+        """
         profile = self.profile
         if profile.is_mysql or not profile.logical_messages:
             return

@@ -36,15 +36,17 @@ def mangled(name: str) -> str:
 
 
 def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
-    """A column's name as the connector has it (debezium#mangled-names, debezium#back-ticks)."""
+    """The name of a column as the connector reads it, which may not be its name at the source
+    (debezium#mangled-names, debezium#back-ticks).
+    """
     if profile.mangles_names and not snapshot:
         return mangled(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
 
 
 def field_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
-    """The name of a column's field in keys and rows, not in what a statement tells of its table
-    (confluent#names).
+    """The name of a column in the structs of keys and rows; it may have `_` for what Avro's names
+    cannot have, unlike in what a statement's message says of its table (confluent#names).
     """
     name = column_name(name, profile, snapshot)
     return (
@@ -62,8 +64,8 @@ def underscored(invalid: str, name: str) -> str:
 
 
 def adjusted(name: str, profile: DebeziumProfile) -> str:
-    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before
-    (debezium#schema-names).
+    """The name of a Connect schema as the release writes it: unchanged from 2.0 on, before that
+    with `_` for what Avro's names cannot have (debezium#schema-names).
     """
     if profile.keeps_schema_names and not profile.avro_names:
         return name
@@ -71,13 +73,13 @@ def adjusted(name: str, profile: DebeziumProfile) -> str:
 
 
 def topic_name(*parts: str) -> str:
-    """A topic's name of these parts, with `_` for what Kafka does not allow."""
+    """The name of a topic: the parts joined by dots, with `_` for what Kafka does not allow."""
     return underscored(r"[^A-Za-z0-9._-]", ".".join(parts))
 
 
 @lru_cache(maxsize=64)
 def source_schema(profile: DebeziumProfile) -> Schema:
-    """The schema of `source`."""
+    """The Connect schema of the block `source` of a message."""
     snapshot = Schema(
         "string",
         True,
@@ -111,7 +113,7 @@ def source_schema(profile: DebeziumProfile) -> Schema:
 
 @lru_cache(maxsize=64)
 def transaction_schema(profile: DebeziumProfile) -> Schema:
-    """The schema of `transaction`."""
+    """The Connect schema of the block `transaction` of a message."""
     number = profile.struct_version or None
     members = fields("id:string total_order:int64 data_collection_order:int64")
     return Schema("struct", True, "event.block" if number else "", number, fields=members)
@@ -119,7 +121,9 @@ def transaction_schema(profile: DebeziumProfile) -> Schema:
 
 @lru_cache(maxsize=1024)
 def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Schema:
-    """The schema of a change of a row of that schema, in the order of the release's members."""
+    """The Connect schema of a row's message, with members in the order of the release; `row` is the
+    schema of its images.
+    """
     rest = "op:string ts_ms:int64?" + " ts_us:int64? ts_ns:int64?" * profile.fine_stamps
     last = f"transaction {rest}" if profile.transaction_first else f"{rest} transaction"
     blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile)}
@@ -129,7 +133,9 @@ def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Sc
 
 
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
-    """The schema of a row without its envelope, with what was added (debezium#flattened)."""
+    """The Connect schema of a row's message without envelope: the row's columns and the members
+    that the transform adds (debezium#flattened).
+    """
     added = (
         f"__op:string? __table:string?{' __lsn:int64?' * (not profile.is_mysql)}"
         " __source_ts_ms:int64?"
@@ -142,7 +148,9 @@ def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
-    """`ts_ms`, and with `fine_stamps` `ts_us` and `ts_ns`, of one moment."""
+    """The members that give one moment: `ts_ms`, and in releases with `fine_stamps` `ts_us` and
+    `ts_ns`.
+    """
     if not profile.fine_stamps:
         return {"ts_ms": ms}
     return {"ts_ms": ms, "ts_us": ms * 1000, "ts_ns": ms * 1_000_000}
@@ -150,7 +158,7 @@ def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
 
 @lru_cache(maxsize=64)
 def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
-    """Key and value of a heartbeat."""
+    """The Connect schemas of the key and the value of a heartbeat."""
     common, number = "io.debezium.connector.common", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.ServerNameKey", number, fields=fields("serverName:string")
@@ -160,7 +168,7 @@ def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 @lru_cache(maxsize=64)
 def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
-    """Key and value of a transaction's BEGIN and END."""
+    """The Connect schemas of the key and the value of a transaction's BEGIN or END."""
     common, number = "io.debezium.connector.common", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.TransactionMetadataKey", number, fields=fields("id:string")
@@ -180,7 +188,7 @@ def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 @lru_cache(maxsize=64)
 def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
-    """Key and value of a logical decoding message."""
+    """The Connect schemas of the key and the value of PostgreSQL's logical decoding message."""
     common = "io.debezium.connector.postgresql"
     number = profile.struct_version or None
     key = Schema("struct", False, f"{common}.MessageKey", number, fields=fields("prefix:string?"))
@@ -200,7 +208,9 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
-    """Key and value of a schema change, by release (debezium#schema-change)."""
+    """The Connect schemas of the key and the value of a schema change, which differ between
+    releases (debezium#schema-change).
+    """
     common, number = f"io.debezium.connector.{profile.connector}", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.SchemaChangeKey", number, fields=fields("databaseName:string")
@@ -301,9 +311,9 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 def table_changes(
     event: SchemaChange, charset: str | None, profile: DebeziumProfile
 ) -> list[dict[str, Any]]:
-    """`tableChanges` of a statement: none for an index of its own, and up to 1.9 for a table that
-    is gone, which later has no description. `charset` is that of the database
-    (debezium#table-changes).
+    """The member `tableChanges` of a statement's message; empty for a statement on an index. For a
+    table that was dropped it is empty up to release 1.9, and later has no description. `charset` is
+    the database's (debezium#table-changes).
     """
     table = event.after or event.before
     if (
@@ -327,7 +337,7 @@ def table_changes(
 
 
 def described_keys(changes: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:
-    """The columns of the key of each table that `tableChanges` describe."""
+    """The key's columns of each table that `tableChanges` describe."""
     described = (change["table"] for change in changes)
     return tuple(tuple(table["primaryKeyColumnNames"]) for table in described if table)
 
@@ -374,7 +384,9 @@ def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> d
 
 
 def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
-    """A column as the statement spells it."""
+    """The description of a column in `tableChanges`: type, length, character set and default as the
+    statement spells them.
+    """
     match = _DECLARED.match(column.declared or _spelled(column.type))
     assert match is not None
     base, rest = match[1].upper(), f" {match[4].strip().upper()}"
@@ -423,7 +435,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
 
 
 def literal(text: str) -> str:
-    """A text between the quotes of a statement."""
+    """The text as it stands between the quotes of a SQL literal."""
     return text.replace("'", "''").replace("\\", "\\\\")
 
 
@@ -435,7 +447,9 @@ def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
 
 
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:
-    """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
+    """The parameters that column.propagate.source.type adds to a column's schema: type, length,
+    scale, comment and name (debezium#source-type).
+    """
     if not profile.is_mysql:
         length, scale = postgresql_size(column.type)
         facts: dict[str, Any] = {
@@ -462,13 +476,13 @@ _ANY_NUMERIC: Final = 131_089
 
 
 def catalogue_name(name: str) -> str:
-    """A PostgreSQL type's name in pg_type."""
+    """The name that a PostgreSQL type has in the catalogue pg_type."""
     return postgresql_types()[name].catalogue or name
 
 
 def _postgresql_name(column: Column) -> str:
-    """A type as PostgreSQL's catalogue calls it; an enum's name is the statement's, or one that the
-    model does not know.
+    """The type of a column as PostgreSQL's catalogue calls it. An enum has the name of its CREATE
+    TYPE, or a fixed one where the model does not know that.
     """
     base = column.type.name.removesuffix("[]")
     name = column.declared or "mood" if base == "enum" else catalogue_name(base)
@@ -476,8 +490,8 @@ def _postgresql_name(column: Column) -> str:
 
 
 def postgresql_size(type: SourceType) -> tuple[int, int]:
-    """Length and scale of a type, or of an array's elements, as PostgreSQL's driver tells them
-    (debezium#source-type).
+    """The length and the scale of a type, or of an array's elements, as PostgreSQL's driver gives
+    them (debezium#source-type).
     """
     type = postgresql.element(type) if type.name.endswith("[]") else type
     row = postgresql_types()[type.name]
@@ -495,7 +509,7 @@ def postgresql_size(type: SourceType) -> tuple[int, int]:
 
 
 def _spelled(type: SourceType) -> str:
-    """A type as statements spell it, integers without a width."""
+    """A MySQL type as statements spell it; integers have no width."""
     sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (
         type.name,
         type.length,
@@ -513,8 +527,8 @@ def _spelled(type: SourceType) -> str:
 
 
 def _expression(default: Default | None) -> str | None:
-    """A default as the parser keeps it: a literal without quotes, the epoch for the current
-    time.
+    """The text of a column's default as the connector's DDL parser keeps it: a literal without
+    quotes, the epoch for the current time; None without a default.
     """
     if default is None:
         return None
@@ -524,7 +538,7 @@ def _expression(default: Default | None) -> str | None:
 
 
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:
-    """Database or schema, and table, as the connector names them."""
+    """The database (MySQL) or schema (PostgreSQL), and the table, as the connector names them."""
     outer = table.database if profile.is_mysql else table.schema or "public"
     return (
         (mangled(outer), mangled(table.name))

@@ -16,8 +16,8 @@ ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
 
 
 def stops(event: Event, profile: DebeziumProfile) -> bool:
-    """Whether the connector stops: a column is called as a member that is added
-    (debezium#flattened-names), or 2.5 has a message without source
+    """Whether the transform stops the connector at an event: a column has the name of a member that
+    is added (debezium#flattened-names), or release 2.5 meets a message without source
     (debezium#flattened-without-source).
     """
     if not isinstance(event, RowChange):
@@ -43,11 +43,10 @@ def flattened(
     lsn: int | None,
     source_ms: int,
 ) -> tuple[str, Change]:
-    """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or,
-    without `rewrite`, null.
-
-    Of the old row of an UPDATE nothing is left, nor of the schema; the database stands in a header.
-    Only a header tells the null of a delete from a tombstone.
+    """The value of a row's message without envelope, and what a decoder owes for it: the new row;
+    of a delete the old row, or null without `rewrite`. Nothing is left of an UPDATE's old row, nor
+    of the schema; the database stands in a header. Only a header tells a delete's null from a
+    tombstone.
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":

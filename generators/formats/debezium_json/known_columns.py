@@ -46,7 +46,9 @@ class _Known:
         return cls(column.comment, bool(_COUNTED.search(column.declared)), column.type.members)
 
     def edited(self, new: _Known) -> _Known:
-        """The column after an edit that says what `new` has."""
+        """What the connector knows of the column after a CHANGE whose definition says `new`; what
+        that does not say stays.
+        """
         return _Known(
             new.comment or self.comment,
             new.counted or self.counted,
@@ -65,7 +67,9 @@ class KnownColumns:
     alike: set[_Place] = field(default_factory=set)
 
     def see(self, event: SchemaChange) -> None:
-        """Follows a statement."""
+        """Follows a DDL statement: renames and changes what the connector knows of the table's
+        columns.
+        """
         here = (event.database, event.table)
         if event.old_name:
             self.columns[here] = self.columns.pop((event.database, event.old_name), {})
@@ -85,7 +89,7 @@ class KnownColumns:
             self.alike.discard(here)
 
     def table(self, table: Table) -> Table:
-        """The table as the connector knows it."""
+        """The table with comments and nullability of its columns as the connector knows them."""
         here = (table.database, table.name)
         if known := self.columns.get(here):
             table = replace(
@@ -97,7 +101,9 @@ class KnownColumns:
         return replace(table, comment="") if here in self.alike else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
-        """Puts into the columns of `tableChanges` what no column of the model says."""
+        """Corrects the descriptions of columns in `tableChanges`: counters and labels that the
+        connector knows from earlier statements.
+        """
         known = self.columns.get((table.database, table.name), {})
         for column in columns:
             if (kept := known.get(column["name"])) is not None:
@@ -137,6 +143,9 @@ def _after(
 
 
 def _completed(column: Column, known: _Known) -> Column:
+    """The column with the comment and the nullability that the connector knows, where its own
+    definition has none.
+    """
     return replace(
         column, comment=column.comment or known.comment, nullable=column.nullable or known.optional
     )

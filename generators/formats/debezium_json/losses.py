@@ -20,14 +20,14 @@ from generators.wire_format import Loss
 
 
 def wire_of(profile: DebeziumProfile, type: SourceType, value: Value) -> DebeziumCell:
-    """A streamed value of a nullable column in that profile's form."""
+    """A streamed value of a nullable column as that profile writes it."""
     wire = _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
     return wire(type, value, profile.modes)
 
 
 def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
-    """What is lost whoever decodes: rows of a MINIMAL binlog, digits of doubles, microseconds of
-    Connect's logical types.
+    """What the profile's messages lose, whoever decodes them: rows of a MINIMAL binlog, digits of
+    doubles, microseconds under Connect's logical types.
     """
     return tuple(_losses(profile))
 
@@ -74,5 +74,5 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
-    """The unfit cells of the profile's database, in the profile's forms."""
+    """The cell faults of the profile's database, in the form of cells that the profile writes."""
     return unfit.cell_faults(partial(wire_of, profile), profile.source)

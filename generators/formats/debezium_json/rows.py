@@ -67,8 +67,9 @@ class Reading:
         self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
 
     def see(self, event: Event) -> None:
-        """The next event: `goes_on` says whether it belongs to the snapshot of the one before,
-        `incremental` whether that is read while the stream goes on (debezium#incremental).
+        """Notes the next event. Then `goes_on` says whether it belongs to the same snapshot as the
+        event before, and `incremental` whether that snapshot is read while the stream goes on
+        (debezium#incremental).
         """
         if isinstance(event, SourceStatement):
             self.incremental = event.family == "incremental-snapshot"
@@ -78,8 +79,8 @@ class Reading:
             self._reads = event.op is Op.READ
 
     def marker(self, event: RowChange, row: int) -> str:
-        """`source.snapshot` of a row that was read: up to 1.9 true and last alone
-        (debezium#snapshot-markers).
+        """The member `snapshot` of `source` for row number `row` of an event that a snapshot read:
+        up to release 1.9 only `true` and `last` (debezium#snapshot-markers).
         """
         if self.incremental:
             return INCREMENTAL
@@ -94,7 +95,7 @@ class Reading:
 
 
 def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
-    """The events that end a run of events of rows that were read."""
+    """The last event of each snapshot, which is a run of events whose rows were read."""
     row_events = [event for event in events if isinstance(event, RowChange)]
     for event, after in zip_longest(row_events, row_events[1:]):
         if event.op is Op.READ and (after is None or after.op is not Op.READ):
@@ -200,8 +201,8 @@ def shape_of(
 
 
 def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
-    """The columns of which the connector does not know that they are in the key, since it asks
-    PostgreSQL's catalogue for mangled names; all of a table whose own name or schema's is mangled
+    """The columns that the connector does not know to be in the key, because it asks PostgreSQL's
+    catalogue for mangled names; all columns of a table whose own name or schema's is mangled
     (debezium#mangled-names).
     """
     if not profile.mangles_names or snapshot:
@@ -221,9 +222,7 @@ def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[s
 
 
 def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
-    """The table without what the connector does not know of it; the primary key of PostgreSQL's is
-    what it takes for one.
-    """
+    """The table as the connector knows it: with the columns and the key that it takes."""
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
     hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
@@ -240,16 +239,16 @@ def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
 
 
 def first_unique_index(table: Table) -> tuple[str, ...]:
-    """The columns of PostgreSQL's unique index whose name is the first, none without one; where
-    names are not known, they are made of the columns, as PostgreSQL makes them.
+    """The columns of PostgreSQL's unique index whose name sorts first; none without one. Where the
+    history does not give names, they are made of the columns, as PostgreSQL makes them.
     """
     names = {index.columns: index.name for index in table.indexes if index.unique}
     return min(table.unique, key=lambda key: names.get(key, "_".join(key)), default=())
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
-    """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order
-    (debezium#record-key).
+    """The columns of the record key in their order; streams of PostgreSQL up to release 1.4 have
+    them in the table's order (debezium#record-key).
     """
     if not profile.is_mysql and profile.key_in_table_order and not snapshot:
         return tuple(c.name for c in table.columns if c.name in table.primary_key)
@@ -305,6 +304,7 @@ def defaults_of(
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
+    """Whether the connector knows this default of the column."""
     if profile.is_mysql:
         return _has_mysql_default(column, default, profile)
     return _has_postgresql_default(column, default, profile)
@@ -333,8 +333,8 @@ _TEMPORALS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 
 
 def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
-    """Whether MySQL's connectors know a default (debezium#defaults; the definitions in
-    mysql_columns.toml show each case).
+    """Whether MySQL's connectors know this default of the column (debezium#defaults; the
+    definitions in mysql_columns.toml show each case).
     """
     type, value = column.type, default.value
     if _HEXADECIMAL.match(default.text):
@@ -361,8 +361,8 @@ def _is_current_time(default: Default, profile: DebeziumProfile) -> bool:
 def stand_in(
     column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
 ) -> DebeziumCell:
-    """The default of a column on the wire; an expression's is 0, "" or the epoch
-    (debezium#defaults).
+    """The cell that the connector writes for a column's default. An expression whose value it does
+    not know gives 0, "" or the epoch (debezium#defaults).
     """
     type, modes, value = column.type, profile.modes, default.value
     if profile.is_mysql:
@@ -397,7 +397,9 @@ def stand_in(
 def _mysql_stand_in(
     column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
 ) -> DebeziumCell:
-    """The default of a column of MySQL: a literal's text between its quotes, as it stands there."""
+    """The cell that the connector writes for the default of a MySQL column; of a literal it takes
+    the text between the quotes as it stands there.
+    """
     type, modes, value = column.type, profile.modes, default.value
     spelled = spelling(column, snapshot)
     if _HEXADECIMAL.match(default.text):
@@ -445,7 +447,10 @@ _QUOTES: Final = ("'", '"')
 
 
 def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: str) -> DebeziumCell:
-    """A default in hexadecimal digits as 3.6 reads it: the digits but the last are the text."""
+    """The cell of a default that is a hexadecimal literal. Release 3.6 takes what stands between
+    the first two characters and the last one as a text: all digits of x'6162', but not the last one
+    of 0x6162. `digits` are those that it takes.
+    """
     type = column.type
     value: Value = digits
     if type.logical is Logical.BINARY:
@@ -467,8 +472,9 @@ _LAST_MICROS: Final = {
 
 
 def unmarked(value: Value) -> Value:
-    """A text in the character set utf16 as the connector reads it in the log: a mark of the order
-    of bytes is no text, and the other order turns the bytes of each letter (debezium#utf16-mark).
+    """A text in the character set utf16 as the connector reads it from the log: a byte order mark
+    is not part of the text, and one for the other order swaps the bytes of each letter
+    (debezium#utf16-mark).
     """
     if not isinstance(value, str) or value[:1] not in ("\ufeff", "\ufffe"):
         return value
@@ -484,7 +490,7 @@ def spelling(column: Column, snapshot: bool) -> str:
 
 
 def row_json(shape: TableShape, row: Wires | None) -> str:
-    """A row struct, or null."""
+    """The JSON struct of a row, or null without a row."""
     if row is None:
         return "null"
     members = shape.members
@@ -492,14 +498,14 @@ def row_json(shape: TableShape, row: Wires | None) -> str:
 
 
 def key_json(shape: TableShape, row: Wires) -> str | None:
-    """The key struct of a row, None without key or row."""
+    """The JSON struct of a row's key; None without a key or a row."""
     if not shape.key or not row:
         return None
     return f"{{{','.join([shape.members[name] + row[name].json for name in shape.key])}}}"
 
 
 def statement(event: RowChange) -> str:
-    """A statement of MySQL that changes rows as the event says, where the history names none."""
+    """A MySQL statement that could cause the row change, for histories that give none."""
     table, other = mysql.quote(event.table.name), mysql.quote(f"{event.table.name[:60]}_new")
     match event.op:
         case Op.UPDATE:
@@ -511,7 +517,7 @@ def statement(event: RowChange) -> str:
 
 
 def key_header(shape: TableShape, row: Wires) -> bytes:
-    """A key as `SimpleHeaderConverter` writes its struct."""
+    """The text of a row's key in a header, as `SimpleHeaderConverter` writes a struct."""
     texts = Schema("string")
     members = ",".join(
         f"{header_text(texts, shape.names[name])}:{header_text(row[name].schema, row[name].value)}"
@@ -521,7 +527,7 @@ def key_header(shape: TableShape, row: Wires) -> bytes:
 
 
 def image(shape: TableShape, row: Wires | None) -> Image | None:
-    """The image at level one, by names on the wire."""
+    """The image that a decoder owes at level one: cells by the names in the message."""
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
 
@@ -532,8 +538,9 @@ _RENAMED: Final = (
 
 
 def full_image(shape: TableShape, row: Wires | None) -> Image | None:
-    """Level two's image where it is not the wire's: columns under another name are unknown, those
-    that were not sent absent.
+    """The image that a decoder owes at level two, if it is not that of level one: a column under
+    another name may hold anything, one that was not sent is absent. None if the images are the
+    same.
     """
     if row is None:
         return None

@@ -87,7 +87,7 @@ LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in
+    """Every named case of this format alone that the profile can write; level-one tables are in
     `database`.
     """
     cases = _Cases(profile, database)
@@ -115,11 +115,13 @@ class _Cases(Cases):
         super().__init__(database, (self.id, self.a, self.b), schema=self.origin.schema)
 
     def typed(self, column: Column) -> Cases:
-        """Cases of tables with that column between `id` and `b`."""
+        """The maker of cases whose tables have that column between `id` and `b`."""
         return self.of(self.id, column, self.b)
 
     def operations(self) -> Iterator[Scenario]:
-        """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
+        """Yields the cases of snapshot rows, truncation, deletes with their tombstones, and updates
+        of the key.
+        """
         first_row, bare = _ROW, {"id": 2, "a": None, "b": None}
         yield self.case("op/read", read(first_row, bare, {**first_row, "id": 3}))
         name = "op/read-two-tables"
@@ -171,8 +173,8 @@ class _Cases(Cases):
         ).case("key/update-part", updated(first_row, {"a": 'q"\\'}), tags={"key-update"})
 
     def keys(self) -> Iterator[Scenario]:
-        """Record keys: types that are base64, names that look like an envelope, unique keys, no
-        key.
+        """Yields the cases of record keys: types that are base64, names that look like an envelope,
+        unique keys, no key.
         """
         is_mysql, number = self.profile.is_mysql, self.origin.number
         amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
@@ -232,8 +234,8 @@ class _Cases(Cases):
         )
 
     def names(self) -> Iterator[Scenario]:
-        """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters
-        beyond ASCII.
+        """Yields the cases of names that releases change, read by a snapshot and streamed: with
+        back-ticks, with letters beyond ASCII.
         """
         number, string = self.origin.number, self.origin.string
         if self.profile.is_mysql:
@@ -275,8 +277,8 @@ class _Cases(Cases):
         )
 
     def values(self) -> Iterator[Scenario]:
-        """Base64 that looks like a number, in decimals and binaries, and what stands in place of
-        NULL.
+        """Yields the cases of base64 that looks like a number, in decimals and binaries, and of
+        what stands in place of NULL.
         """
         is_mysql = self.profile.is_mysql
         scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
@@ -310,8 +312,8 @@ class _Cases(Cases):
             )
 
     def typed_defaults(self) -> Iterator[Scenario]:
-        """NULL in columns with a default of their type, in the new row and in the old one
-        (debezium#defaults).
+        """Yields the cases of NULL in columns whose default has the column's type, in the new row
+        and in the old one (debezium#defaults).
         """
         for label, column, value in self.with_default():
             lacking: Row = {"id": 1, "a": "x", "c": None}
@@ -323,7 +325,9 @@ class _Cases(Cases):
             )
 
     def with_default(self) -> Iterator[tuple[str, Column, Value]]:
-        """A column for each form of a default, with a value of its type that is another one."""
+        """A column for each form of a default, with its name and a value of its type other than the
+        default.
+        """
         amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
         different_values: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
         defaults: tuple[tuple[str, SourceType, Default], ...]
@@ -368,13 +372,13 @@ class _Cases(Cases):
         yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
 
     def default(self, table: Table, column: str) -> SchemaChange:
-        """A statement that gives a column the default 5."""
+        """The event of a statement that gives the column the default 5."""
         quote = self.origin.quote
         sql = f"ALTER TABLE {quote(table.name)} ALTER COLUMN {quote(column)} SET DEFAULT 5"
         return SchemaChange(START, "set default", sql, table.database, table.name, table, table)
 
     def control(self) -> Iterator[Scenario]:
-        """Heartbeats and transaction boundaries."""
+        """Yields the cases of heartbeats and transaction boundaries."""
         later = Instant(START.ms + 10_000, 1)
         yield self.case("control/sub-second", insert(OWN, _ROW, Instant(START.ms + 123, 1)))
         yield self.case("control/heartbeat", inserted(_ROW), Heartbeat(later))
@@ -404,7 +408,7 @@ class _Cases(Cases):
         yield self.case("control/transaction-two", *events, tags={"control:transaction"})
 
     def mysql(self) -> Iterator[Scenario]:
-        """Dates that MySQL has and Connect has not, and snapshots."""
+        """Yields MySQL's cases: dates that Connect cannot hold, and snapshots."""
         for slug_ in ("date", "datetime-0", "datetime-6", "timestamp-0", "timestamp-6"):
             yield self.of(self.id, Column("c", mysql.TYPES[slug_], False)).case(
                 f"values/not-null-zero-{slug_}",
@@ -459,7 +463,9 @@ class _Cases(Cases):
             yield cases.case(f"snapshot/{label}", read({"id": 1, "c": value}), tags={"snapshot"})
 
     def spatial(self) -> Iterator[Scenario]:
-        """Spatial values, streamed and read by a snapshot: with a reference system and without."""
+        """Yields the cases of spatial values, streamed and read by a snapshot, with and without a
+        reference system.
+        """
         point = struct.pack("<BIdd", 1, 1, -1.25, 3e10).hex()
         line = struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.5, -2.5).hex()
         values: tuple[tuple[str, str, int, str], ...] = (
@@ -485,8 +491,8 @@ class _Cases(Cases):
         )
 
     def queries(self) -> Iterator[Scenario]:
-        """Statements in `source.query`: of another verb than the change's, like an envelope; none
-        of a snapshot.
+        """Yields the cases of SQL in `source.query`: with another verb than the change, with text
+        like an envelope, and none in a snapshot.
         """
 
         def logged(sql: str) -> SourceStatement:
@@ -511,7 +517,7 @@ class _Cases(Cases):
         )
 
     def ddl(self) -> Iterator[Scenario]:
-        """Each statement on the schema-change topic."""
+        """Yields the case of each DDL statement on the topic of schema changes."""
         columns = (
             self.id,
             self.a,
@@ -534,7 +540,7 @@ class _Cases(Cases):
         )
 
     def postgresql(self) -> Iterator[Scenario]:
-        """REPLICA IDENTITY, TOAST, logical messages."""
+        """Yields PostgreSQL's cases: replica identities, values out of line, logical messages."""
         yield from self.identity()
         yield from self.toast()
         shapes: tuple[tuple[str, str], ...] = (
@@ -572,7 +578,7 @@ class _Cases(Cases):
                 )
 
     def identity(self) -> Iterator[Scenario]:
-        """What of the old row is sent."""
+        """Yields the cases on which columns of an old row the server sends."""
         kinds = {name: type for name, type in postgresql.TYPES.items() if name != "enum-quoted"}
         columns = tuple(Column(f"c_{slug(name)}", type, False) for name, type in kinds.items())
         full_row: dict[str, Value] = {"id": 1}
@@ -621,7 +627,7 @@ class _Cases(Cases):
         )
 
     def toast(self) -> Iterator[Scenario]:
-        """Values that are stored out of line, changed and unchanged."""
+        """Yields the cases of values that are stored out of line, changed and unchanged."""
         types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True), **ARRAYS}
         toasted_values: tuple[tuple[str, Value], ...] = (
             ("text", LONG),
@@ -647,7 +653,9 @@ class _Cases(Cases):
         yield cases.case("toast/insert", inserted(old))
 
     def rows(self) -> Iterator[Scenario]:
-        """Level two: the pool's tables; of DDL only what gives a column a default."""
+        """Yields the level-two cases: rows of the pool's tables, and of DDL only what gives a
+        column a default.
+        """
         source = self.profile.source
         table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
         values = self.origin.boundary_values

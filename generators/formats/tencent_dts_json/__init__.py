@@ -243,15 +243,15 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
 
 
 def _fragment(profile: TencentProfile) -> dict[str, str]:
-    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the
-    total (tencent#fragments).
+    """The members `total` and `index`, which are reserved and mean nothing; by the older edition's
+    words `index` is the total (tencent#fragments).
     """
     return {"total": "1", "index": "1" if profile.index_is_total else "0"}
 
 
 def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
-    """The JSON text in the document's order of fields; one that does not apply is null, or left
-    out, as those always are of which the document says so.
+    """The JSON of a record, fields in the document's order. A field that does not apply is null or
+    left out, as the profile says; those that the document calls left out always are.
     """
     left_out = FIELDS if profile.absent else CARRIED
     parts = [
@@ -273,7 +273,7 @@ def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
 
 
 def _log(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str]:
-    """The fields of an event in the binlog."""
+    """The fields of a record that say where the event stands in the binlog."""
     name, position, _ = position_of(event.at, ordinal)
     return {
         "fileName": f'"{name}"',
@@ -407,7 +407,7 @@ def _milliseconds(_kind: SourceType, value: Value) -> Value:
 
 
 def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
-    """What the records do not hold of a row: TIMESTAMP below the millisecond."""
+    """What the records lose of a row, for every decoder: a TIMESTAMP's part below the millisecond."""
     return (
         Loss(
             (Logical.TIMESTAMP,),

@@ -30,13 +30,15 @@ and TEXT are 252 in both.
 
 
 def quoted(value: str | None) -> str:
-    """A JSON string as fastjson2 2.0.31 writes it, or null."""
+    """A text as the JSON string that fastjson2 2.0.31 writes, or `null`."""
     return "null" if value is None else json_string(value, Escapes.FASTJSON2)
 
 
 @lru_cache(maxsize=256)
 def columns_of(table: Table, binlog_codes: bool) -> str:
-    """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
+    """The JSON of the member `columns`: name, dataTypeNumber, isKey and originalType of each
+    column, in table order.
+    """
     columns = [
         f'{{"name":{quoted(c.name)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
         f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(mysql.declared(c.type))}}}'
@@ -51,14 +53,16 @@ def type_number(type: SourceType, binlog_codes: bool) -> int:
 
 
 def types_of(table: Table) -> dict[str, str]:
-    """`originalType` by column."""
+    """The `originalType` of each column, by name."""
     return {column.name: mysql.declared(column.type) for column in table.columns}
 
 
 def images_of(
     table: Table, images: RowImages, bare: Change, profile: TencentProfile
 ) -> tuple[Change, Texts | None, Texts | None]:
-    """A row's change and its value lists, None for the image that it has not."""
+    """The expected change of a row with its images, and the texts of its two value lists, old and
+    new; None for an image that the row does not have.
+    """
     (before, old), (after, new) = (
         _listed(wire_image(table, source_row, profile.forms), profile)
         for source_row in (images.before, images.after)
@@ -85,7 +89,7 @@ def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None,
 
 
 def list_text(texts: Iterable[str | None]) -> str:
-    """A JSON array of strings and nulls."""
+    """A value list as a JSON array of strings and nulls."""
     return f"[{','.join(map(quoted, texts))}]"
 
 

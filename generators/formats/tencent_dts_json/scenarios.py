@@ -44,7 +44,7 @@ _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
 
 
 def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in
+    """Every named case of this format alone that the profile can write; level-one tables are in
     `database`.
     """
     cases = Cases(database, _ABC)
@@ -237,7 +237,7 @@ _EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
 
 
 def _typed_rows() -> Iterator[Scenario]:
-    """Level two: the pool's tables, no DDL."""
+    """Yields the level-two cases: rows of the pool's tables, without DDL."""
     names = [column.name for column in COMPOSITE.columns]
     string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     yield named(
@@ -263,8 +263,8 @@ def _typed_rows() -> Iterator[Scenario]:
 
 
 def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
-    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that
-    are no whole bytes.
+    """The cell faults of MySQL's texts, and binaries that are no whole bytes. SET is left out,
+    since a decoder may pass its labels on.
     """
     written_form = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
     value = b"\xab\xcd\xef\x01"

@@ -168,7 +168,7 @@ def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
 
 
 def _object(members: Mapping[str, str]) -> str:
-    """A JSON object of members whose values are JSON already."""
+    """The JSON object of members whose values are JSON already."""
     pairs = [f"{text.escape_name(name)}:{value}" for name, value in members.items()]
     return f"{{{','.join(pairs)}}}"
 
@@ -407,7 +407,9 @@ def _envelope(
     own_members: Mapping[str, str],
     last: Mapping[str, str] = _NO_ROWS,
 ) -> str:
-    """A message of the members, in JSON, that it tells beside the common ones."""
+    """The JSON of a message: the members that all messages have, with `own_members` among them and
+    `last` and `extension` behind; all values are JSON already.
+    """
     names = {
         "id": "0",
         "database": '""',
@@ -458,7 +460,7 @@ __all__ = ["FORMAT", "TicdcProfile", "partition_of", "write"]
 
 
 def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
-    """What the profile's messages do not hold of a row."""
+    """What the profile's messages lose of a row, for every decoder."""
     known_losses = []
     if profile.binary_lossy:
         reason = "a byte that is no UTF-8 is written as U+FFFD"
@@ -488,7 +490,9 @@ def _nulled(_kind: SourceType, value: Value) -> Value:
 
 
 def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells, which no option changes; before v5.4 a binary is any text."""
+    """The unfit cells of every kind of types, in every way; none for a profile with options, which
+    change nothing about them. Before release v5.4 any text fits a binary.
+    """
     if not profile.options:
         yield from unfit_cells(
             profile.source, {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits

@@ -38,7 +38,7 @@ DOCUMENT_WATERMARK: Final = 429918007904436226
 
 
 def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases for a profile whose level-one tables live in `database`."""
+    """Every named case of this format alone, for a profile; level-one tables are in `database`."""
     yield from shared.statements(database, profile)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
@@ -144,7 +144,9 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _oversized(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    """Scenarios whose rows exceed the limit of a message's size: TiCDC sends their keys alone."""
+    """Yields the cases of rows whose messages are longer than the limit, so that TiCDC sends their
+    handle key alone.
+    """
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))

@@ -171,13 +171,13 @@ class _Event(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes that it adds to a record."""
+        """The number of bytes that the event adds to a record."""
         return len(self.key.encode()) + len(self.value.encode())
 
 
 def _batches(events: Sequence[_Event], profile: OpenProfile) -> Iterator[list[_Event]]:
-    """The events of one partition in records: as many as `max-batch-size` allows, and as fit in
-    `max-message-bytes` (ticdc-open#framing).
+    """The events of one partition divided into records: each has as many as `max-batch-size` allows
+    and fit into `max-message-bytes` (ticdc-open#framing).
     """
     batch: list[_Event] = []
     record_size = 0
@@ -268,7 +268,9 @@ def _key(
     row_number: int = 0,
     more: str = "",
 ) -> str:
-    """The key of an event; the classic architecture leaves out what is empty."""
+    """The JSON of an event's key, a part of the record's key; the classic architecture leaves out
+    members that are empty.
+    """
     names = {"scm": database, "tbl": table}
     name_members = "".join(
         f',"{name}":{_string(profile, value)}'
@@ -291,7 +293,9 @@ class _Row:
     at: Instant
 
     def event(self, chance: random.Random) -> tuple[str, str, Change]:
-        """Key, value and expectation; a large one has the handle key alone."""
+        """Key, value and expected change of the row's event. If it is too large, only the columns
+        of the handle key are written.
+        """
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
         key, value, expected = self._written(handle if cut else None, "")
@@ -358,7 +362,9 @@ class _Row:
         return key, value, expected
 
     def _number(self) -> int:
-        """TiDB's handle of the row: a clustered integer key, else a number of its own."""
+        """The number by which TiDB finds the row (its handle): the value of a clustered integer
+        key, else a number of TiDB's own.
+        """
         source_row = self.after or self.before or {}
         key = self.table.primary_key
         if len(key) == 1 and self.table.column(key[0]).type.logical is Logical.INT:

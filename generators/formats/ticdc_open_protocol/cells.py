@@ -26,18 +26,18 @@ _ESCAPED: Final = dict(
 
 
 def framed(parts: Iterable[bytes | str]) -> bytes:
-    """Each part behind its length."""
+    """The parts one after the other, each behind its length in eight bytes."""
     raw = (part.encode() if isinstance(part, str) else part for part in parts)
     return b"".join(len(part).to_bytes(8, "big") + part for part in raw)
 
 
 def key_of(parts: Iterable[str]) -> bytes:
-    """A record's key: the version and the events' keys."""
+    """The bytes of a record's key: the version, then each event's key behind its length."""
     return VERSION + framed(parts)
 
 
 def unframed(value: bytes) -> list[bytes] | None:
-    """The parts of a record's value; None if it is no such value."""
+    """The parts of a record's value, without their lengths; None if the bytes are not such a value."""
     parts, place = [], 0
     while place < len(value):
         size = int.from_bytes(value[place : place + 8], "big")
@@ -49,8 +49,8 @@ def unframed(value: bytes) -> list[bytes] | None:
 
 
 def go_quoted(value: bytes) -> str:
-    """Go's `strconv.Quote` without its quotes: escapes for what is not printable, and for each byte
-    that is no UTF-8.
+    """The text of these bytes as Go's `strconv.Quote` prints it, without the quotes: with escapes
+    for what is not printable and for each byte that is no UTF-8.
     """
     return "".join(map(_quoted, value.decode("utf-8", "surrogateescape")))
 
@@ -92,8 +92,8 @@ def flags(table: Table, column: Column) -> int:
 def cell(
     type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool
 ) -> tuple[str, Cell]:
-    """A column's value as JSON, and what a perfect decoder recovers of it; `html` and `short` are
-    the JSON library's escapes.
+    """A column's value as JSON, and the cell that a decoder owes for it; `html` and `short` say
+    which escapes the JSON library writes.
     """
     if stored is None:
         return "null", Cell(State.NULL, type)
@@ -121,12 +121,14 @@ def cell(
 
 
 def escaped(value: str, *, html: bool, short: bool) -> str:
-    """A JSON string: of encoding/json with `html`, of json-iterator without."""
+    """A text as a JSON string: of Go's encoding/json with `html`, of json-iterator without."""
     return text.escape(value, short=short) if html else text.iterator_string(value)
 
 
 def column_json(table: Table, column: Column, value: str) -> str:
-    """A column: type, handle, flags and value."""
+    """The JSON object of a column in a row: its type, whether it is in the handle key, its flags
+    and its value.
+    """
     handle = '"h":true,' if column.name in table.handle_key else ""
     return (
         f'{{"t":{_TYPE_NUMBERS[column.type.name]},{handle}"f":{flags(table, column)},"v":{value}}}'

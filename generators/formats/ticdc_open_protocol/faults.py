@@ -31,9 +31,12 @@ _INSIDE: Final = (
 
 
 def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
-    """The change of the last event's JSON, behind a length that is right."""
+    """The function that changes the JSON of a record's last event by `change`, and sets its length
+    anew; it gives None if `change` does.
+    """
 
     def apply(value: bytes) -> bytes | None:
+        """The record's value with the last event's JSON changed."""
         parts = unframed(value) or [value]
         spoiled = change(parts[-1])
         return None if spoiled is None else framed((*parts[:-1], spoiled))
@@ -42,6 +45,7 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
 
 
 def _length(by: int) -> Callable[[bytes], bytes]:
+    """The function that adds `by` to the length of a record's first event, while the event stays."""
     return lambda value: (
         ((int.from_bytes(value[:8], "big") + by) % (1 << 64)).to_bytes(8, "big") + value[8:]
     )
@@ -167,8 +171,8 @@ CELL_FAULTS: Final = (
 
 
 def remains_of_value(value: bytes | None) -> Remains:
-    """What is left of a record's value, whatever its key says: each event's JSON behind its
-    length.
+    """What can be read of a record's value, whatever its key is: each event's JSON stands behind
+    its length.
     """
     if value is None:
         return NULL

@@ -80,13 +80,13 @@ class Binary:
     empty_images: ClassVar[bool] = True
 
     def value(self, record: Record, chance: random.Random) -> bytes:
-        """The message's bytes; the maps' orders are drawn from `chance`."""
+        """The bytes of a message; the orders of its maps are drawn from `chance`."""
         if isinstance(record, DmlRecord):
             return ENCODER(self._row_value(record, chance))
         return ENCODER(control(record, timestamp_decimal=self.profile.timestamp_decimal))
 
     def expected(self, type: SourceType, value: Value) -> Cell:
-        """What a perfect decoder recovers of a stored value."""
+        """The cell that a decoder owes for a value as TiDB stores it."""
         if value is None:
             return Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
@@ -137,7 +137,7 @@ class Binary:
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
     def wire(self, type: SourceType, value: Value) -> tuple[str, Any]:
-        """A stored value that is not NULL as (branch, value) of the map's union."""
+        """A stored value that is not NULL as (branch, value) of the union that a row's map holds."""
         match type.logical, value:
             case Logical.TIMESTAMP, _:
                 location, wall, _ = encode_timestamp(self.profile, type, value)
@@ -161,13 +161,16 @@ class Binary:
 
 
 def signed(value: int) -> int:
-    """An unsigned 64-bit number as Go casts it to int64."""
+    """An unsigned 64-bit number as the int64 to which Go casts it."""
     return value - 2 * _HALF if value >= _HALF else value
 
 
 def _fraction(number: str) -> str:
     # without a dot a JSON number is an integer, and compared exactly rather than as the nearest
     # binary64
+    """The text of a number with one fraction digit at least, so that a JSON reader takes it for a
+    double.
+    """
     return number if "." in number else f"{number}.0"
 
 

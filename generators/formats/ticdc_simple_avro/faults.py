@@ -41,7 +41,10 @@ _TYPES: Final = [
 
 
 def _fields(count: int) -> Encoder:
-    """The first fields of a DML, as a union with the records that they name."""
+    """An encoder of the first `count` fields of a row's message (DML), with which the place of the
+    next field can be found. It is a union, whose other branches are the records that these fields
+    name.
+    """
     listed = [{"name": field["name"], "type": field["type"]} for field in avro.DML_HEAD[:count]]
     return Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": listed}])
 
@@ -58,7 +61,9 @@ _INDEX: Final = LONG(len(_TYPES))
 
 
 def _size(encoder: Encoder, value: bytes) -> int:
-    """How many bytes a record of the encoder's last branch takes at the start of the bytes."""
+    """The number of bytes that a record of the encoder's last branch takes at the start of these
+    bytes.
+    """
     return encoder.read(_INDEX + value)[1] - len(_INDEX)
 
 
@@ -75,12 +80,14 @@ class _Entry:
 
 
 def _image(value: bytes) -> int:
-    """Where the branch of `data` stands in a DML message."""
+    """The offset in a row's message (DML) at which the branch of `data` stands."""
     return _FRAME + _size(_HEAD, value[_FRAME:])
 
 
 def _entries(value: bytes) -> Iterator[_Entry]:
-    """The columns of the first image: `data`, or `old` where there is no `data`."""
+    """The columns of the first image in a row's message: of `data`, or of `old` where there is no
+    `data`.
+    """
     place = _image(value)
     if value[place] == 0:
         place += 1
@@ -95,7 +102,9 @@ def _entries(value: bytes) -> Iterator[_Entry]:
 
 
 def _first_string(value: bytes) -> _Entry | None:
-    """The first column whose value is a string of at least one byte."""
+    """The first column of the message whose value is a string of at least one byte; None if there
+    is none.
+    """
     texts = (
         entry
         for entry in _entries(value)
@@ -105,7 +114,9 @@ def _first_string(value: bytes) -> _Entry | None:
 
 
 def _only_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
-    """Other messages have no place for it."""
+    """The same change of a value, but only for messages of rows; None for others, which have no
+    place for it.
+    """
     return lambda value: apply(value) if value[:_FRAME] == _ROW_FRAME else None
 
 
@@ -167,6 +178,7 @@ def _map_count(count: int) -> Callable[[bytes], bytes | None]:
 
 @_only_rows
 def _image_branch(value: bytes) -> bytes:
+    """The row's message in which the branch of its image is 2, which there is not."""
     place = _image(value)
     place += value[place] == 0
     return value[:place] + LONG(2) + value[place + 1 :]
@@ -179,7 +191,9 @@ def _row_type(value: bytes) -> bytes:
 
 
 def _replaced(at: int, head: bytes) -> Callable[[bytes], bytes]:
-    """Puts bytes in place of the one at that offset of the frame."""
+    """The function that puts the bytes `head` in place of the byte at that offset of a message's
+    frame.
+    """
     return lambda value: value[:at] + head + value[at + 1 :]
 
 
@@ -327,8 +341,8 @@ _CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 
 
 def _branched(branch: str, value: Any) -> bytes:
-    """A value of the map's union: its branch and its content, of a record the members' values in
-    order.
+    """The bytes of a value in a row's map: the number of its branch, then its content; of a record,
+    the values of its members in order.
     """
     content = (
         b"".join(map(_member, value.values()))
@@ -385,7 +399,9 @@ def unfit(
     fits: Mapping[str, str],
     wire: Callable[[SourceType, Value], tuple[str, Any]],
 ) -> Iterator[CellFault]:
-    """The matrix of unfit cells; `wire` gives a value's branch and content."""
+    """The unfit cells of every kind of types, in every way; `wire` gives the branch and the content
+    of a value.
+    """
     for logical, way, column, value in matrix(profile.source, fits):
         type = boundaries.every_type(lambda _type: True).column(column).type
         unfit_value = _UNFIT.get(way) or _OUTSIDE.get(logical, ("string", SAMPLES[logical][3]))
@@ -401,8 +417,8 @@ def unfit(
 
 
 def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
-    """Cells that do not fit their column, by branch or by content, as the profile's messages would
-    carry them.
+    """The cell faults of this format: cells whose branch or whose content does not fit their
+    column, in the bytes that the profile writes.
     """
     zone = host_zone(profile)
     location = profile.location or zone

@@ -15,7 +15,7 @@ from generators.sources.boundaries import ID, START, insert, named, neutral
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases for a profile whose level-one tables live in `database`."""
+    """Every named case of this format alone, for a profile; level-one tables are in `database`."""
     yield from (scenario for scenario in both(profile, database) if BASE64 not in scenario.tags)
     yield from _defaults(database)
     yield from _map_rows(database)
@@ -23,8 +23,8 @@ def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
-    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes
-    (ticdc#simple-bit-default).
+    """Yields the case of BIT columns whose default is a raw byte string: one that is no UTF-8, and
+    one of several bytes (ticdc#simple-bit-default).
     """
     for label, bits, literal, tags in (
         ("bit-wide", 16, "b'100000101000010'", ("default:bit",)),
@@ -92,7 +92,7 @@ def _map_rows(database: str) -> Iterator[Scenario]:
 
 
 def _framing(database: str) -> Scenario:
-    """One message of each of the four types."""
+    """The case of a history that gives one message of each of the four types."""
     name = "framing/every-type"
     table = Table(database, neutral(name), (ID, Column("c", mysql.integer("int"))), ("id",))
     changed = SchemaChange(

@@ -23,9 +23,9 @@ _KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "Ta
 
 
 def _fields(declared: str, **types: Schema) -> Fields:
-    """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type
-    with a capital is a record. `types` are those of the fields that stand without one, `?` behind
-    the names of those that may be null.
+    """The fields of an Avro record from a text `name:type ...` in order; `?` behind a type says
+    that the field may be null, and a type with a capital is a record. `types` are those of the
+    fields that stand there without one, with `?` behind the names of those that may be null.
     """
     fields = []
     for word in declared.split():
@@ -181,7 +181,7 @@ FLAGGED: Final = frozenset(
 
 
 def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
-    """A payload of that record in its Message, in the union's branch."""
+    """A payload of the named record as a Message of the schema, in its branch of the union."""
     kind = MESSAGE_TYPES[PAYLOADS.index(name)]
     return _full_name("Message"), {"type": kind, "payload": (_full_name(name), payload)}
 
@@ -191,8 +191,8 @@ def control(
     *,
     timestamp_decimal: bool,
 ) -> Any:
-    """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their
-    fraction digits.
+    """A message without a row (DDL, BOOTSTRAP, WATERMARK) as a value of the Avro schema.
+    `timestamp_decimal` says that TIMESTAMP columns have their fraction digits.
     """
 
     def table(shape: records.TableSchema) -> Mapping[str, Any]:
@@ -233,7 +233,9 @@ def control(
 
 
 def table_schema(shape: records.TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:
-    """A tableSchema; its database is `database`, not JSON's `schema`."""
+    """A table's schema as a value of the Avro record TableSchema; the member that JSON calls
+    `schema` is `database` here.
+    """
     return {
         "database": shape.database,
         "table": shape.table,
@@ -280,7 +282,7 @@ def _data_type(kind: records.DataType, timestamp_decimal: bool) -> Mapping[str, 
 
 
 def checksum(record: records.Checksum | None) -> Any:
-    """A checksum record, or null."""
+    """A row's checksum as a value of the Avro schema; None without one."""
     if record is None:
         return None
     block = {
