@@ -50,7 +50,9 @@ class Failure:
 
     @property
     def outcome(self) -> Outcome:
-        """What a user meets."""
+        """What a user of the reader meets in this failure (a wrong value, a dropped row or a
+        refused message), told by the cause and what came.
+        """
         cause, actual = str(self.entry["cause"] or ""), str(self.entry["actual"])
         symptom = cause.partition(":")[0]
         if symptom == Symptom.EXTRA and actual.endswith("the first: CORRUPT"):
@@ -91,14 +93,16 @@ class Judged:
 
     @property
     def cases(self) -> int:
-        """Cases judged, without those of what the reader does not claim."""
+        """The number of cases that were judged; those that the reader does not claim do not count."""
         return sum(
             count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported"
         )
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The faults that stand on the board, the worst outcome first."""
+        """The faults of the reader on the format that the board shows, those with the worst outcome
+        first.
+        """
         every = (*self.failures, *self.recorded)
         faults_by_id = {
             f.fault.id: f.fault for f in every if f.counts and f.fault and f.fault.on_board
@@ -115,7 +119,9 @@ class Judged:
 
     @cached_property
     def unexplained(self) -> int:
-        """Broken MUST rules that nobody has looked into: they are held against nobody."""
+        """The number of broken MUST rules of which nobody has looked for the reason yet; they are
+        not held against the reader.
+        """
         return len(
             {failure.rule for failure in self.failures if failure.counts and failure.fault is None}
         )
@@ -144,10 +150,9 @@ class Proof:
 def board(
     results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[Reader] = READERS
 ) -> tuple[Judged, ...]:
-    """Every reader that was judged, by the order of the readers and their formats.
-
-    A failure of a reader that ignores what it cannot read is the option's, and not a fault's, if
-    the same reader without the option does not show it.
+    """The results of all readers that were judged, by reader and format, each with the named fault
+    that explains a failure. Some readers come twice, once with an option to ignore what they cannot
+    read: a failure that only shows with it is the option's, not a fault's.
     """
     judged: list[Judged] = []
     stale = (
@@ -188,8 +193,8 @@ def board(
 def proofs(
     judged: Iterable[Judged], directory: Path = FAULTS, results: Path = RESULTS
 ) -> tuple[Proof, ...]:
-    """Each named failure by the reader and format that show it best: against a MUST, in most cases;
-    in the records' order.
+    """For each named fault the reader and format that show it best: against a MUST rule, without an
+    option, on a recorded message, in most cases. In the order of the records.
     """
     file = results / RELEASES.name
     releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
@@ -270,7 +275,9 @@ class Cause:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Its place among causes: what most users meet and what nothing tells comes first."""
+        """The sort key of a cause on the board: first what most users meet, then what is worst for
+        them.
+        """
         outcomes = [list(Outcome).index(proof.fault.outcome) for proof in self.proofs]
         return list(Reach).index(self.behaviour.reach), min(outcomes)
 
@@ -281,7 +288,9 @@ class Cause:
 
 
 def causes(proofs: Iterable[Proof]) -> tuple[Cause, ...]:
-    """The causes of the faults on the board: by reach, then by outcome."""
+    """The causes of the faults on the board (behaviours of a reader), those that most users meet
+    first, then by outcome.
+    """
     proofs_by_cause: dict[tuple[str, str], list[Proof]] = {}
     for proof in proofs:
         if proof.fault.on_board and proof.fault.behaviour:
@@ -297,8 +306,8 @@ def causes(proofs: Iterable[Proof]) -> tuple[Cause, ...]:
 def unproved(
     directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS
 ) -> list[str]:
-    """Faults on the board that no result shows against a MUST: the record's name and the fault's
-    id.
+    """The faults on the board that no result shows against a MUST rule, as "record: fault's id";
+    the list should be empty.
     """
     proved = {
         (proof.reader.record, proof.fault.id)
@@ -315,7 +324,9 @@ def unproved(
 
 
 def cited(citation: str) -> tuple[str, str]:
-    """A citation's words, and the place in docs/ that quotes its evidence; "" if it names none."""
+    """A citation split into its words and the link below docs/ to the page of sources that quotes
+    it; the link is "" if the citation names no fact.
+    """
     place = re.search(r" \[([\w-]+)#([\w-]+)\]$", citation)
     if place is None:
         return citation, ""

@@ -59,10 +59,9 @@ _NOTHING: Final = (2, 4)
 def judge(
     reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The outcome of a reader: for each format the counts, the rules and the failures, of all cases
-    and of recorded ones.
-
-    Raises HarnessError if the adapter cannot be built or a run does not reach its verdict.
+    """Judges a reader: runs the harness on all cases of each format and on the recorded ones, and
+    returns counts, rules and failures by format. Raises HarnessError if the adapter cannot be built
+    or a run does not reach its verdict.
     """
     outcome: dict[str, Any] = {"reader": reader.name, "release": reader.release, "formats": {}}
     for name in formats or tuple(reader.formats):
@@ -181,7 +180,7 @@ def stale() -> dict[str, list[str]]:
 
 
 def _commit() -> str:
-    """The checkout's commit, "" outside of a checkout."""
+    """The commit of the checkout in which the scoreboard runs, shortened; "" outside of a checkout."""
     ran = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -197,7 +196,9 @@ def _sources(reader: Reader) -> list[Path]:
 
 
 def save(outcome: Mapping[str, Any]) -> None:
-    """Keeps an outcome in `results/`; formats that were not judged again stay as they are."""
+    """Writes the outcome of a reader into its file of results. Formats that were not judged this
+    time keep their earlier results, unless these are of another release.
+    """
     file = RESULTS / f"{outcome['reader']}.json"
     earlier = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if earlier.get("release") == outcome["release"]:
@@ -209,7 +210,9 @@ def save(outcome: Mapping[str, Any]) -> None:
 
 
 def decoder_of(reader: Reader, name: str, note: Note) -> str:
-    """The `--decoder` of a reader for a format."""
+    """The value of `--decoder` under which the harness runs a reader on a format: a Python file, or
+    the command of its Java program.
+    """
     if reader.bundle is None:
         return str(ROOT / "spark" / reader.module)
     capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})

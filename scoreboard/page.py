@@ -53,7 +53,9 @@ TO_SEND: Final = (
 
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
-    """All pages by their names below docs/."""
+    """The texts of all pages of the scoreboard, by their names below docs/. `judged` are the
+    results (those on record by default), `faults` is the folder of the faults.
+    """
     every = board() if judged is None else judged
     recipes = tuple(result for result in every if result.reader.name.startswith(RECIPES))
     readers = tuple(result for result in every if result not in recipes)
@@ -120,7 +122,9 @@ def write(directory: Path = DOCS) -> list[Path]:
 
 
 def cell(judged: Judged) -> str:
-    """A reader on a format in a few words."""
+    """The result of a reader on a format in a few words, for a cell of the table: how many faults
+    it has by outcome, or "none".
+    """
     counts = [
         f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]
     ]
@@ -134,7 +138,9 @@ def anchor(fault: Fault) -> str:
 
 
 def shown_on(proof: Proof) -> str:
-    """On which releases the reproduction shows a fault."""
+    """The releases of a product whose program shows the fault, in words, such as "1.0 to 1.3; gone
+    in 2.0".
+    """
     if not proof.tried:
         return f"{proof.reader.release}"
     span = (
@@ -174,7 +180,7 @@ def citations(fault: Fault) -> list[tuple[str, str]]:
 
 
 def evidence(fault: Fault) -> list[tuple[str, str]]:
-    """What says the rule that a fault stands on: words and address, all that are on the web."""
+    """The evidence on the web for the rule that a fault stands on, as (words, address) pairs."""
     text_by_address: dict[str, str] = {}
     for citation in rule_of(fault).citations:
         for item in fact(citation.where).evidence:
@@ -194,8 +200,8 @@ def fenced(message: str) -> str:
 
 
 def plain(content: str) -> Markup:
-    """A text between tags, where quotes need no escape: escaped, those of messages were a quarter
-    of the page.
+    """A text escaped for a place between HTML tags. Quotes stay, since they need no escape there:
+    escaped, those of messages were a quarter of the page.
     """
     return Markup(html.escape(printable_lines(content), quote=False))  # noqa: S704 - escaped here
 
@@ -206,7 +212,9 @@ def words(sentence: str) -> Markup:
 
 
 def reported(proof: Proof) -> str:
-    """Who has reported a fault, or where no report was found, and when."""
+    """The sentence that says where a fault is reported, or on which day and where no report of it
+    was found.
+    """
     if proof.fault.known:
         return f"Reported: <{proof.fault.known}>."
     words = f" by the words {proof.fault.search_words}" if proof.fault.search_words else ""
@@ -215,7 +223,9 @@ def reported(proof: Proof) -> str:
 
 
 def newest(proof: Proof) -> str:
-    """What the newest release and branch of a product have of a fault, in Markdown."""
+    """The sentence that says whether the newest release or branch of a product still has a fault,
+    in Markdown; "" if that was not looked up.
+    """
     fault = proof.fault
     if not fault.newest:
         return ""
@@ -235,7 +245,9 @@ def newest(proof: Proof) -> str:
 
 
 def newest_in_short(proof: Proof) -> str:
-    """What the newest source has of a fault, as a cell of a table says it."""
+    """Whether the newest source of a product still has a fault, in a word for a cell of a table; ""
+    if that was not looked up.
+    """
     if not proof.fault.newest:
         return ""
     return {
@@ -253,7 +265,9 @@ def later_in_short(cause: Cause) -> str:
 
 
 def reach_in_words(reach: Reach) -> str:
-    """Who meets a behaviour."""
+    """Who meets a behaviour of a reader, in words: on any table, on each value of a type, on some
+    values, or on a message without a row.
+    """
     return {
         Reach.ROWS: "any table",
         Reach.TYPE: "each value of a type",
@@ -310,7 +324,9 @@ def _templates() -> jinja2.Environment:
 
 
 def _by_rank(judged: Judged) -> Iterator[Failure]:
-    """Failures, the worst outcome first, MUST before the others."""
+    """The failures of a reader on a format for its page: those of MUST rules first, then by
+    outcome, the worst first.
+    """
     order = list(Outcome)
     yield from sorted(
         judged.failures,

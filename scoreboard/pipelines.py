@@ -76,7 +76,7 @@ class Recipe:
 
 
 def recipes() -> tuple[list[Recipe], list[Recipe]]:
-    """Those that run, and those that do not."""
+    """The recipes that can be judged, and those that cannot, as recipes.toml lists them."""
     data = tomllib.loads((HOME / "recipes" / "recipes.toml").read_text("utf-8"))
     run = [Recipe(name, **fields) for name, fields in data["recipes"].items()]
     unjudged = [Recipe(name, **fields) for name, fields in data["unjudged"].items()]
@@ -89,7 +89,9 @@ def repaired_name(sink: str) -> str:
 
 
 def candidates() -> dict[str, str]:
-    """The sink of each recipe that runs, and of the pipelines that `new-pipeline` writes."""
+    """All pipelines that can be judged, by name with the lakehouse that each writes to: the recipes
+    that run, and for each lakehouse the right pipeline that `new-pipeline` writes.
+    """
     run, _ = recipes()
     return {r.name: r.sink for r in run} | {repaired_name(sink): sink for sink in SINKS}
 
@@ -97,7 +99,9 @@ def candidates() -> dict[str, str]:
 def judge(
     name: str, sink: str, nemesis: str, engine: ChildEngine, catalogue: str
 ) -> dict[str, Any]:
-    """The result of a recipe or repaired pipeline under a disturbance, as it is kept."""
+    """Runs a recipe (or the right pipeline of a lakehouse) under one disturbance, and returns the
+    result in the form in which it is kept.
+    """
     fmt = FORMATS[sink]
     with tempfile.TemporaryDirectory() as folder:
         path = HOME / "recipes" / f"{name}.py"
@@ -119,7 +123,9 @@ def _lakehouse_of(sink: str) -> Sink:
 
 
 def _session_of(sink: str) -> tuple[dict[str, str], str]:
-    """The settings of a session with a sink, and the catalogue of its tables."""
+    """The settings of a Spark session for the pipelines of a lakehouse (or of AUTO CDC), and the
+    name of the catalogue for their tables.
+    """
     if sink != AUTO_CDC:
         return session_conf(QUICK, {}, _lakehouse_of(sink), "")
     conf, _ = session_conf(QUICK, {}, None, "")
@@ -257,7 +263,7 @@ def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[st
 
 
 def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
-    """The disturbances under which some of them were judged."""
+    """The disturbances under which at least one pipeline of a lakehouse has a result."""
     judged = [results[name] for name in judged_names(results, sink)]
     return [nemesis for nemesis in NEMESES if any(nemesis in facts for facts in judged)]
 
@@ -267,7 +273,9 @@ def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> 
 
 
 def _cell(facts: Mapping[str, Any]) -> str:
-    """The rules that a recipe broke, each with its differences, or the result in a word."""
+    """The result of a recipe under a disturbance for a cell of the page: each broken rule with the
+    number of differences, or the result in a word.
+    """
     broken = (f"{rule} {count}" for rule, count in facts["broken"].items())
     return ", ".join(broken) or facts["result"]
 
@@ -293,8 +301,8 @@ def main(arguments: list[str]) -> None:
 
 
 def selected(arguments: Sequence[str], runnable: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The candidates and the disturbances that arguments name; of what none is named, all. Raises
-    UnknownName.
+    """The pipelines and the disturbances that the command line names; all pipelines, or all
+    disturbances, if it names none. Raises UnknownName.
     """
     choices = [*runnable, *NEMESES]
     for argument in arguments:
@@ -308,7 +316,9 @@ def selected(arguments: Sequence[str], runnable: Iterable[str]) -> tuple[list[st
 def record(
     sink: str, session: Mapping[str, str], name: str, nemesis: str, facts: Mapping[str, Any]
 ) -> None:
-    """Puts a result with its session among those that are kept."""
+    """Writes the result of a pipeline under a disturbance into the file of kept results, with the
+    versions of its session.
+    """
     data = json.loads(RESULTS.read_text("utf-8"))
     data["sessions"][sink] = session
     data["results"].setdefault(name, {})[nemesis] = facts
@@ -316,7 +326,9 @@ def record(
 
 
 def _packages(sink: str, spark: str) -> str:
-    """What a session has beside Spark, as `--spark-packages` names it."""
+    """The packages that the session of a lakehouse needs beside Spark, in the form of
+    `--spark-packages`.
+    """
     if sink == AUTO_CDC:
         return ":".join((*TABLES_FOR_TESTS.modules[0], TABLES_FOR_TESTS.classifier))
     return lakehouse(_lakehouse_of(sink), spark).packages

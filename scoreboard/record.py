@@ -28,7 +28,7 @@ class Outcome(enum.StrEnum):
 
     @property
     def words(self) -> str:
-        """The outcome as the page says it."""
+        """The outcome as the pages word it, such as "drops silently"."""
         return {
             "wrong value": "wrong value silently",
             "drops": "drops silently",
@@ -140,7 +140,9 @@ class Fault:
         return self.standing is Standing.FAULT
 
     def explains(self, fmt: str, failure: Mapping[str, Any]) -> bool:
-        """Whether a failure of a format is this fault's."""
+        """Whether this fault explains a failure of the report: format, rule and cause (and the
+        error's text, if the fault names one) match its globs.
+        """
         rule, cause = str(failure["rule"]).partition("/")[2], str(failure["cause"])
         return (
             (not self.formats or fmt in self.formats)
@@ -180,8 +182,8 @@ _FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Faul
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The named failures of a record, then `UNSENT`. Raises UsageError for a file that does not fit
-    the record.
+    """The named faults in a product's record, in its order, and last `UNSENT`, which every record
+    has. Raises UsageError for a file that does not fit the record.
     """
     file = directory / f"{name}.toml"
     if not file.exists():
@@ -223,8 +225,8 @@ def behaviours() -> Mapping[str, Behaviour]:
 
 
 def tracker(name: str) -> tuple[str, str]:
-    """The tracker of a record's product, and where reports were looked for, each in a stored
-    copy.
+    """The address of a product's issue tracker, and in words where reports of faults were looked
+    for.
     """
     data = _read(FAULTS / f"{name}.toml").data
     return data["tracker"], data["looked"]

@@ -42,7 +42,9 @@ _PARSERS: Final = {"canal": "CanalRecordParser", "debezium": "DebeziumJsonRecord
 
 
 def bundle(product: str, release: str = "") -> Bundle:
-    """The jars that a product's reproductions need, at a release; "" is the judged one."""
+    """The jars that the programs of a product's faults need, of one of its releases; "" is the
+    release that was judged.
+    """
     reader = next(reader for reader in READERS if reader.record == product)
     assert reader.bundle is not None
     if release in ("", reader.release):
@@ -55,7 +57,9 @@ def bundle(product: str, release: str = "") -> Bundle:
 
 
 def releases(product: str) -> list[str]:
-    """All releases on which a product's programs are tried, the oldest first."""
+    """All releases of a product on which its programs are run, the oldest first; the judged one is
+    among them.
+    """
     judged = next(reader.release for reader in READERS if reader.record == product)
     return sorted(
         (*OTHER.get(product, ()), judged),
@@ -64,13 +68,15 @@ def releases(product: str) -> list[str]:
 
 
 def name_of(product: str, fault: Fault) -> str:
-    """The class of a fault's program."""
+    """The name of the Java class of a fault's program, made of the product and the fault's id."""
     words = fault.id.removeprefix(f"{product}-").split("-")
     return "".join(word.capitalize() for word in (*product.split("-"), *words))
 
 
 def program(product: str, fault: Fault) -> str:
-    """The program that shows a fault; its first line names the jars."""
+    """The Java text of the program that shows a fault without the harness; its first line names the
+    jars that it needs.
+    """
     modules = [module for module in bundle(product).modules if module not in (JACKSON, LOGGING)]
     columns = (
         [column.split(" ", 1) for column in re.split(r", (?=\w+ [A-Z])", fault.columns)]
@@ -123,8 +129,8 @@ def reproducible_faults(product: str, directory: Path = FAULTS) -> tuple[Fault, 
 
 
 def is_shown(fault: Fault, output: str) -> bool:
-    """Whether what a program prints on any release shows its fault: the same as on record, or other
-    rows than those expected.
+    """Whether a program's output shows its fault on a release: it is the output on record, or has
+    other rows than those expected.
     """
     return output == fault.actual or (fault.expected[:1] in ("+", "-") and output != fault.expected)
 

@@ -164,8 +164,8 @@ def _reader(
 def _bundle(
     name: str, title: str, size: str, main: str, modules: Iterator[str], without: Sequence[str] = ()
 ) -> Bundle:
-    """The jars of a Java reader, with those that its adapter needs; others under another name in
-    the cache.
+    """The jars that a Java reader and its adapter need, as a bundle to download. Its name in the
+    cache holds a digest of them, so that other jars get another folder.
     """
     every = (
         *(
@@ -180,7 +180,9 @@ def _bundle(
 
 
 def _ignoring(reader: Reader) -> Reader:
-    """The same reader with the option `ignore-parse-errors`, which the board shows beside it."""
+    """The reader with the option `ignore-parse-errors` set, under a name of its own; the board
+    shows both.
+    """
     option = "ignore-parse-errors"
     changes = {
         "name": f"{reader.name}-ignore",
