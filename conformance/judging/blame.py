@@ -66,7 +66,9 @@ class Blamed(NamedTuple):
 
 
 def _with_named_causes(result: CaseResult, namer: _CauseNamer) -> CaseResult:
-    """The result of a case, whose findings have the causes and suspects that the namer blames."""
+    """The result of a case whose findings have their causes named, and the suspects of each, as
+    `namer` has found them over all cases of the format.
+    """
     findings: list[Finding] = []
     for finding in result.findings:
         blamed = namer.blame(result, finding)
@@ -77,8 +79,9 @@ def _with_named_causes(result: CaseResult, namer: _CauseNamer) -> CaseResult:
 def ruled(
     judge: Judge, results: Sequence[CaseResult], expected_rows: ExpectedRows
 ) -> list[CaseResult]:
-    """The same without causes, for who asks again and again about the same cases: `expected_rows`
-    keeps what their rows hold.
+    """The results of a format with findings moved to the rule that explains them, as `blamed` does,
+    but without named causes: for callers that judge the same cases again and again. `expected_rows`
+    caches what the cases' rows hold.
     """
     if not any(result.findings for result in results):
         return list(results)
@@ -100,8 +103,8 @@ def _replace_rules(judge: Judge, index: RunIndex) -> list[CaseResult]:
 def _replace_rules_of(
     judge: Judge, binding: Mapping[str, int], result: CaseResult, blame: _TraitBlame
 ) -> CaseResult:
-    """The result; a finding moves to another rule only if that one binds as much: blame never
-    acquits.
+    """The result of a case in which each finding is moved to the rule that is to blame. A finding
+    moves only to a rule that binds as much, so that blame never acquits.
     """
     findings = []
     for finding in result.findings:
@@ -168,7 +171,10 @@ class _TraitBlame:
         self._evidence: dict[tuple[str, int], _Evidence] = {}
 
     def rule_without_trait(self, result: CaseResult, finding: Finding) -> Rule | None:
-        """The rule to blame in place of the finding's; None if the finding's is right."""
+        """The rule to blame for a finding on a row in place of the one that owns it, if the trait
+        on which that rule is (a profile, a tag) is not guilty; None if the finding's own rule is
+        right.
+        """
         rule, change = self._by_id[finding.rule], causes.change_of(finding, result.case)
         if finding.aspect not in _ROWS or not _is_narrow(
             rule, causes.symptom(finding, result.case) in causes.REFUSALS
@@ -183,8 +189,9 @@ class _TraitBlame:
         return owner(self._without_traits, _subject(result.case, change, finding))
 
     def _is_guilty(self, rule: Rule, result: CaseResult, finding: Finding, change: Change) -> bool:
-        """Whether the same rows are fine without the trait: in another profile; else, of a refusal,
-        whatever is in them.
+        """Whether the trait on which a rule is explains a finding: the same rows of another profile
+        are right without it; or, for a refusal that no other profile tells of, whatever is in the
+        row.
         """
         case = result.case
         passes_elsewhere: list[bool] = []
@@ -224,8 +231,9 @@ class _TraitBlame:
         return not suspects & evidence.uncleared
 
     def _gather_evidence(self, rule: Rule, finding: Finding, level: int) -> _Evidence:
-        """What the rows that the rule's selector does not match show of the suspects; computed once
-        for each rule and level.
+        """What rows without the rule's trait show of the suspects of refusals: which no such row
+        has cleared, which were refused in a profile, and whether a row with the trait came out.
+        Kept for each rule and level.
         """
         key = rule.id, level
         if key in self._evidence:
@@ -264,14 +272,16 @@ class _Evidence(NamedTuple):
 
 
 def _is_narrow(rule: Rule, refusal: bool) -> bool:
-    """Whether the rule is on a trait of messages; for refusals an op is a trait too."""
+    """Whether the rule holds only for messages with a certain trait: a tag or a profile, of
+    refusals also an operation.
+    """
     selector = rule.selector
     return not rule.law and bool(selector.tags or selector.profiles or (refusal and selector.ops))
 
 
 def _subject(case: Case, change: Change, finding: Finding) -> Subject:
-    """What a rule's selector looks at for a finding on a row change: the case, the change and the
-    aspect.
+    """The comparison of a finding on a row change as the object by which rules are looked up: case,
+    change and aspect.
     """
     name = "image" if finding.aspect is Aspect.IMAGE else "change"
     op = change.op or ""
@@ -323,7 +333,9 @@ class _CauseNamer:
     """The suspects of wrong cells that a level's wide suspects hold."""
 
     def add(self, result: CaseResult) -> None:
-        """Takes the findings of a case."""
+        """Takes the findings of a case into account: which rows were refused, and what each may
+        have been refused for.
+        """
         case, level = result.case, result.case.level
         for finding in result.findings:
             subjects = causes.suspects_of_finding(finding, case)
@@ -357,7 +369,9 @@ class _CauseNamer:
     def _add_row(
         self, case: Case, message: Sequence[Change], refused_change: Change, key: _MessageKey
     ) -> None:
-        """Takes the open suspects of a refused row."""
+        """Takes what a refused row may have been refused for (its suspects), without what other
+        rows have cleared.
+        """
         level, cleared = case.level, self.cleared
         suspects = causes.row_suspects(case, message, refused_change)
         values = {spell_exactly(cell) for _, _, cell in causes.cells(refused_change, level)}
@@ -436,7 +450,7 @@ def _message_key(result: CaseResult, finding: Finding) -> _MessageKey:
 def _is_whole_message_lost(
     result: CaseResult, finding: Finding, refused_changes: Sequence[Change]
 ) -> bool:
-    """Whether no row of the message came out."""
+    """Whether none of the rows of the finding's message came out."""
     lost = {
         f.row
         for f in result.findings
@@ -480,7 +494,9 @@ def _explain_messages(
 
 
 def _narrowest(subjects: set[causes.Suspect]) -> tuple[causes.Suspect, ...]:
-    """The subjects that hold no other, in order."""
+    """The most special of these subjects (a value class is narrower than its type), in order of
+    rank.
+    """
 
     def holds_another(subject: causes.Suspect) -> bool:
         return any(wider != subject and causes.is_within(subject, wider) for wider in subjects)

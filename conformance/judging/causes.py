@@ -97,7 +97,7 @@ class Cause:
 
     @property
     def words(self) -> str:
-        """The cause in one line."""
+        """The cause in one line of words: what the decoder does wrong, and on what."""
         is_other_kind = self.symptom is Symptom.WRONG and self.subjects[0][0] in _OTHER_KINDS
         verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
         return (
@@ -226,7 +226,9 @@ def relation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Rela
 
 
 def _relation_to_tell(finding: Finding, case: Case) -> Relation | None:
-    """The relation, unless the actual value of the finding shows it: a shift of an instant."""
+    """How the wrong value is related to the right one, if a cause should say it; None if the
+    finding's own words do, as of an instant that is shifted.
+    """
     relation = relation_of(finding, case)
     cell = cell_of(finding, case)
     if relation is None or cell is None:
@@ -238,7 +240,9 @@ def _relation_to_tell(finding: Finding, case: Case) -> Relation | None:
 
 
 def symptom(finding: Finding, case: Case) -> Symptom:
-    """What the decoder does wrong."""
+    """What the decoder does wrong in a finding, as one of a closed list: it refuses, loses, raises,
+    returns NULL, a wrong value, too many rows ...
+    """
     match finding.aspect:
         case Aspect.MISSING:
             return Symptom.RAISED if finding.path == DECODING else Symptom.LOST
@@ -261,8 +265,8 @@ def symptom(finding: Finding, case: Case) -> Symptom:
 
 
 def suspects_of_finding(finding: Finding, case: Case) -> list[Suspect]:
-    """The subject of a finding that is no refusal; then, for a cell or a statement, the wider
-    subjects that hold it.
+    """What a finding that is no refusal is about, as subjects of a cause: the narrowest first,
+    then, for a cell or a statement, wider ones that include it.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _suspect_of_message(case, change)
@@ -346,7 +350,7 @@ def _possible_suspects(case: Case, refused_changes: Iterable[Change]) -> set[Sus
 
 
 def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
-    """The cells of a row: side, column, cell."""
+    """The expected cells of a row, each with its image ("before" or "after") and column."""
     for side in ("before", "after"):
         for column, cell in (change.image(side, level) or {}).items():
             yield side, column, cell
@@ -418,7 +422,9 @@ def _without_class(subject: Suspect) -> Suspect:
 
 
 def change_of(finding: Finding, case: Case) -> Change | None:
-    """The expected change that a finding is about."""
+    """The expected change whose row a finding is about; the message's first change if no change has
+    that row's number, None if it owes nothing.
+    """
     changes = _changes(finding, case)
     return next(
         (change for change in changes if change.row == finding.row), changes[0] if changes else None
@@ -426,7 +432,7 @@ def change_of(finding: Finding, case: Case) -> Change | None:
 
 
 def cell_of(finding: Finding, case: Case) -> Cell | None:
-    """The expected cell that a finding is about."""
+    """The expected cell that a finding is about; None for a finding on something else."""
     change = change_of(finding, case)
     if change is None or finding.column is None or finding.side not in ("before", "after"):
         return None
@@ -434,7 +440,9 @@ def cell_of(finding: Finding, case: Case) -> Cell | None:
 
 
 def declared(type: SourceType) -> str:
-    """The type with its parameters."""
+    """A column's type as a statement declares it, with length, precision or fraction digits, and
+    `unsigned`.
+    """
     if type.logical is Logical.DECIMAL and type.precision is not None:
         declaration = f"{type.name}({type.precision},{type.scale})"
     elif type.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and type.length is not None:

@@ -96,7 +96,9 @@ def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
 
 
 def _limit_failures(failures: Sequence[Failure], most: int) -> list[Failure]:
-    """The failures of a rule by number of cases, unknown first; those beyond the limit as one."""
+    """The failures of a rule, those that are not on record first, then by number of cases; all
+    beyond the first `most` become one.
+    """
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
     separate, beyond_limit = ordered[:most], ordered[most:]
     if len(beyond_limit) < 2:
@@ -111,8 +113,8 @@ def _all_keys(failures: Iterable[Failure]) -> tuple[str, ...]:
 
 
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
-    """The failures; one in place of several where decoding ended alike in all of them, with why it
-    is not reduced if it did so on every case.
+    """The failures; if decoding ended with the same error in all of them, only one. If it ended so
+    on every case, the reason why that one is not reduced is noted.
     """
     if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {
         (DECODING, failures[0].finding.actual)
@@ -134,7 +136,9 @@ def _ends_on_every_case(result: FormatResult) -> bool:
 
 
 def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Failure]]:
-    """The failures to reduce, and the others with the reason."""
+    """Divides failures into those to reduce, at most REDUCED of a rule, and the others, which get
+    the reason.
+    """
     to_reduce, not_reduced = list[Failure](), list[Failure]()
     for failure in failures:
         if failure.reduced == ALIKE:
@@ -151,8 +155,8 @@ def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Fai
 def merged(
     failures: Sequence[Failure], result: FormatResult, record: EntryTracker
 ) -> list[Failure]:
-    """Failures with the cause that their reduced cases show; those of one rule and cause are one,
-    in the first's place.
+    """The failures after reduction, with the cause that each reduced case shows. Failures of one
+    rule that now have the same cause become one, in the place of the first.
     """
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
@@ -186,7 +190,9 @@ def _key_in_smallest_case(failure: Failure) -> str:
 
 
 def _common(first: Failure, second: Failure) -> Cause | None:
-    """The cause of both: if they name different value classes of a type, all values of the type."""
+    """The cause of two failures that became one: the wider subject if they name different value
+    classes of a type.
+    """
     if first.cause is None or second.cause is None or first.cause.subjects == second.cause.subjects:
         return first.cause
     wide = suspects_of_finding(first.finding, first.result.case)[1:2]
@@ -194,8 +200,8 @@ def _common(first: Failure, second: Failure) -> Cause | None:
 
 
 def _narrowed(failure: Failure) -> Failure:
-    """The failure with the cause of its smallest case: of the suspects, those that are left in
-    it.
+    """The failure with its cause named anew from its reduced case: only suspects that are left in
+    that case count.
     """
     if failure.cause is None:
         return failure
@@ -214,7 +220,9 @@ class CaseCounts:
 
     @classmethod
     def count(cls, results: Iterable[CaseResult]) -> CaseCounts:
-        """Counts the results of a format."""
+        """Counts, over the results of a format, the cases by rule and cause, and the cases that
+        break each rule.
+        """
         cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
         profiles, broken = set[str](), Counter[str]()
         for result in results:

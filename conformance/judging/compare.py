@@ -89,7 +89,9 @@ def _same_double(expected: int | float | Decimal, actual: int | float | Decimal)
 
 
 def same_text(cell: Cell, actual: str) -> bool:
-    """Level one: whether the map's string equals the wire text."""
+    """Whether the text that a decoder returns at level one is the text on the wire; of a JSON value
+    the value counts, not the spelling.
+    """
     if cell.text is None:
         return True
     if not cell.json:
@@ -120,8 +122,8 @@ def same_value(cell: Cell, actual: Typed) -> bool:
 
 
 def same_digits(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value, not NULL, differs from an expected moment by its zone at
-    most; zero dates are none.
+    """Whether the typed value of a date with time shows the expected clock reading, in whatever
+    time zone; also true where no moment is expected, as of a zero date.
     """
     moments = [option for option in _options(cell) if isinstance(option, int)]
     fits = actual.family in ("timestamp", "timestamp_ntz")
@@ -131,7 +133,9 @@ def same_digits(cell: Cell, actual: Typed) -> bool:
 
 
 def only_zones_apart(expected: int, actual: int) -> bool:
-    """Whether one clock reads these microseconds in two zones: `standards#zone-offsets`."""
+    """Whether two moments in microseconds may be the same clock reading in two time zones, whose
+    difference is a multiple of a quarter of an hour (`standards#zone-offsets`).
+    """
     distance = abs(expected - actual)
     return (
         distance <= _ZONES_APART
@@ -154,8 +158,8 @@ def is_accepted(cell: Cell, family: str) -> bool:
 
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type
-    that it cannot have.
+    """Whether a typed value cannot be right even for a cell whose value is unknown: its Spark type,
+    or the value, is none that the column can have.
     """
     return actual.family not in ACCEPTED[cell.type.logical] or any(
         _json(cell.type, option, actual) if isinstance(option, Json) else actual.value == option
@@ -181,7 +185,9 @@ def _equal(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
-    """Exactly, the sign of zero too; NaN equals NaN."""
+    """Whether a floating-point number is exactly the expected one: the sign of zero counts, and NaN
+    equals NaN.
+    """
     actual_number = (
         mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
     )

@@ -20,7 +20,7 @@ class TraitCounts(Generic[Trait]):
     having: dict[Trait, int]
 
     def number(self, traits: Iterable[Trait]) -> int:
-        """How many units have all of these traits."""
+        """The number of units that have all of these traits."""
         units = self.every
         for trait in traits:
             units &= self.having.get(trait, 0)
@@ -28,7 +28,9 @@ class TraitCounts(Generic[Trait]):
 
 
 def count_traits(units: Iterable[Iterable[Trait]]) -> TraitCounts[Trait]:
-    """Counts units, each given as its traits."""
+    """Counts units (such as cells), each given as the traits that it has, so that the number with
+    several traits can be asked for.
+    """
     places: dict[Trait, list[int]] = defaultdict(list)
     size = 0
     for place, unit in enumerate(units):

@@ -109,7 +109,7 @@ class Deviation:
 
     @property
     def spoils_whole_rows(self) -> bool:
-        """Whether it makes other cells of the same rows wrong, too."""
+        """Whether a row with this deviation has other wrong cells as a consequence."""
         return self.is_of_other_image or self.kind in (
             DeviationKind.ROWS_SHUFFLED,
             DeviationKind.COLUMNS_SWAPPED,
@@ -275,7 +275,9 @@ def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviat
 
 
 def _wrong_family(finding: Finding, cell: Cell) -> str:
-    """The Spark type that came, if no value of the column's type may have it; else ""."""
+    """The family of the Spark type that came, if no value of the column's type may be of it; else
+    "".
+    """
     family = _family_that_came(finding)
     return family if family and family not in ACCEPTED[cell.type.logical] else ""
 
@@ -355,7 +357,9 @@ def _is_elsewhere(deviation: Deviation) -> bool:
 
 
 def population_of(deviation: Deviation) -> PopulationName:
-    """The population in which a deviation is looked at."""
+    """The population (values, NULLs, rows, unreadable messages ...) among whose units a deviation
+    is explained.
+    """
     if deviation.is_of_values and not deviation.is_of_other_image:
         return "nulls" if deviation == NOT_NULL else "values"
     if deviation == SURPLUS_COLUMN:
@@ -496,7 +500,7 @@ def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, 
 
 
 def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
-    """The image in which something fails, and the operation of the row that the finding is on."""
+    """The image that a finding is on, and the operation of its row."""
     change = change_of(failing.finding, failing.result.case)
     return failing.finding.side, change.op if change else None
 
@@ -611,7 +615,9 @@ def _is_apart(
     total: int,
     families: Mapping[str, Collection[Deviation]],
 ) -> bool:
-    """Whether the relation of some values of a family is no chance."""
+    """Whether so many values of a family have the deviation's relation that it is a mistake of its
+    own and no chance.
+    """
     if not deviation.explains_alone:
         return False
     with_it = sum(deviation in deviations_of_family for deviations_of_family in families.values())
@@ -624,7 +630,9 @@ def _is_apart(
 def _is_class_of_its_own(
     failing: Failing, most: Sequence[Failing], failings: Sequence[Failing]
 ) -> bool:
-    """Whether values of the class are wrong in several cases, and none as most others are."""
+    """Whether the value class of a failing value is a mistake of its own: values of it fail in
+    several cases, and none of them fails as most other values (`most`) do.
+    """
     kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
     cases = {
         failing_value.result.case.id for failing_value in failings if kin in failing_value.traits

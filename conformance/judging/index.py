@@ -138,7 +138,9 @@ class ExpectedRow:
     def suspects_of_right_cells(
         self, wrong_cells: Collection[tuple[str, str | None]]
     ) -> Mapping[CellGroup, set[Suspect]]:
-        """The suspects of its cells but for the wrong ones."""
+        """What the row's cells that came out right clear of suspicion, by image and NULL or value;
+        `wrong_cells` are left out.
+        """
         by_group: dict[CellGroup, set[Suspect]] = defaultdict(set)
         for side, column, cell in cells(self.change, self.case.level):
             if (side, column) not in wrong_cells:
@@ -150,8 +152,8 @@ class ExpectedRow:
 
     @property
     def shows_a_row(self) -> bool:
-        """Whether it is a row that no decoder may refuse: one that may be refused shows nothing if
-        no finding names it.
+        """Whether the row must come out of a right decoder. A row that may be refused is no
+        evidence if no finding names it.
         """
         return self.change.kind is Kind.ROW and not self.may_be_refused
 
@@ -190,7 +192,9 @@ class RowOutcome:
 
     @property
     def hidden_sides(self) -> frozenset[str]:
-        """The images that hide whether their cells are right; "" if the whole row does."""
+        """The images of which no finding could tell whether their cells are right, because the
+        image as a whole is wrong; "" stands for the whole row.
+        """
         hiding = (finding for finding in self.findings if finding.aspect in _HIDING)
         return frozenset(f.side if f.aspect is Aspect.IMAGE else "" for f in hiding)
 
@@ -287,7 +291,9 @@ class RunIndex:
 
     @cached_property
     def cleared(self) -> Cleared:
-        """What rows that came out, and right cells, clear of suspicion."""
+        """What is cleared of suspicion: whatever is in rows that came out, and in cells that are
+        right.
+        """
         cleared = Cleared(defaultdict(set), defaultdict(set), defaultdict(set), Counter())
         for outcome in self.outcomes:
             expected_row, level = outcome.row, outcome.row.case.level
@@ -392,8 +398,8 @@ class RunIndex:
         traits_of_failures: Sequence[frozenset[Trait]],
         alternatives: Iterable[Traits],
     ) -> float:
-        """The share of the units with any of these sets of traits, which exclude each other, that
-        fail; `traits_of_failures` are the traits of those.
+        """Of the units of a population that have any of these sets of traits (which exclude each
+        other) the share that fails. `traits_of_failures` are the traits of the failing units.
         """
         every, failed, units, failing = self._count(name), count_traits(traits_of_failures), 0, 0
         for traits in alternatives:
@@ -402,7 +408,7 @@ class RunIndex:
         return min(1.0, failing / units) if units else 1.0
 
     def families_with(self, trait: Trait) -> frozenset[str]:
-        """The families of types of the values that have the trait."""
+        """The families of types to which the expected values with this trait belong."""
         values = self._count("values")
         return frozenset(
             merge_family(family[1])
@@ -413,7 +419,9 @@ class RunIndex:
     def traits_of_finding(
         self, name: PopulationName, finding: Finding, case: Case
     ) -> frozenset[Trait]:
-        """The traits of the unit of a population that fails with a finding."""
+        """The traits of what fails with a finding: of the unreadable message, the row or the cell,
+        as the population (faults, rows, values ...) has it.
+        """
         if name == "faults":
             return self.traits.of_fault(case, finding.message)
         change, cell = change_of(finding, case), cell_of(finding, case)
@@ -429,12 +437,15 @@ class RunIndex:
         return row_traits | of_cell | _family_of_null(name, cell)
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
+        """The counts of traits over all units of a population, failing or not; made once."""
         if name not in self._counts:
             self._counts[name] = count_traits(self._units_of(name))
         return self._counts[name]
 
     def _units_of(self, name: PopulationName) -> Iterator[frozenset[Trait]]:
-        """The traits of each unit of a population, failing or not."""
+        """The traits of each unit of a population, failing or not. Units of which the run shows
+        nothing are left out.
+        """
         for outcome in self.outcomes:
             if outcome.row.may_be_refused and not outcome.findings:
                 # It may have been refused: then it shows nothing of its cells.
@@ -452,7 +463,9 @@ class RunIndex:
                 yield from self._cells_of(name, outcome)
 
     def _cells_of(self, name: PopulationName, outcome: RowOutcome) -> Iterator[frozenset[Trait]]:
-        """The traits of each compared cell of a row that is of the population."""
+        """The traits of each compared cell of a row that belongs to the population (such as
+        expected NULLs or values).
+        """
         hidden_sides = outcome.hidden_sides
         if "" in hidden_sides:
             return
@@ -473,7 +486,9 @@ def is_of_rows(name: PopulationName) -> bool:
 
 
 def may_be_in(name: PopulationName, finding: Finding, case: Case) -> bool:
-    """Whether the row or cell of a finding is of a population; one that no message owes may be."""
+    """Whether the row or cell of a finding may belong to a population; true for one that no message
+    owes.
+    """
     if name in _OF_ROWS:
         change = change_of(finding, case)
         return change is None or _OF_ROWS[name](change, case.level)
@@ -486,7 +501,9 @@ STATEMENTS: Final = CellGroup("", is_null=False)
 
 
 def expect_rows(case: Case, rows_by_case: ExpectedRows) -> tuple[ExpectedRow, ...]:
-    """The changes that the messages of a case should give; `rows_by_case` keeps them."""
+    """The rows that the messages of a case should give, as a right decoder returns them;
+    `rows_by_case` caches them.
+    """
     if id(case) not in rows_by_case:
         expected_rows: list[ExpectedRow] = []
         for number, written in enumerate(case.written):
@@ -496,7 +513,7 @@ def expect_rows(case: Case, rows_by_case: ExpectedRows) -> tuple[ExpectedRow, ..
 
 
 def spell_exactly(cell: Cell) -> ExactValue:
-    """A cell's narrow suspect, with its type's parameters and its value."""
+    """A cell's exact value with its type, as the narrowest thing that a refusal may be blamed on."""
     # Bit strings have too many decimal digits.
     value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
     spelling = f"{cell.type.length} {cell.type.scale} {value}"

@@ -253,7 +253,9 @@ class Judge:
         raise HarnessFault(f"no rule owns {subject}")
 
     def find(self, subject: Subject) -> Rule | None:
-        """The rule that owns a comparison: None where digits are no comparison of their own."""
+        """The rule that owns a comparison; None only for the digits of a time, which not every
+        format compares by themselves.
+        """
         sighted = self._sighted(about := (subject.field, subject.aspect, subject.level))
         key = (
             *(about, sighted.view(subject.profile, subject.tags), subject.kind, subject.op),
@@ -283,7 +285,9 @@ class Judge:
         return self._laws[name]
 
     def remember(self, rule: Rule, case: Case, site: Site, has_several_changes: bool) -> None:
-        """Keeps the first sites of the rule, and its cases by reservoir sampling."""
+        """Keeps, for the self test, the first places at which the rule owned a comparison, and a
+        random sample of its cases.
+        """
         sites = self.sites.setdefault(rule.id, [])
         if len(sites) < SITES:
             sites.append(site)
@@ -300,7 +304,9 @@ class Judge:
         return self._sighted(None).view(case.profile, case.tags)
 
     def _sighted(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
-        """The rules of a field, an aspect and a level; of all."""
+        """The rules that concern a field, an aspect and a level, made ready for look-up; with None
+        all rules.
+        """
         if about not in self._about:
             concerned_rules = (
                 self.rules
@@ -410,7 +416,9 @@ class Judge:
 
 
 def _are_keys(change: Change, keys: tuple[str, ...]) -> bool:
-    """Whether these are the change's keys, or others that are as good."""
+    """Whether the key columns that a decoder returned are right: the expected ones, or others that
+    identify a row as well.
+    """
     in_order = (change.keys or (), *change.other_keys)
     in_any_order = ((len(names), names) for names in change.key_sets)
     return keys in in_order or (len(keys), frozenset(keys)) in in_any_order
@@ -522,7 +530,9 @@ class _Reader:
             )
 
     def shape(self, output_row: OutputRow) -> None:
-        """Checks the columns that depend on the row's kind."""
+        """Compares, for the law row-shape, the columns that the row's kind decides: `error`, `op`
+        and the images. Only the first wrong one gives a finding.
+        """
         if (rule := self.judge.law("row-shape")) is None:
             return
         for name, agrees in (
@@ -679,7 +689,9 @@ class _Reader:
                 )
 
     def _missed(self) -> None:
-        """Counts the rules of cells that were not compared because the row is not there."""
+        """Counts as refused the rules of all cells that could not be compared because the row did
+        not come out.
+        """
         for side in ("before", "after"):
             for cell in (self.change.image(side, self.case.level) or {}).values():
                 if cell.state in (State.VALUE, State.ONE_OF) and self.judge.capabilities.claims(
@@ -962,7 +974,9 @@ class _Reader:
 
 
 def _describe(output_row: OutputRow, column: str = "") -> str:
-    """A row in a line, with the cell of the column in front."""
+    """An output row in one line of at most 300 characters, for a finding, with the cell of `column`
+    first.
+    """
     cells = output_row.after if output_row.after is not None else output_row.before
     if cells is not None and column in cells:
         cells = {column: cells[column], **cells}

@@ -75,7 +75,7 @@ class Entry:
         return head if head in FORMATS else None
 
     def holds_for(self, case: CaseResult) -> bool:
-        """Whether the entry covers the case."""
+        """Whether the entry of the record covers this case, by its profiles and case ids."""
         if not self.names_profile(case.case.profile):
             return False
         return self.cases == EVERY or matches_any_pattern(case.case.id, self.cases)
@@ -104,7 +104,9 @@ class Entry:
 
     @property
     def scope(self) -> str:
-        """What the entry covers of its rule."""
+        """What the entry of the record covers of its rule, in words: verdict, profiles, cases and
+        causes, as far as they are limited.
+        """
         parts = [self.verdict.value]
         parts += [f"profile {' '.join(self.profiles)}"] if self.profiles != EVERY else []
         parts += [f"case {' '.join(self.cases)}"] if self.cases != EVERY else []
@@ -145,7 +147,9 @@ class Expectations:
 
 
 def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
-    """The verdict of a finding alone."""
+    """The verdict that a single finding on this rule would give; `case` is the case's verdict,
+    which stays if the case was not decoded.
+    """
     if case in UNDECODED:
         return case
     if rule.obligation is Obligation.MUST:
@@ -167,7 +171,9 @@ class EntryTracker:
     def mark(
         self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]
     ) -> list[CaseResult]:
-        """The case results with known rules marked; `compared` counts comparisons by rule."""
+        """Marks, in the results of a format, the broken rules that the record covers, and notes
+        which entries were reached. `compared` is how often each rule was compared.
+        """
         by_id = {rule.id: rule for rule in rules}
         ids = set(chain.from_iterable(entry.cases for entry in self.expectations.entries))
         self.profiles |= {(r.case.format, r.case.profile) for r in results}
@@ -184,7 +190,9 @@ class EntryTracker:
         return [self._marked(result, by_id) if result.findings else result for result in results]
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
-        """The result with the rules and causes marked that entries of the record cover."""
+        """The result of a case with those broken rules and causes marked that entries of the record
+        cover.
+        """
         unexplained, explained, covering = (
             set[tuple[str, str]](),
             set[tuple[str, str]](),
@@ -207,7 +215,9 @@ class EntryTracker:
         return replace(result, known=frozenset(rules), covered=frozenset(explained - unexplained))
 
     def reason(self, rule: str, causes: Sequence[str] = ()) -> tuple[str, str]:
-        """Reason and link of the first entry that covers the rule and one of the causes."""
+        """The reason and the link in the first entry of the record that covers the rule and one of
+        the causes.
+        """
         entries = (
             (n, e)
             for n, e in enumerate(self.expectations.entries)
@@ -231,7 +241,9 @@ class EntryTracker:
         )
 
     def _is_judged_wholly(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
-        """Whether all cases of an entry were judged."""
+        """Whether the run has judged all cases that the entry covers: those that it names, or, if
+        nothing was left out (`narrowed`), all of its profiles.
+        """
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
         fmts = (get(name) for name in formats if entry.format in (None, name))

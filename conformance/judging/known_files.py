@@ -99,7 +99,7 @@ def updated(result: RunResult) -> Update:
 
 
 def mark_by_record(result: RunResult, expectations: Expectations) -> RunResult:
-    """A finished run, marked by another record."""
+    """The result of a finished run, marked anew by another record of known failures."""
     record = EntryTracker(expectations)
     formats = []
     for fmt in result.formats:

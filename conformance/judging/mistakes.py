@@ -236,7 +236,9 @@ def _failing_unit(
 def _group_by_deviation(
     failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
 ) -> dict[Deviation, dict[Unit, Failing]]:
-    """The failing units by deviation, after those that are one fault are one deviation."""
+    """The failing units by deviation, after deviations that are one fault (such as shuffled
+    columns) were joined.
+    """
     by_deviation: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
     decided = deviations.without_chance(failings, index)
     renumbered = list(deviations.unify_row_numbers(decided))
@@ -425,7 +427,9 @@ def _length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
 
 
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
-    """The deviation, with the length after which all values are cut."""
+    """The deviation with the length after which all of these values are cut off, if they all are
+    cut at the same length.
+    """
     relation = deviation.relation
     length = _length_of_cuts(relation, failings) if relation and deviation.is_wrong_value else 0
     if relation is None or not length:
@@ -440,8 +444,9 @@ def _explain_by_content(
     unexplained: Sequence[Failing],
     favoured: Collection[Trait],
 ) -> _Part | None:
-    """The units as one part, if all have a trait that the relation makes likely, though many others
-    with it pass.
+    """The unexplained failing units as one part of a mistake, if all have a trait that the relation
+    makes likely; None if they have none. It is enough that they have it: many others with it may
+    pass.
     """
     shared = frozenset.intersection(*(failing.traits for failing in unexplained))
     name = deviations.population_of(deviation)
@@ -499,9 +504,9 @@ def _widen_group(
     index: RunIndex,
     deviation: Deviation,
 ) -> list[_Part]:
-    """The parts as parts of their families of types, one of each, if the traits do not explain all
-    of them, or only together, and most values of the families fail: a narrower trait would be false
-    of some.
+    """The parts of a mistake, one for each family of types instead of one for each trait, if the
+    traits leave some parts unexplained and most values of the families fail: a narrower trait would
+    be false of some.
     """
     failings = _failings_of(group)
     if not deviation.is_of_cells or not _are_scattered(group):
@@ -523,13 +528,14 @@ def _widen_group(
 
 
 def _are_scattered(group: Sequence[_Part]) -> bool:
-    """Whether no trait explains some of the parts, or several traits explain them."""
+    """Whether some part of a mistake has no trait that explains it, or needs several."""
     if any(not part.traits for part in group):
         return True
     return len(merge_alternatives(part.traits for part in group)) > 1
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
+    """All failing units of these parts."""
     failings: list[Failing] = []
     for part in parts:
         failings += part.failings
@@ -537,7 +543,9 @@ def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
 
 
 def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
-    """What is told of messages that cannot be read, by their faults."""
+    """The statement on unreadable messages that are treated wrongly, which names the ways in which
+    they are malformed.
+    """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
     traits = tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS))
     names = _fault_names(failings)
@@ -547,7 +555,9 @@ def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
 
 
 def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Told:
-    """What is told of parts that are one mistake."""
+    """The statement of a mistake that consists of these parts: which units fail (`unit` is their
+    noun), how many, and what they have.
+    """
     of_families = [part for part in group if part.traits and part.traits[0][0] == "family"]
     explained = [part for part in of_families or group if part.traits]
     total = sum(len(part.failings) for part in explained)
@@ -596,7 +606,7 @@ def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:
 
 
 def _quantity_of(share: float) -> Quantity:
-    """How many of the units fail, of which this share does."""
+    """The word for the share of units that fail: every, nearly every, most or some."""
     if share == 1:
         return Quantity.EVERY
     if share >= NEARLY:
@@ -641,7 +651,9 @@ _HIDING: Final = frozenset(
 
 
 def _fault_names(failings: Iterable[Failing]) -> list[str]:
-    """The names of the faults; of a sort with several, the name of the sort."""
+    """The names of the ways in which the failing messages are malformed; several of one sort are
+    named by the sort.
+    """
     names: dict[str, dict[str, None]] = defaultdict(dict)
     for case in (failing.result.case for failing in failings):
         sort = min((tag for tag in case.tags if tag.startswith(_FAULT)), default="")
@@ -653,6 +665,7 @@ def _fault_names(failings: Iterable[Failing]) -> list[str]:
 
 
 def _group_by_family(failings: Iterable[Failing]) -> dict[str, list[Failing]]:
+    """The failing units by the family of their type."""
     families: dict[str, list[Failing]] = defaultdict(list)
     for failing in failings:
         families[failing.family].append(failing)
@@ -672,7 +685,7 @@ _SINGLE: Final = frozenset(
 
 
 def _is_single(deviation: Deviation) -> bool:
-    """Whether all that deviates so is one mistake."""
+    """Whether all units with this deviation are one mistake, whatever traits they have."""
     return deviation.kind in _SINGLE or (
         deviation.is_wrong_value
         and deviation.relation_kind in (RelationKind.OTHER_IMAGE, RelationKind.COMES_AS)
@@ -680,9 +693,9 @@ def _is_single(deviation: Deviation) -> bool:
 
 
 def _group_parts(deviation: Deviation, parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """What is one mistake: an envelope column's; what has a trait of another in common; rows of one
-    op or kind, columns of an image of one op, values of one family of types, unless two traits tell
-    them apart; what no trait tells goes to what has its families.
+    """Groups parts that are one mistake: those that share a trait, those of one envelope column, of
+    rows of one op or kind, of columns of one image, of values of one family, unless their traits
+    are of different sorts. A part without traits goes to a group that has its families.
     """
     groups: list[list[_Part]] = []
     are_alike = _are_alike_cells if deviation.is_of_cells else _are_alike_rows
@@ -729,8 +742,8 @@ def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
 
 
 def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
-    """Whether the traits are of two mistakes: signs of a name, a name and a value, what texts hold,
-    a zero date, a value and its row.
+    """Whether two sets of traits show two mistakes, because one names what the other does not:
+    signs of a name, a value's content, a zero date, a property of the row.
     """
     first_sorts, second_sorts = {trait[0] for trait in first}, {trait[0] for trait in second}
     if first_sorts | second_sorts <= _OF_NAMES:
@@ -760,7 +773,9 @@ def _has_zero_date(traits: Traits) -> bool:
 
 
 def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
-    """The mistake with the smallest of its cases."""
+    """The mistake that a statement tells of these failing units, with the smallest of their cases
+    as its example.
+    """
     small = min(
         failings,
         key=lambda failing: (
@@ -788,8 +803,8 @@ def _size(case: Case) -> int:
 
 
 def _merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
-    """Mistakes on the same cases, or messages of the same member, are one; one that nothing
-    explains belongs to another that has its cases, too.
+    """The mistakes, of which those on the same cases, or on the same member of messages, are
+    joined. One that nothing explains is joined to another that has all of its cases.
     """
     merged: list[Mistake] = []
     for mistake in sorted(mistakes_found, key=_merging_order):
@@ -808,15 +823,16 @@ def _merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
 
 
 def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
-    """The vague ones last, before them the law on the columns of a row, which follows from a wrong
-    kind; those that spoil a row's other values first.
+    """The order in which mistakes are joined to earlier ones: first those that make other values of
+    a row wrong; then, last, the law on the columns of a row, which follows from a wrong kind, and
+    those that nothing explains.
     """
     spoils = _spoils_whole_rows(mistake)
     return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
 
 
 def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether two mistakes are two though they have the same cases."""
+    """Whether two mistakes are reported as two even though they are on the same cases."""
     aspects = {mistake.finding.aspect, earlier.finding.aspect}
     if Aspect.FIELD in aspects and not aspects.isdisjoint(CELL):
         return True
@@ -828,7 +844,9 @@ def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
 
 
 def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether a mistake is part of another, or both have the same cases."""
+    """Whether two mistakes are one: they are on the same cases, or `mistake` is only a part of
+    `earlier`.
+    """
     other_leads = _spoils_whole_rows(earlier)
     may_follow = _is_vague(mistake) or other_leads
     too_wide = not other_leads and len(earlier.cases) > _WIDE * len(mistake.cases)
@@ -880,8 +898,8 @@ def _is_of_bare_rows(mistake: Mistake) -> bool:
 
 
 def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether all units of one have the other's traits, which tell what the values hold, or nothing
-    but a family is told.
+    """Whether the units of one mistake all have the traits that the other tells of, so that both
+    are about the same values.
     """
     if mistake.traits == earlier.traits:
         return True
@@ -896,7 +914,7 @@ def _is_vague(mistake: Mistake) -> bool:
 
 
 def _spoils_whole_rows(mistake: Mistake) -> bool:
-    """Whether it spoils a row's other values, too."""
+    """Whether a mistake makes other values of the same rows wrong."""
     deviation = mistake.statement.deviation
     return deviation is not None and deviation.spoils_whole_rows
 

@@ -117,6 +117,7 @@ def _is_text_map(kind: pa.DataType) -> bool:
 
 
 def _is_text_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is a list of texts."""
     return bool(
         (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _is_text(kind.value_type)
     )
@@ -162,7 +163,9 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    """A column's cells as Python values: timestamps as microseconds since 1970, maps as dicts."""
+    """The cells of a column as Python values: timestamps are microseconds since 1970, maps are
+    dicts.
+    """
     kind = column.type
     if pa.types.is_timestamp(kind):
         return list(column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64()).to_pylist())
@@ -236,7 +239,7 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
 
 
 def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
-    """The rows of a table with the family of each cell's Spark type."""
+    """The rows of an Arrow table as dicts of cells, each cell with the family of its Spark type."""
     leaves = {name: _typed(_combine_chunks(table.column(name))) for name in table.column_names}
     rows: list[dict[str, Typed | None]] = []
     # A table may have rows and no columns, so that its columns do not tell how many.
@@ -268,7 +271,9 @@ def _typed(array: pa.Array) -> list[Typed | None]:
 
 
 def _date(days: int) -> dt.date | str:
-    """Spark's dates exceed the years 1 to 9999."""
+    """A date from its days since 1970; a text that says the days for one outside of Python's years
+    1 to 9999, which Spark has.
+    """
     try:
         return dt.date(1970, 1, 1) + dt.timedelta(days=days)
     except OverflowError:

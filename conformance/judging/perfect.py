@@ -27,7 +27,9 @@ from generators.sources import mysql
 
 
 def owed_changes(case: Case, written: Written) -> tuple[Change, ...]:
-    """The changes of a message that have rows at the case's level."""
+    """The changes for which a message owes rows: at level one all of them, at level two those of
+    the case's table and unreadable ones.
+    """
     if case.level == 1:
         return written.changes
     table = case.tables[0].name
@@ -40,7 +42,9 @@ def perfect_rows(case: Case, written: Written) -> list[OutputRow]:
 
 
 def row_of_change(change: Change, level: int) -> OutputRow:
-    """The change's row; an answer that is left open is the first that is right."""
+    """The row that a right decoder returns for a change; where several answers are right it gives
+    the first.
+    """
     fields = {
         "database": change.database,
         "schema": change.schema,

@@ -196,8 +196,8 @@ def relate_cell(
 
 
 def relate(cell: Cell, came: Any) -> Relation | None:
-    """How what came is related to the owed cell: a wire text at level one, a `Typed` value at level
-    two.
+    """How the value that came is related to the expected cell: a text of the wire at level one, a
+    `Typed` value at level two; None if no relation is known.
     """
     if cell.state is not State.VALUE:
         return None
@@ -209,7 +209,9 @@ def relate(cell: Cell, came: Any) -> Relation | None:
 
 
 def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relation | None:
-    """How two different texts are related; `unit` names what a cut counts."""
+    """How a wrong text is related to the right one (cut, lost characters, other case ...); None if
+    no relation is known. `unit` names what a cut counts.
+    """
     if expected.casefold() == actual.casefold():
         return Relation(RelationKind.LETTER_CASE)
     if unicodedata.normalize("NFKC", expected) == unicodedata.normalize("NFKC", actual):
@@ -243,7 +245,7 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
 
 
 def _find_end(expected: str, actual: str) -> str:
-    """Where one of two texts has more blanks than the other."""
+    """At which end one of two texts that are equal otherwise has more blanks than the other."""
     shorter, longer = sorted((expected, actual), key=len)
     if longer.startswith(shorter) is longer.endswith(shorter):
         return BLANKS_AT_BOTH_ENDS
@@ -274,7 +276,7 @@ def _read_as_latin(expected: str) -> str:
 
 
 def is_value_of(cell: Cell, came: Any) -> bool:
-    """Whether what came is the cell's value, in whatever type it came."""
+    """Whether what came is the value of the cell, in whatever Spark type it came."""
     if cell.state is not State.VALUE:
         return False
     if not isinstance(came, Typed):
@@ -327,7 +329,9 @@ def generalize_relation(relation: Relation) -> Relation:
 
 
 def _is_spelled_alike(cell: Cell, came: Any) -> bool:
-    """Whether only the Spark type or the spelling is wrong, so that no other cell is the source."""
+    """Whether what came is the cell's own value in a wrong type or spelling, so that no other cell
+    can be where it comes from.
+    """
     relation = relate(cell, came)
     return relation is not None and relation.kind is RelationKind.SPARK_TYPE
 
@@ -360,7 +364,9 @@ def _find_in_other_columns(
 
 
 def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | None:
-    """The relation of two texts of level one, by what the column's type means by them."""
+    """How a wrong text of level one is related to the right one, by what texts of the column's type
+    mean; None if no relation is known.
+    """
     if expected == actual:
         return Relation(RelationKind.SPARK_TYPE)
     if cell.type.logical in _CLOCKS:
@@ -389,7 +395,9 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
 
 
 def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
-    """The relation of a typed value of level two."""
+    """How a wrong typed value (level two) is related to the right one; None if no relation is
+    known.
+    """
     wrong_type = not is_accepted(cell, came.family)
     relation = _relate_typed_values(cell, came)
     if relation is None and _are_equal(cell, came):
@@ -439,7 +447,9 @@ def _are_equal(cell: Cell, came: Typed) -> bool:
 def _relate_clocks(
     expected: int | None, actual: int | None, logical: Logical = Logical.TIMESTAMP
 ) -> Relation | None:
-    """The relation of two instants, dates or times of this type, in microseconds."""
+    """How a wrong date or time is related to the right one of this type, both in microseconds
+    (shifted, without time of day ...); None if no relation is known.
+    """
     if expected is None or actual is None or expected == actual:
         return None
     for power in (3, 6):
@@ -496,7 +506,9 @@ def _relate_long_times(expected: int, actual: int) -> Relation | None:
 
 
 def _relate_numbers(expected: Decimal | None, actual: Decimal | None) -> Relation | None:
-    """The relation of two numbers; None if they are equal, but for the sign of a zero."""
+    """How a wrong number is related to the right one; None if they are equal but for the sign of
+    zero, or no relation is known.
+    """
     if expected is None or actual is None:
         return None
     if expected == actual == 0 and expected.is_signed() != actual.is_signed():
@@ -594,7 +606,7 @@ def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
 
 
 def _describe_part(part: Any) -> str:
-    """The sort of a part of a document."""
+    """The sort of value that a part of a JSON document is, such as "numbers" or "nulls"."""
     if isinstance(part, bool):
         return "true and false"
     if part is None:
@@ -605,7 +617,9 @@ def _describe_part(part: Any) -> str:
 
 
 def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
-    """The relation of two byte strings; None if they are equal."""
+    """How wrong bytes are related to the right ones; None if they are equal, or no relation is
+    known.
+    """
     if expected == actual:
         return None
     if len(expected) > 1 and actual == expected[::-1]:
@@ -635,7 +649,9 @@ def _as_number(value: Any) -> Decimal | None:
 
 
 def _micros_of(value: Any) -> int | None:
-    """Microseconds of a date, of a text that spells a date or a time, or as they are given."""
+    """The microseconds that a date, or the text of a date or time, stands for; a number stands for
+    itself.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -678,7 +694,9 @@ def _parse_moment(moment_text: str) -> int | None:
 
 
 def _differs_only_at(expected: str, actual: str, pattern: str) -> bool:
-    """Whether all that stands beside the characters of a sort came, in the same order."""
+    """Whether two texts differ only where the first has characters that match `pattern`: all others
+    came, in the same order.
+    """
     first, *further_parts = re.split(pattern, expected)
     position = len(first)
     if not further_parts or not any((first, *further_parts)):
@@ -744,7 +762,9 @@ def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
 
 
 def _without_lengths(relation: Relation | None) -> Relation | None:
-    """The relation, where cuts after different numbers of characters are one."""
+    """The relation without the length of a cut, so that cuts after different numbers of characters
+    are the same.
+    """
     is_cut = relation is not None and relation.kind is RelationKind.CUT
     return widen_relation(relation) if relation and is_cut else relation
 

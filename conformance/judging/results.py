@@ -79,13 +79,15 @@ class FormatResult:
 
     @property
     def nulled(self) -> Counter[str]:
-        """Cases with a typed cell that is NULL because the message does not hold its column, by
-        profile.
+        """The number of cases, by profile, with a typed cell that is NULL only because the message
+        does not hold its column.
         """
         return Counter(result.case.profile for result in self.cases if result.nulled)
 
     def counting(self, strict: bool = False) -> Iterator[CaseResult]:
-        """Cases that fail the run: by their verdict, unless all rules that cause it are known."""
+        """The cases that make the run fail: those with a failing verdict, unless the record of
+        known failures covers all rules that cause it.
+        """
         obligations = {r.rule.id: r.rule.obligation for r in self.rules}
         for result in self.cases:
             broken = {f.rule for f in result.findings}
@@ -98,7 +100,7 @@ class FormatResult:
 
     @property
     def certain(self) -> float:
-        """Share of cells whose expectation is VALUE, NULL or ABSENT."""
+        """The share of expected cells with exactly one right answer."""
         total = sum(self.cells.values())
         sure = sum(self.cells.get(s, 0) for s in (State.VALUE, State.NULL, State.ABSENT))
         return sure / total if total else 1.0
@@ -168,7 +170,9 @@ class OwnTables:
 
     @classmethod
     def of(cls, schema: Schema, left_out: tuple[str, ...] = ()) -> OwnTables:
-        """The tables of a schema."""
+        """The description, for reports, of the user's tables in this schema: names, dialect and
+        notes, without passwords of databases.
+        """
         kind = {
             note.file: note.file.partition("://")[0] + "://..."
             for note in schema.notes
@@ -236,7 +240,7 @@ class RunResult:
 
     @property
     def verdict(self) -> int:
-        """The exit code of the judged part."""
+        """The exit code that follows from what was judged: 0, 1, 4 or 5 (see `exit_code`)."""
         for fmt in self.formats:
             if any(True for _ in fmt.counting(self.strict)) or fmt.unexercised:
                 return 1
@@ -261,7 +265,9 @@ def circumstances(java: str) -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Versions that may affect a verdict."""
+    """The versions of what may affect a verdict, by name: the harness, Python, Spark and other
+    packages.
+    """
     installed = {"python": platform.python_version()}
     for name in ("cdc-conformance", "pyspark", "hypothesis", "confluent-kafka", "pyarrow"):
         with contextlib.suppress(metadata.PackageNotFoundError):

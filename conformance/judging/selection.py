@@ -40,10 +40,8 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Refuses a selection that cannot match a case or rule of any format; the rest is checked
-        once cases are drawn.
-
-        Raises NothingSelected with the nearest match.
+        """Raises NothingSelected, with the nearest match, for a pattern that cannot match a case or
+        rule of any format. Patterns that may match drawn cases are checked later.
         """
         rule_ids = {rule.id for rule in chain.from_iterable(map(rules, formats))}
         for pattern in (*self.select, *self.exclude):
@@ -61,10 +59,8 @@ class Selection:
     def check_cases(
         self, fmts: Iterable[Format[Any]], globs: str | Sequence[str], budget: Budget, seed: int
     ) -> None:
-        """Refuses a --select that no rule and no case of the formats' profiles matches; of cases
-        only those are made that match.
-
-        Raises NothingSelected with the nearest match.
+        """Raises NothingSelected, with the nearest match, for a --select that matches no rule and
+        no case of the formats' profiles. Only cases that may match are made for this.
         """
         names: list[str] = []
         for fmt in fmts:
@@ -106,7 +102,9 @@ class Selection:
                 yield f"{fmt.name}/{profile.name}/fault/{fault.name}"
 
     def rule_patterns(self, judged_rules: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
-        """The patterns of --select and --exclude that match a rule and no case."""
+        """Those patterns of --select and --exclude that are about rules: they match a rule and no
+        case.
+        """
         patterns: set[str] = set()
         for pattern in (*self.select, *self.exclude):
             has_rule = any(matches_pattern(rule.id, pattern) for rule in judged_rules)
@@ -115,21 +113,21 @@ class Selection:
         return frozenset(patterns)
 
     def of_cases(self, judged_rules: Sequence[Rule]) -> tuple[str, ...]:
-        """The patterns of --select, or none if some pattern matches a rule: `rule_patterns` then
-        needs all cases.
+        """The patterns of --select by which cases can be left out before they are made; () if a
+        pattern matches a rule, since that needs all cases.
         """
         patterns = (*self.select, *self.exclude)
         names_rule = any(matches_any_pattern(rule.id, patterns) for rule in judged_rules)
         return () if names_rule else self.select
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
-        """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
+        """The selected cases. `for_rules` are the patterns about rules, which leave all cases in."""
         case_patterns = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
         return [case for case in cases if _is_selected(case.id, case_patterns, dropped)]
 
     def rules(self, for_rules: frozenset[str], judged_rules: Sequence[Rule]) -> frozenset[str]:
-        """Ids of the rules whose findings count."""
+        """The ids of the rules whose findings count, by the patterns about rules (`for_rules`)."""
         rule_patterns = [p for p in self.select if p in for_rules]
         dropped = [p for p in self.exclude if p in for_rules]
         ids = (rule.id for rule in judged_rules)
@@ -137,8 +135,8 @@ class Selection:
 
 
 def _is_selected(id_: str, patterns: Sequence[str], dropped: Sequence[str]) -> bool:
-    """Whether an id matches one of the patterns, of which none stand for all, and is not among what
-    is dropped.
+    """Whether an id is selected: it matches one of the patterns (any, if there are none) and none
+    of those in `dropped`.
     """
     if matches_any_pattern(id_, dropped):
         return False
@@ -184,8 +182,9 @@ def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) 
 def claimed(
     cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]
 ) -> tuple[list[Case], list[CaseResult]]:
-    """The claimed cases, and a result for each that is unclaimed or that our writer does not match,
-    which has failed; cases of a level that the decoder lacks are in neither.
+    """Divides cases by what the decoder claims: the cases to judge, and a result for each other
+    one: "unsupported" if it does not claim the case, "errored" if our own writer does not match a
+    recording. Cases of a level that the decoder lacks are in neither.
     """
     claimed_cases, unsupported = [], []
     for case in cases:

@@ -110,7 +110,7 @@ def _describe_cut(relation: Relation) -> str:
 
 
 def describe_statement(statement: Statement) -> str:
-    """The sentence of a mistake."""
+    """A mistake as a sentence: which rows, columns or values are wrong, and how."""
     deviation = statement.deviation
     if statement.plan_error:
         return f"the decoder fails before it reads a message: {statement.plan_error}"
@@ -159,8 +159,8 @@ def _describe_classes(classes: str, family: str) -> str:
 
 
 def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
-    """The sets of traits, where those that differ in the last word of one trait alone are one set
-    with all such words.
+    """Joins sets of traits that differ only in the last word of one trait (such as the class of a
+    value): one set with all such words takes their place.
     """
     merged: list[Traits] = []
     for traits in alternatives:
@@ -175,7 +175,9 @@ def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
 
 
 def _join_traits(first: Traits, second: Traits) -> Traits:
-    """Both as one; () if they differ in more than the last word of one trait."""
+    """Two sets of traits as one, with both words where they differ in the last word of one trait;
+    () if they differ in more.
+    """
     if len(first) != len(second):
         return ()
     pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
@@ -189,7 +191,9 @@ def _join_traits(first: Traits, second: Traits) -> Traits:
 
 
 def _describe_units(statement: Statement) -> str:
-    """What deviates: the subject of the sentence."""
+    """The subject of a mistake's sentence: how many of which rows, columns or values, and what they
+    have.
+    """
     unit, quantity = statement.unit, statement.quantity
     if quantity is Quantity.MOST:
         unit = f"{unit}s"
@@ -208,7 +212,9 @@ def _describe_units(statement: Statement) -> str:
 
 
 def _continue_noun(traits: Traits, unit: str) -> str:
-    """A further noun of the subject, without the unit if the first noun ends as this one would."""
+    """A further noun of a sentence's subject, such as "of DELETE"; the unit (such as row) is not
+    said again where the words can do without.
+    """
     first = next((trait for trait in traits if trait != ("row",)), traits[0])
     if first[0] in _SAID_AFTER_UNIT:
         return describe_traits(traits, unit, is_unit_told=True)

@@ -227,7 +227,7 @@ class RunTraits:
         return cls(_name_options(profiles), frozenset(repeated), len(levels) > 1)
 
     def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
-        """The traits of a message that cannot be read."""
+        """The traits of an unreadable message: how it is malformed, its profile, level and members."""
         members = _of_message(case.written[number].message.value)
         return frozenset(
             {
@@ -241,7 +241,9 @@ class RunTraits:
         )
 
     def traits_of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """The traits of a row as a whole."""
+        """The traits of a row change that none of its cells alone has: operation, keys, profile,
+        the message's members, other rows of its key, and so on.
+        """
         written = case.written[number]
         traits = {
             ("any",),
@@ -283,8 +285,8 @@ class RunTraits:
         return frozenset(traits)
 
     def of_row_with_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """The traits of a row and of its cells, without those of a cell's place, and that it is a
-        row.
+        """The traits of a row change and of all of its cells, without those that say where a cell
+        stands.
         """
         traits = set(self.traits_of_row(case, number, change))
         if change.kind is Kind.ROW:
@@ -305,7 +307,7 @@ class RunTraits:
         return self._of_values[id(cell)] | of_name(side, column, change)
 
     def _of_level(self, case: Case) -> Iterator[Trait]:
-        """The level, if the run has both."""
+        """The trait of the case's level, if the run has cases of both levels; else none."""
         if self.has_both_levels:
             yield "level", "two" if case.level == 2 else "one"
 
@@ -315,7 +317,7 @@ class RunTraits:
             yield ("repeated",)
 
     def _of_other_changes(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """Whether earlier or later rows of the case change the same key."""
+        """The traits that tell of earlier or later changes of the row's key in the same case."""
         if case.id not in self._of_company:
             self._of_company[case.id] = _find_changes_of_same_keys(case)
         return self._of_company[case.id].get((number, change.row), frozenset())
@@ -332,7 +334,9 @@ class RunTraits:
 
 
 def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
-    """The trait of each option; options that the same profiles have are one trait."""
+    """For each option of the profiles the trait by which it is named; options that exactly the same
+    profiles have share one.
+    """
     having: dict[str, list[str]] = defaultdict(list)
     for profile in sorted(profiles):
         for option in profile.split("+")[1:]:
@@ -418,8 +422,8 @@ def _of_message(value: bytes | None) -> frozenset[Trait]:
 
 
 def _members(document: Any, parent_path: str = "") -> Iterator[Trait]:
-    """A trait with the path for each member of a JSON object that is null, [] or {}. Of the
-    members' own members only those of `payload` are looked at.
+    """A trait for each member of a JSON object that is null, [] or {}, with the member's path; of
+    nested objects only `payload` is looked into.
     """
     for name, value in document.items() if isinstance(document, dict) else ():
         if value is None or value == [] or value == {}:
@@ -444,13 +448,15 @@ def _of_key(change: Change) -> Iterator[Trait]:
 
 
 def _of_commit(change: Change) -> Iterator[Trait]:
-    """The trait of the row's commit time."""
+    """The trait of a row whose commit time has a fraction of a second."""
     if (change.commit_time_us or 0) % _SECOND:
         yield ("commit-fraction",)
 
 
 def _of_table(change: Change) -> Iterator[Trait]:
-    """The traits of the names of a row's table and database, and of its key's columns."""
+    """The traits of the names of a row's database, table and key columns, such as unusual
+    characters.
+    """
     names: dict[str, tuple[str, ...]] = {
         "table": (change.table or "",),
         "database": (change.database or "",),
@@ -503,7 +509,9 @@ def _of_column(name: str) -> frozenset[Trait]:
 
 
 def _of_value(cell: Cell) -> Iterator[Trait]:
-    """The traits of a cell, whatever its name and row."""
+    """The traits of an expected cell's type and value: that it is NULL, its type and family, its
+    class, what it contains.
+    """
     name, family = declared(cell.type), cell.type.logical
     if cell.state is State.NULL:
         yield from (("nothing", name), ("void",))
@@ -550,7 +558,9 @@ def _is_nested(document: Any) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
-    """What a value holds that decoders lose."""
+    """What a value contains that decoders are known to lose, in words: special characters, long
+    texts, fractions, large numbers, early or late dates.
+    """
     content, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
     )
@@ -605,7 +615,9 @@ def _month_of(micros: int) -> int:
 
 
 def _describe_number(number: Decimal) -> Iterator[str]:
-    """What a number holds that decoders lose: digits, digits of a fraction."""
+    """What a number contains that decoders are known to lose, in words: many digits, many digits of
+    a fraction.
+    """
     yield from _over(len(number.as_tuple().digits), _DIGITS, "digits")
     if number == 0:
         yield "that is 0"

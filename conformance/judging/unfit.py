@@ -13,7 +13,9 @@ from generators.wire_format import get
 
 
 def bad_cell(case: Case) -> CellFault | None:
-    """The unfit cell of a case; None if its fault is another."""
+    """The fault that put an unfit value into a cell of the case, as the format's table has it; None
+    for a case with another fault or none.
+    """
     if not case.fault.startswith("cell-"):
         return None
     fmt = get(case.format)
@@ -24,8 +26,8 @@ def bad_cell(case: Case) -> CellFault | None:
 
 
 def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool:
-    """Whether the row holds just the value that the unfit cell spells, where the type in the
-    message can hold it.
+    """Whether the decoder's row holds exactly the unfit value as the message spells it, where the
+    type in the message can hold it.
     """
     type, got = _type(case, cell), (output_row.after or {}).get(cell.column)
     if cell.kept_value is None or type is None or not isinstance(got, Typed):
@@ -37,7 +39,7 @@ def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool
 
 
 def cannot(case: Case, cell: CellFault) -> str:
-    """What the column of the unfit cell cannot hold."""
+    """The words of a finding for an unfit cell: which column cannot hold which value."""
     type = _type(case, cell)
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
     return (

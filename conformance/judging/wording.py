@@ -90,7 +90,7 @@ def describe_shift(micros: int) -> str:
 
 
 def value(value_to_show: Any) -> str:
-    """A value that a decoder returned, or one of an envelope."""
+    """A value in words, for a finding: of a decoder's cell, or of a column of the envelope."""
     match value_to_show:
         case Typed(family="timestamp" | "timestamp_ntz" | "interval" as family, value=int(micros)):
             return (
@@ -128,7 +128,7 @@ def value(value_to_show: Any) -> str:
 
 
 def typed(decoded: Any) -> str:
-    """A decoder's cell, with the family of its type at level two."""
+    """A decoder's cell in words, for a finding; at level two with the family of its Spark type."""
     return (
         f"{clip(value(decoded))} ({decoded.family})"
         if isinstance(decoded, Typed)
@@ -137,14 +137,14 @@ def typed(decoded: Any) -> str:
 
 
 def image(cells: Mapping[str, Any]) -> str:
-    """The first cells of an image."""
+    """The first few cells of an image in words, for a finding."""
     members = [f"{name}: {value(member)}" for name, member in cells.items()]
     more = ["..."] if len(members) > _COLUMNS else []
     return f"{{{', '.join([*members[:_COLUMNS], *more])}}}"
 
 
 def of_type(type: SourceType, expected: Value) -> str:
-    """A value of the type as its source writes it."""
+    """A value of a column in words, for a finding, as the column's source would print it."""
     match type.logical, expected:
         case Logical.TIMESTAMP, int():
             return instant(expected)
@@ -158,8 +158,8 @@ def of_type(type: SourceType, expected: Value) -> str:
 
 
 def cell(expected: Cell, level: int) -> str:
-    """An expected cell: its wire text at level one, its values with the source's type at level
-    two.
+    """An expected cell in words, for a finding: at level one its text on the wire, at level two its
+    right values with the source's type.
     """
     if level == 1:
         return clip(value(expected.text))
@@ -189,8 +189,8 @@ def off(expected: int, actual: int, time_zone: str) -> str:
 
 
 def error(text: str, limit: int = ERROR) -> str:
-    """The first line of an error, the line of the user's code that raised it and its deepest cause,
-    in one line.
+    """An error in one line, for a report: its first line, the line of the user's code that raised
+    it, and its deepest cause.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     causes = [line for line in lines[1:] if line.startswith(CAUSE)][-1:]
