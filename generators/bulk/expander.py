@@ -151,8 +151,8 @@ class _Source:
         self._fresh = endless(random_.randrange(1, 1000))
 
     def events(self) -> Iterator[RowChange]:
-        """Random row changes of the one table, in commit order, each possible with the rows that
-        are there.
+        """Random row changes of the one table, in commit order; each is possible with the rows that
+        exist then.
         """
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)

@@ -166,14 +166,16 @@ DEFAULT: Final = LoadOptions()
 
 
 def options_text(options: LoadOptions) -> str:
-    """Options as JSON, for another process."""
+    """The options of a load as JSON, for another process."""
     return json.dumps(
         {**asdict(options), "ops": [[op.value, weight] for op, weight in options.ops]}
     )
 
 
 def parse_options(options_json: str) -> LoadOptions:
-    """Inverse of `options_text`. Raises what LoadOptions raises."""
+    """The options of a load from the JSON that `options_text` made. Raises UsageError or
+    UnknownName for options that make no sense.
+    """
     options = json.loads(options_json)
     return LoadOptions(
         **{**options, "ops": tuple((Op(op), weight) for op, weight in options["ops"])}

@@ -339,8 +339,8 @@ def document_text(
     comma: str = ", ",
     colon: str = ": ",
 ) -> str:
-    """A JSON document with its doubles as `number` prints them, its texts as `spell` does, and its
-    keys in that order. Raises TypeError for what is no JSON value.
+    """The text of a JSON document: `number` prints its doubles, `spell` its texts, and `order` is
+    the sort key of its objects' names. Raises TypeError for a value that JSON does not have.
     """
 
     def print_value(item: Any) -> str:

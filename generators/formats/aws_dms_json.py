@@ -181,8 +181,8 @@ def _data_metadata(event: RowChange, change: Change, profile: AwsDmsProfile) -> 
 
 
 def _partition_value(table: Table, change: Change) -> str:
-    """The text by which Kinesis or Kafka chooses a record's partition: names of the table and
-    values of the key, joined by dots.
+    """The member `partition-key-value` of a full load's row, by which the stream chooses a
+    partition: names of the table and values of the key, joined by dots.
     """
     row = change.full_after or {}
     key_texts = [row[name].text or "" for name in table.primary_key]
@@ -190,8 +190,9 @@ def _partition_value(table: Table, change: Change) -> str:
 
 
 def _transaction(event: RowChange, change: Change, profile: AwsDmsProfile) -> dict[str, Any]:
-    """What a record tells of its transaction: its number, and with IncludeTransactionDetails the
-    record's place in it, the commit time in seconds, and the place in the binlog.
+    """The members of a row's record about its transaction: its number; and with
+    IncludeTransactionDetails the record's place in it, the commit time without fractions of a
+    second, and the place in the binlog.
     """
     number = event.at.tso
     if not profile.transaction_details:
@@ -221,8 +222,8 @@ def _stream_position(event: RowChange, row: int) -> str:
 def _control_text(
     at: Instant, table: Table, operation: str, profile: AwsDmsProfile
 ) -> tuple[str, Change]:
-    """A control record, and the CONTROL change that it owes: it tells its table, and no time of a
-    commit.
+    """The JSON of a control record, and the CONTROL change that a decoder owes for it. The record
+    names its table, and has no time of a commit.
     """
     metadata = {
         **_head(at, "control", operation),

@@ -163,8 +163,8 @@ def _listed(image: Member) -> Member:
 def _envelope(
     event: Event, row_number: int, profile: DialectProfile, **members: Any
 ) -> dict[str, Any]:
-    """The members of a message, by name: those that all messages have, then `members`. A statement
-    gives `sql`.
+    """The members of a message, by name: those in `members`, and a default for each other one that
+    all messages have. A statement gives `sql`.
     """
     unit = 1000 if profile.seconds else 1
     return {
@@ -184,8 +184,9 @@ def _envelope(
 
 
 def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
-    """The member `id` of a message. Tencent and Huawei number operations, here from 18 digits to 19
-    within half a minute of a history; CKafka's connector writes 0.
+    """The member `id` of a message. In Tencent's and Huawei's messages it grows with the
+    operations, here from 18 digits to 19 within half a minute of a history; CKafka's connector
+    writes 0.
     """
     since = event.at.tso - START.tso
     return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row_number, 15)

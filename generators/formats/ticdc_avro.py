@@ -335,7 +335,7 @@ def _tidb_type(type: SourceType) -> str:
 
 
 def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
-    """The Avro schema of a column's values, of NULL apart."""
+    """The Avro schema of a column's values that are not NULL."""
     kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
         kind = "string" if profile.bigint_string and type.key == "bigint unsigned" else "long"

@@ -51,7 +51,7 @@ class Histogram:
         self.largest = max(self.largest, seconds)
 
     def merge(self, added: Histogram) -> None:
-        """Adds the samples of another histogram."""
+        """Adds the samples of another histogram to this one."""
         for place, count in added.counts.items():
             self.counts[place] = self.counts.get(place, 0) + count
         self.count += added.count

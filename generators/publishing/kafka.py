@@ -57,7 +57,8 @@ class PublishResult:
 
 
 def places(deliveries: Sequence[Delivered], first: int, count: int) -> list[Placed | None]:
-    """The places of `count` messages from number `first` on, from the delivery reports.
+    """The topic, partition and offset of `count` messages from number `first` on, from the delivery
+    reports.
 
     A retry that the broker recognises too late is acknowledged without an offset. The messages of
     an idempotent producer keep their order in a partition, so that the offset follows from the

@@ -330,8 +330,8 @@ def _truncates(statement: Mapping[str, Any], table: str) -> bool:
 
 
 def _key_number(message: Message) -> int:
-    """The number in a message's key, by which a snapshot's messages are sorted: SQL does not tell
-    in which order the snapshot read the rows.
+    """The number in a message's key, by which a snapshot's messages are sorted, because SQL does
+    not show in which order the snapshot read the rows.
     """
     match = re.search(rb'"payload":\{"id":(\d+)', message.key or b"")
     return int(match[1]) if match else 0

@@ -136,9 +136,11 @@ def written_for(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[W
 
 def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case]:
     """The cases of an episode, `<format>/recorded/<recording>/<episode>`: one at level one, and one
-    at level two, `.../typed`, where that is possible. What only the bytes tell (schema version,
-    position, commit time) is not judged. An episode for which our writer writes another number of
-    messages is one case without messages, which says so.
+    at level two, `.../typed`, where that is possible. What only the bytes hold (schema version,
+    position, commit time) is not judged.
+
+    An episode for which our writer writes another number of messages is one case without messages,
+    which says so.
     """
     try:
         written_messages = written_for(fmt, profile, episode)
@@ -179,8 +181,9 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
 
 
 def _without_unjudged(change: Change, episode: Episode) -> Change:
-    """The expected change, with any value allowed in cells that the product loses, and without what
-    only the bytes tell.
+    """The expected change of a recorded message without what is not judged: any value is allowed in
+    cells that the product loses, and what only the bytes hold (position, times, schema version) is
+    left out.
     """
 
     def keep_judged(image: Image | None) -> Image | None:

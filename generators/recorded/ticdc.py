@@ -463,8 +463,8 @@ _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 
 def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
-    """The row changes of one transaction in one table, by operation. An UPDATE of a key, which TiDB
-    splits into a DELETE and an INSERT, is one UPDATE here.
+    """The row changes that steps of one transaction in one table make, one for each operation. An
+    UPDATE of a key, which TiDB splits into a DELETE and an INSERT, becomes one UPDATE again.
     """
     table, at = steps[0].table, steps[0].at
     assert table is not None
@@ -505,8 +505,8 @@ def _row_images(step: _Step, table: Table) -> RowImages:
 
 
 def _with_key(recording: Recording, message: Message, step: _Step) -> Message:
-    """The message with the key that TiCDC's producer would give it, for formats whose encoder makes
-    no key.
+    """The message with the key that TiCDC's producer would give it, for formats whose messages the
+    encoder makes without a key; other messages as they are.
     """
     if recording.format not in _KEYED_BY_PRODUCER:
         return message

@@ -91,8 +91,8 @@ MYSQL: Final = _mysql()
 
 
 def mysql_keyable(type: SourceType) -> bool:
-    """Whether MySQL allows a column of the type in a key without a prefix length, and people use it
-    there.
+    """Whether a column of the type can be in a MySQL key without a prefix length, and people have
+    such keys.
     """
     if type.logical in (Logical.TEXT, Logical.BINARY):
         return type.name in ("varchar", "char", "varbinary", "binary") and (type.length or 0) <= 255

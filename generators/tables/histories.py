@@ -194,9 +194,9 @@ class LiveTables:
     def draw_change(
         self, draw: DrawFn, at: Instant, only_table: int | None = None
     ) -> RowChange | None:
-        """Draws an INSERT, UPDATE or DELETE of one or more rows of a random table, or of table
-        `only_table`. If the table has no row, or a parent of it has none, rows are inserted, if
-        need be into the parent. None where no row can be inserted.
+        """Draws an UPDATE or DELETE of a live row of a random table, or of table `only_table`, or
+        else an INSERT of one or more rows. If the table needs a row of a parent that has none, the
+        INSERT goes to the parent. None where no row can be inserted.
         """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1))

@@ -55,11 +55,10 @@ def read_schema(
     database: str | None = None,
     fallback: str | None = None,
 ) -> Schema:
-    """The tables of files of DDL and of databases' URLs, in their order.
-
-    `dialect` is one of `DIALECTS`, None to take it from the text, else it is `fallback`; `database`
-    is that of tables for which the DDL names none. Raises UsageError for what cannot be read, and
-    for a dialect that cannot be told.
+    """The tables of files of DDL and of databases' URLs, in their order. `dialect` is one of
+    `DIALECTS`; with None it is taken from the text, or else is `fallback`. `database` is that of
+    tables whose DDL names none. Raises UsageError for a source that cannot be read, and for a
+    dialect that is not known.
     """
     if dialect is not None and dialect not in DIALECTS:
         raise UnknownName("dialect", dialect, DIALECTS)
@@ -112,8 +111,8 @@ def detect_dialect(ddl: str) -> str | None:
 
 
 def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) -> str:
-    """The SQL dialect of all files, or the fallback if none tells it. Raises UsageError if it is
-    not told, or several are.
+    """The one SQL dialect of all files, or `fallback` if none of them shows its dialect. Raises
+    UsageError if there is neither, or if files show several dialects.
     """
     by_file = {file: detect_dialect(ddl) for file, ddl in scripts}
     legal = ", ".join(DIALECTS)

@@ -101,7 +101,7 @@ class CdlCell:
 
 @lru_cache(maxsize=4096)
 def schema_of(type: SourceType, nullable: bool, profile: CdlProfile) -> Schema:
-    """The Connect schema of a column."""
+    """The Connect schema of a column of that type."""
     package = f"{profile.package}.cdc.data"
     match type.logical:
         case Logical.DECIMAL:
@@ -128,8 +128,8 @@ _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 
 def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
-    """The payload's value of a column, and the cell that a decoder owes for it. Raises TypeError
-    for a value that the type does not have.
+    """A column's value as the payload has it, and the cell that a decoder owes for it. Raises
+    TypeError for a value that the type does not have.
     """
     type = column.type
     if value is None:
@@ -316,8 +316,9 @@ def _row_message(
     send_ms: int,
     profile: CdlProfile,
 ) -> tuple[Event, Change]:
-    """What a CDL message says of one row, and the change expected of it; a snapshot's row counts as
-    INSERT or READ. Under REPLICA IDENTITY DEFAULT, `before` has the key's old values or is null.
+    """What a CDL message says of one row, and the change expected of it. For a snapshot's row both
+    INSERT and READ are right. Under REPLICA IDENTITY DEFAULT, `before` has the key's old values or
+    is null.
     """
     table, op = event.table, event.op
     was = _encode_cells(table, before, profile) if before is not None else {}
@@ -366,8 +367,9 @@ def _row_message(
 def _identity_image(
     table: Table, was: Mapping[str, CdlCell]
 ) -> tuple[Mapping[str, CdlCell], Image]:
-    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key
-    changes: the key, and null in the other columns, which at level two may have been anything.
+    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of a row whose key
+    changes, as payload and as expected cells: the key, and null in the other columns, which at
+    level two may have held anything.
     """
     key_image = {
         c.name: (

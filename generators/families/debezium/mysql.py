@@ -49,9 +49,9 @@ _UNSIGNED: Final = {
 
 @lru_cache(maxsize=4096)
 def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnReading | None:
-    """What the connector makes of a column for the sake of its spelling in a streamed statement
-    (debezium#declared-types); None where the type alone says as much. Raises Refused for a spelling
-    at which the connector stops.
+    """What the connector makes of a column because of how a streamed statement spells its type
+    (debezium#declared-types); None where the type alone gives the same. Raises Refused for a
+    spelling at which the connector stops.
     """
     reading = find_reading(declared, modes.columns) if declared else None
     if reading is None or (_is_int8(type, modes) and _TINYINT.match(declared)):
@@ -419,11 +419,9 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
 
 
 def misread_time(value: int, fsp: int) -> int:
-    """A streamed TIME as the connectors up to 1.9 read it: a negative one without a fraction is
-    wrong (debezium#negative-time).
-
-    The binlog has it in two's complement, from which they take 1 twice: once field by field, once
-    of a fraction that is 0.
+    """The value that connectors up to 1.9 read for a streamed TIME: a negative one without a
+    fraction is wrong (debezium#negative-time). The binlog has it in two's complement, from which
+    they take 1 twice: once field by field, once of a fraction that is 0.
     """
     seconds, fraction = divmod(abs(value), mysql.MICROS)
     if value >= 0 or fraction:
@@ -440,8 +438,9 @@ _LARGEST_INT: Final = (1 << 31) - 1
 
 
 def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
-    """What the connector writes for an integer: the number, but for a BIGINT UNSIGNED a decimal in
-    mode precise and a signed 64-bit number that wraps in the other.
+    """What the connector writes for an integer, and what a reader has of it: the number itself, but
+    a BIGINT UNSIGNED is a decimal in mode precise, and a signed 64-bit number, which may wrap
+    around, in mode long.
     """
     if type.name != "bigint" or not type.unsigned:
         return Meaning(value, value)
@@ -522,8 +521,8 @@ def _spatial(type: SourceType, value: Json) -> Meaning:
 
 
 def label(text: str, escapes: bool, modes: Modes) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes are those of the
-    statement, doubled, and before 3.7 commas are escaped (debezium#enum-label).
+    """A label of ENUM or SET as the connector's DDL parser keeps it: with the backslashes of the
+    statement, which are doubled, and before 3.7 with escaped commas (debezium#enum-label).
     """
     spelled = text.replace("\\", "\\\\") if escapes else text
     return spelled.replace(",", "\\,") if escapes and modes.escapes_commas else spelled

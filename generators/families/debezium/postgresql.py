@@ -98,8 +98,8 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
 
 
 def _is_unknown(name: str, modes: Modes) -> bool:
-    """Whether the connector has no schema for a type of that name, but bytes with
-    `include.unknown.datatypes`.
+    """Whether the connector knows no schema for a type of that name, and writes its bytes if
+    `include.unknown.datatypes` is set.
     """
     return name in postgresql.UNKNOWN or (name == "tsvector" and not modes.has_tsvector)
 
@@ -181,8 +181,8 @@ def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meanin
 
 
 def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL
-    column (debezium#before-fallback: 0, false, "", the epoch, empty bytes).
+    """The cell of a column of which the server sent no old value: null, or in a NOT NULL column the
+    type's fallback (debezium#before-fallback: 0, false, "", the epoch, empty bytes).
     """
     schema_ = schema(type, modes, nullable)
     if nullable:
@@ -245,8 +245,8 @@ def _fallback(schema_: Schema, modes: Modes) -> Any:
 
 
 def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
-    """Whether the server keeps the value out of line, and so leaves it out of an UPDATE that does
-    not change it.
+    """Whether PostgreSQL keeps the value out of line (TOAST), so that the log has no such value for
+    an UPDATE that does not change it.
     """
     match value:
         case str():
@@ -532,9 +532,9 @@ _EPOCH_JDN: Final = 2_440_588
 
 
 def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
-    """An element of an array, which goes through the classes of java.sql: days before 1582-10-15 by
-    the Julian calendar, times in milliseconds of a day, times with zone in seconds
-    (debezium#arrays).
+    """The Connect value of an array's element, which goes through the classes of java.sql: days
+    before 1582-10-15 are by the Julian calendar, times are milliseconds of a day, times with zone
+    seconds (debezium#arrays).
     """
     match element.logical, value:
         case Logical.DATE, dt.date():

@@ -202,7 +202,9 @@ def wired(
 
 
 def wire_text(value: Any, json: str) -> tuple[str, bool]:
-    """A value's text at level one, and whether it is a JSON value other than a string."""
+    """The text of a Connect value at level one, given its JSON, and whether it is a JSON value
+    other than a string.
+    """
     if not json.startswith('"'):
         return json, True
     if isinstance(value, str):
@@ -250,7 +252,9 @@ _XY: Final = (("x", Schema("double")), ("y", Schema("double")))
 
 
 def point_schema(optional: bool) -> Schema:
-    """A point: its coordinates, its well-known binary and the number of its reference system."""
+    """The Connect schema of a point: a struct of its coordinates, its well-known binary and the
+    number of its reference system.
+    """
     fields = (*_XY, ("wkb", Schema("bytes", True)), ("srid", _SRID))
     return Schema(
         "struct", optional, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=fields
@@ -258,7 +262,9 @@ def point_schema(optional: bool) -> Schema:
 
 
 def geometry_schema(optional: bool) -> Schema:
-    """Any other spatial value: its well-known binary and the number of its reference system."""
+    """The Connect schema of any spatial value but a point: a struct of its well-known binary and
+    the number of its reference system.
+    """
     fields = (("wkb", _WKB), ("srid", _SRID))
     return Schema(
         "struct", optional, "io.debezium.data.geometry.Geometry", 1, "Geometry", fields=fields
@@ -271,8 +277,8 @@ def geometry_schema(optional: bool) -> Schema:
 def decimal_schema(
     precision: int | None, scale: int, modes: Modes, optional: bool, *, mode: str = ""
 ) -> Schema:
-    """A decimal of fixed scale; `precision` None leaves the parameter out. `mode` overrides
-    `modes.decimal`.
+    """The Connect schema of a decimal of fixed scale, by the mode in which decimals are written;
+    `mode` overrides `modes.decimal`. `precision` None leaves out that parameter.
     """
     match mode or modes.decimal:
         case "double":
@@ -288,8 +294,9 @@ def decimal_schema(
 def decimal_value(
     value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = ""
 ) -> Meaning:
-    """A decimal of fixed scale in the mode; the value is padded to the scale, as the database gives
-    it.
+    """What the connector writes for a decimal of fixed scale, by the mode in which decimals are
+    written, and what a reader has of it. The value is padded to the scale, as the database gives
+    it. `mode` overrides `modes.decimal`.
     """
     number = unscaled(value, scale)
     match mode or modes.decimal:
@@ -328,8 +335,9 @@ _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 def double_of(
     value: Decimal, precision: int, scale: int, print_double: Callable[[float], str] = double_text
 ) -> Meaning:
-    """A decimal as a double, printed as `print_double` does: exact up to 15 digits;
-    beyond, a reader may round the printed or the binary number.
+    """What the connector writes for a decimal as a double, and what a reader has of it: the value,
+    if it has up to 15 digits; beyond, the rounded value of the binary number, or of the text that
+    `print_double` makes of it.
     """
     double = float(value)
     if math.isinf(double):
@@ -382,7 +390,7 @@ def _temporal_schema(kind: str, modes: Modes, optional: bool, type: str, name: s
 
 
 def date_schema(modes: Modes, optional: bool) -> Schema:
-    """DATE: days since the epoch, or text with a Z."""
+    """The Connect schema of a DATE, which is a number of days since 1970, or a text."""
     return _temporal_schema("Date", modes, optional, "int32", "Date")
 
 
@@ -437,7 +445,9 @@ def epoch_micros(micros: int) -> int:
 
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
-    """The Connect schema of a time of day, or of MySQL's TIME, of `fsp` fraction digits."""
+    """The Connect schema of a time with `fsp` fraction digits: of a time of day, or of MySQL's
+    TIME.
+    """
     millis = modes.temporal == "adaptive" and fsp <= 3
     return _temporal_schema(
         "Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime"))
@@ -547,9 +557,9 @@ def binary_value(value: bytes, modes: Modes) -> bytes | str:
 
 
 def header_text(schema: Schema, value: Any) -> str:
-    """A value within a struct as `SimpleHeaderConverter` writes it: of strings back-slashes and
-    quotes are escaped and nothing else; a date is text by its number of milliseconds, whatever its
-    schema; a decimal has its digits (connect#header-values).
+    """A value inside a struct as `SimpleHeaderConverter` writes it into a header: in strings only
+    back-slashes and quotes are escaped; a date is a text; a decimal has its digits
+    (connect#header-values).
     """
     match value:
         case str():

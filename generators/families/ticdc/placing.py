@@ -55,7 +55,9 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     )
 
     def place(source_row: Row) -> int | None:
-        """The number of the partition that holds the row; None if it cannot be told."""
+        """The number of the partition that holds the row; None if it does not follow from the row's
+        value.
+        """
         value = source_row[name]
         if yearly:
             value = value.year if isinstance(value, dt.date) else None

@@ -326,8 +326,8 @@ class Reader:
                 return operand
 
     def _negated(self, binding: int) -> str:
-        """Reads an operand with the NOT or the sign before it, and returns it restored; NOT is read
-        only if `binding` lets operators bind as loosely as predicates.
+        """Reads an operand with the NOT or the sign before it, and returns it as TiDB prints it.
+        NOT is read only if `binding` lets operators bind as loosely as predicates.
         """
         if binding <= _PREDICATE and self.skip("NOT"):
             return f"NOT {self.expression(_PREDICATE - 1)}"
@@ -418,8 +418,8 @@ class Reader:
 
     def _word(self, word: str) -> str:
         """Reads the rest of an operand that begins with `word`, which was taken: a constant, a
-        literal, CASE, a call or a column. Returns it restored; raises Refused for what is not known
-        here.
+        literal, CASE, a call or a column. Returns it as TiDB prints it. Raises Refused for anything
+        that is not known here.
         """
         called = self.next_is("(")
         if word in ("TRUE", "FALSE", "NULL", "MAXVALUE") and not called:
@@ -465,7 +465,7 @@ class Reader:
         return "CURRENT_TIMESTAMP()"
 
     def _case(self) -> str:
-        """Reads a CASE expression behind its first word and returns it restored."""
+        """Reads a CASE expression behind its first word, and returns the whole as TiDB prints it."""
         expression = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
         while self.skip("WHEN"):
             expression += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
@@ -474,8 +474,8 @@ class Reader:
         return f"{expression} {self.expect('END')}"
 
     def _call(self, word: str) -> str:
-        """Reads the arguments of a call of the function `word` and returns the call restored.
-        Raises Refused for functions with a syntax of their own that is not known here.
+        """Reads the arguments of a call of the function `word`, and returns the call as TiDB prints
+        it. Raises Refused for a function with a syntax of its own that is not known here.
         """
         self.expect("(")
         if word == "CAST":

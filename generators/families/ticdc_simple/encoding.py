@@ -88,8 +88,8 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
 def _encode_record(
     encoding: Encoding, record: records.Record, known_schemas: Known, chance: random.Random
 ) -> tuple[bytes, Change]:
-    """The bytes of a record, cut to its key if it is too long, and the change that a decoder owes
-    for it.
+    """The bytes of a message, which is cut to its handle key if it is too long, and the change that
+    a decoder owes for it.
     """
     profile = encoding.profile
     compression = profile.deployment.compression
@@ -108,8 +108,9 @@ def _encode_record(
 
 
 def row_change(encoding: Encoding, record: records.DmlRecord, known_schemas: Known) -> Change:
-    """The one row that a perfect decoder makes of a row's message, given the schemas that were
-    sent. TiDB's hidden columns are absent from its images; without any image, CORRUPT is as good.
+    """The one change that a decoder owes for a row's message, given the schemas that were sent.
+    TiDB's hidden columns are absent from its images; if the message has no image, one CORRUPT row
+    is right, too.
     """
     schema = known_schemas.get(record.schema_key)
     hidden_columns = (
@@ -144,8 +145,8 @@ def _expected(
     image: records.RowImage | None,
     hidden: Sequence[str],
 ) -> Image | None:
-    """The image expected of a row's message, with the `hidden` columns as ABSENT; None for no
-    image, and for one without columns where the encoding leaves it out.
+    """The image that a decoder owes for a row's message, with the `hidden` columns absent; None for
+    no image, and for one without columns if the encoding writes no such image.
     """
     if image is None or not (image or encoding.empty_images):
         return None
