@@ -63,7 +63,7 @@ class SourceType:
 
     @property
     def spark(self) -> str:
-        """The default Spark type, as DDL text."""
+        """The Spark type in which rows at level two hold the column by default, as DDL text."""
         match self.logical:
             case Logical.INT | Logical.YEAR:
                 low, high = self.low or 0, self.high or 0
@@ -202,9 +202,7 @@ class Table:
         return min(solid, key=len) if solid else ()
 
     def image(self, cells: Mapping[str, Cell]) -> Image:
-        """The image of a row of which a message has these cells: those of other columns are
-        absent.
-        """
+        """The image of a row whose message has these cells; columns without a cell are absent."""
         return {
             c.name: cells[c.name] if c.name in cells else Cell(State.ABSENT, c.type)
             for c in self.columns

@@ -126,7 +126,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def _spellings_by_meaning(data: bytes) -> dict[str, str]:
-    """The strings of a JSON text as they are spelled, by their meaning."""
+    """The strings in a JSON text: by the text that a string means, how it is spelled there."""
     return {
         json.loads(spelling, strict=False): spelling
         for spelling in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))

@@ -122,7 +122,7 @@ class Database(ABC):
         """
 
     def close(self) -> None:
-        """Stops the server and removes its folder."""
+        """Stops the server and removes its temporary folder."""
         if self._server is not None:
             pid = self._server.pid
             if pid is not None and self._server.exit_code() is None:

@@ -78,8 +78,8 @@ class Explained:
         return None
 
     def narrowed(self) -> Explained:
-        """The same entries for an audit of some of the scenarios: none of them has to explain
-        anything.
+        """The entries of the file for an audit of some of the scenarios only, in which no entry has
+        to explain anything.
         """
         return Explained(tuple(replace(entry, drawn=True) for entry in self.entries))
 
@@ -92,7 +92,9 @@ class Explained:
 
 
 def load(path: Path, profile: str) -> Explained:
-    """The entries of the file that apply to the profile. Raises UsageError that names the entry."""
+    """The entries of the file of explained differences that apply to the profile. Raises
+    UsageError, which names the entry, for a wrong one.
+    """
     try:
         file = TableFile(str(path), path.read_text("utf-8"), {"version": int, "difference": list})
     except OSError as error:

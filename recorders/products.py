@@ -62,8 +62,8 @@ class Product:
     field: Callable[[str], str] = str
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
-        """The options of a profile when the system's server is read. That is MariaDB, whose
-        messages belong to another deployment than MySQL's.
+        """The options of a profile that is read from the system's server. That server is MariaDB,
+        whose messages belong to another deployment than MySQL's.
         """
         sources = {"mariadb", "mysql", "postgresql"} & set(options)
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)

@@ -128,8 +128,8 @@ def _result_row(
     real: str = "",
     note: str = "",
 ) -> dict[str, Any]:
-    """A row of the table of an audit: what was found how often, and of a difference its path, the
-    type of column, both texts and a note, each printable and cut.
+    """A row of the audit's table: what was found, how often, and, for a difference, its path, the
+    type of the column, both texts and a note. Each text is printable and cut to a length.
     """
     texts = {"path": path, "type": kind, "ours": ours, "real": real, "note": note}
     return {
@@ -218,7 +218,9 @@ def audit(
 
 
 def plan(profile: Any, history: History) -> Plan:
-    """The statements of a history for the database of this profile. Raises Refused."""
+    """The SQL statements of a history, for the database that the profile reads. Raises Refused for
+    a history that statements cannot cause.
+    """
     return plan_statements(
         history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False)
     )

@@ -70,8 +70,8 @@ class SqlDialect:
 
 
 def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
-    """Whether the database that is started here can store values of the type. MariaDB's JSON type
-    is a LONGTEXT, so JSON needs `real_mysql`.
+    """Whether the database that the recorder starts can store values of the type. MariaDB's JSON
+    type is a LONGTEXT, so JSON needs a real MySQL.
     """
     if type.source == "mysql":
         if type.logical is Logical.JSON:
@@ -88,8 +88,9 @@ def _mysql_declared(type: SourceType, _name: str) -> str:
 
 
 def _mysql_literal(type: SourceType, value: Value) -> str:
-    """A literal that the server does not convert: a text is the bytes of its utf8mb4, ENUM and SET
-    values are numbers. Raises Refused for a value that has none.
+    """The SQL literal of a value that MySQL or MariaDB takes without a conversion: a text is the
+    bytes of its utf8mb4, ENUM and SET values are numbers. Raises Refused for a value that has no
+    such literal.
     """
     match type.logical, value:
         case _, None:

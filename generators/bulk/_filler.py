@@ -459,8 +459,8 @@ class Filler:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
-        """Makes the messages of some units of a block. `raw` are the block's random bytes, `first`
-        the number of its first unit, `units` the places of the units within the block.
+        """Makes the messages of some load units of a block. `raw` are the block's random bytes,
+        `first` the number of its first unit, `units` the places of the units within the block.
 
         This is the hot loop: it avoids calls.
         """

@@ -27,8 +27,8 @@ _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer k
 
 
 def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
-    """The random stream of one position. It is the same under every hash seed, because Python seeds
-    from a text through SHA-512.
+    """The random generator of one case or block, the same in every process: it is seeded by a text,
+    which Python hashes with SHA-512 whatever the hash seed is.
     """
     return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
 

@@ -163,8 +163,8 @@ class _Source:
             )
 
     def _row_images(self, op: Op) -> RowImages:
-        """The images of one changed row: an INSERT makes a new row, an UPDATE or DELETE takes one
-        that is alive.
+        """The images of one changed row: an INSERT makes a new row, an UPDATE or DELETE takes an
+        existing one.
         """
         if op is Op.INSERT:
             new_cells = self._new_row()

@@ -73,7 +73,9 @@ _MOST_ROWS: Final = 1_000
 
 
 def _skewed() -> Mapping[str, Sequence[int]]:
-    """By the name of the skew: which key each of the 4096 equally likely draws stands for."""
+    """For each kind of skew, by its name: the key that each of 4096 equally likely random numbers
+    stands for.
+    """
     return {
         "uniform": range(KEYS),
         # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's
@@ -183,8 +185,8 @@ def parse_options(options_json: str) -> LoadOptions:
 
 
 def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
-    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName for an unknown op and
-    UsageError for a weight that is no whole number.
+    """The weights of operations in a text such as `insert=50,update=40,delete=10`. Raises
+    UnknownName for an unknown operation, and UsageError for a weight that is no whole number.
     """
     legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
     weights = []

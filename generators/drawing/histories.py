@@ -242,7 +242,9 @@ OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
 
 @lru_cache(maxsize=64)
 def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
-    """A strategy for an op and a number of rows; three times out of four it is one row."""
+    """A strategy for the operation of a row change and its number of rows: three times out of four
+    one row, else up to `max_rows`.
+    """
     counts = [*([1] * (3 * (max_rows - 1) or 1)), *range(2, max_rows + 1)]
     statements: list[tuple[Op, int]] = []
     for count in counts:
@@ -264,7 +266,9 @@ class SourceModel:
         self.live: list[list[Row]] = [[] for _ in self.tables]
 
     def change(self, draw: DrawFn, at: Instant) -> RowChange:
-        """Draws an INSERT, or an UPDATE or DELETE of rows that exist."""
+        """Draws an INSERT of new rows, or an UPDATE or DELETE of rows that exist, in one of the
+        history's tables.
+        """
         which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
         table, live = self.tables[which], self.live[which]
         op, count = draw(statements(3))

@@ -114,7 +114,8 @@ def columns(
 ) -> SearchStrategy[Column]:
     """Columns of any name, any type of the source that `supports` accepts, nullable or not.
 
-    Raises InvalidArgument as `types` does.
+    Raises InvalidArgument when `supports` is not callable or accepts no type, or `source` is
+    unknown.
 
     Shrinks towards a nullable int named "a".
     """
@@ -180,8 +181,8 @@ def row_changes(
     """An INSERT, UPDATE or DELETE of 1 to `max_rows` rows of a table, whose keys differ where the
     table has a key.
 
-    An UPDATE changes one column of a row more often than several, sometimes none or the key; NULL
-    and values take turns.
+    An UPDATE changes one column of a row more often than several, sometimes none or the key. Of a
+    nullable column about every fifth value is NULL.
 
     Raises InvalidArgument when `table` is no Table, or `max_rows` is not from 1 to 1000.
 
@@ -259,7 +260,8 @@ def scenarios(
     is its first profile's. Table names repeat from scenario to scenario; `rename` makes them
     unique.
 
-    Raises InvalidArgument as `histories` does.
+    Raises InvalidArgument for an unknown format (naming the nearest), an empty database, or a
+    source that no profile of the format reads.
 
     Shrinks towards one INSERT of one row into a table of one column.
     """
@@ -294,13 +296,15 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     """
 
     def table(old: Table) -> Table:
-        """The table in the other database, with the suffix at its name."""
+        """The table with the scenario's new database, and with the suffix at the end of its name."""
         return replace(
             old, database=database, name=_suffixed(old.name, suffix, databases.of_table(old))
         )
 
     def event(old: Event) -> Event:
-        """The event in the other database, with the suffix at the names of its tables."""
+        """The event with the scenario's new database, and with the suffix at the end of its tables'
+        names.
+        """
         match old:
             case RowChange() | Bootstrap():
                 return replace(old, table=table(old.table))

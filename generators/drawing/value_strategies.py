@@ -294,8 +294,8 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
 
 
 def _oddness(value: Value) -> tuple[Any, ...]:
-    """The order of values from plain to odd, by which Hypothesis shrinks: near zero, short,
-    alphanumeric first.
+    """The sort key by which values go from plain to odd, as Hypothesis shrinks: values near zero,
+    short or alphanumeric come first.
     """
     match value:
         case int():

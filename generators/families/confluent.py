@@ -142,7 +142,7 @@ def _named_schemas(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]
 
 @lru_cache(maxsize=8192)
 def _record_name(schema_json: str) -> str:
-    """The full name of a schema's record."""
+    """The full name of the record that an Avro schema defines."""
     schema = json.loads(schema_json)
     if not isinstance(schema, dict) or schema["type"] != "record":
         return _UNNAMED
@@ -196,10 +196,12 @@ def avro_schema(schema: Mapping[str, Any]) -> str:
 
 
 def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
-    """Avro's schema of a schema of Connect, within a namespace. An optional one is a union with
-    null, which comes first but where the schema has a default that Avro's field takes over.
-    `records_before` counts the records that stand before it by full name, those without a name
-    under _UNNAMED; the records of this schema are added.
+    """The Avro schema that Confluent's converter makes of a Connect schema, inside the namespace
+    `space`. An optional schema becomes a union with null. Null comes first in it, unless the schema
+    has a default that Avro's field takes over.
+
+    `records_before` counts the records that stand before this schema by full name, those without a
+    name under _UNNAMED; the records of this schema are added.
     """
     base = _base(schema, space, records_before)
     if not schema["optional"]:
@@ -213,8 +215,8 @@ def _is_default(schema: Mapping[str, Any]) -> bool:
 
 
 def _base(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
-    """Avro's schema of a schema of Connect, without the union with null of an optional one; a
-    struct whose name stands in `records_before` is its name alone.
+    """The Avro schema of a Connect schema, without the union with null that an optional one gets. A
+    struct whose name is in `records_before` is given by its name alone.
     """
     name, kind = schema.get("name", ""), schema["type"]
     avro: dict[str, Any] = {"type": _TYPES.get(kind, kind)}
@@ -273,7 +275,9 @@ def _field(schema: Mapping[str, Any], space: str, records_before: dict[str, int]
 
 
 def _default(schema: Mapping[str, Any]) -> Any:
-    """A default in Avro's JSON: bytes are characters of Latin-1."""
+    """A default of a Connect schema as the JSON of an Avro schema has it: bytes are characters of
+    Latin-1.
+    """
     value = schema["default"]
     return base64.b64decode(value).decode("latin-1") if schema["type"] == "bytes" else value
 

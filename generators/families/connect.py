@@ -70,8 +70,8 @@ def envelope(schema: Schema, payload: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def schema_text(schema: Schema, field: str = "") -> str:
-    """A schema as JSON, in JsonConverter's order of members; `field` names it when it is a struct's
-    field.
+    """The JSON of a Connect schema, with members in JsonConverter's order; `field` is the name that
+    the schema has as a field of a struct.
     """
     parts = [f'"type":{string(schema.type)}']
     if schema.type == "array":
@@ -212,7 +212,9 @@ def quoted(value: str) -> str:
 
 
 def murmur2(data: bytes) -> int:
-    """Kafka's `Utils.murmur2`: a signed 32-bit hash."""
+    """The hash by which Kafka's producer chooses a key's partition (`Utils.murmur2`), as a signed
+    32-bit number.
+    """
     length = len(data)
     h = (0x9747B28C ^ length) & 0xFFFFFFFF
     complete_length = length & ~3

@@ -257,8 +257,8 @@ def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def json_string(value: str, library: Escapes) -> str:
-    """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder
-    writes it.
+    """The text as the JSON library `library` quotes it. A lone surrogate becomes `?`, as Java's
+    UTF-8 encoder writes it.
     """
     pattern, table = _escapes(library)
     return f'"{pattern.sub(lambda hit: table[hit[0]], value)}"'

@@ -103,8 +103,8 @@ class TextForms:
 
 
 def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
-    """A column's value as it stands on the wire (`text`, None for JSON null) and what it is worth.
-    Raises TypeError for a value that the type does not have.
+    """A column's value as a message has it (`text`, None for JSON null), and what a decoder owes
+    for it. Raises TypeError for a value that the type does not have.
     """
     if value is None:
         return Cell(State.NULL, type)
@@ -128,8 +128,8 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
 
 
 def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image | None:
-    """A row as it stands on the wire: every column of the table, NULL where the row has none; None
-    without a row.
+    """The image that a decoder owes for a row, with the texts in the message: every column of the
+    table, NULL where the row has none; None without a row.
     """
     return (
         None
@@ -223,8 +223,8 @@ def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
 
 
 def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
-    """The cell of a value as MySQL and Java spell it: its text on the wire, and the value that a
-    reader of that text owes. Raises TypeError for a value that the type does not have.
+    """The cell of a value as MySQL and Java spell it: its text in the message, and the value that a
+    decoder owes for that text. Raises TypeError for a value that the type does not have.
     """
     if value is None:
         return Cell(State.NULL, type)

@@ -152,7 +152,7 @@ def _spell(cell: Cell, value: Value) -> Cell:
 
 
 def _iso_text(millis: int) -> str:
-    """Milliseconds since 1970 as the records' metadata spells a moment."""
+    """Milliseconds since 1970 as the text of a moment in the records' metadata."""
     moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
     return f"{moment.isoformat('T', 'microseconds')}Z"
 

@@ -44,7 +44,7 @@ class Histogram:
     largest: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """Adds a sample; below a microsecond it counts as one."""
+        """Adds a duration; one below a microsecond is counted as a microsecond."""
         place = round(math.log(max(seconds, 1e-6)) * 100)
         self.counts[place] = self.counts.get(place, 0) + 1
         self.count += 1

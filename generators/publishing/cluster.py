@@ -53,7 +53,7 @@ class Cluster:
         return "User:ANONYMOUS"
 
     def mask_secrets(self, client_text: str) -> str:
-        """The text of a client with this cluster's secrets replaced by `***`."""
+        """The Kafka client's text with this cluster's secrets replaced by `***`."""
         for name, value in self.properties.items():
             if secret(name) and len(value) >= _SHORTEST:
                 client_text = client_text.replace(value, "***")

@@ -44,8 +44,8 @@ def require_part(pattern: str) -> None:
 
 
 def topic_of(pattern: str, writer_topic: str, table: Table) -> str:
-    """The topic of a table's message. `writer_topic` is the topic that the writer gave the
-    message.
+    """The topic to which a table's message goes by the pattern. `writer_topic` is the topic that
+    the writer gave the message.
     """
     name = pattern.format(
         topic=writer_topic, database=table.database, schema=table.schema or "", table=table.name

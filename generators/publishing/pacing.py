@@ -299,8 +299,8 @@ class Paced:
         return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
-        """Gives the client all messages at once, each with its intended time. Returns their
-        number.
+        """Gives the client all of these messages at once, each with the time at which it was due.
+        Returns their number.
         """
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._plain(messages)
@@ -376,7 +376,7 @@ class Paced:
                 return
 
     def begin(self) -> None:
-        """Begins a transaction, if transactions are used."""
+        """Begins a transaction, if messages are published in transactions."""
         if self.commit_s is not None:
             self.transact(self.producer.begin_transaction)
             self._begun_s = self.clock()

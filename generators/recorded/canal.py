@@ -181,7 +181,7 @@ class _RecordingCutter:
 
     def _cut_ddl(self, statement: Mapping[str, Any]) -> None:
         """Adds the message of a DDL statement to the episode of the statement's table, if Canal
-        published one; follows the statement's effect on column types in any case.
+        published one. The statement's effect on the spelling of column types is noted in any case.
         """
         parsed = ddl.parse_statement(statement["sql"], statement["default_db"] or "")
         if parsed is None or statement.get("error"):
@@ -221,7 +221,9 @@ class _RecordingCutter:
         return parsed.sql
 
     def _cut_statement_logged_as_text(self, statement: Mapping[str, Any]) -> None:
-        """Takes the messages of a statement that the binlog has as text, not as rows."""
+        """Adds the messages of an INSERT, UPDATE or DELETE that the binlog has as text, not as
+        rows, to the episode of such statements.
+        """
         kind = statement["kind"].lower()
         if kind == "replace":
             return  # Canal publishes nothing for it

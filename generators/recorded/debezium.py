@@ -80,8 +80,8 @@ def blank(data: bytes) -> bytes:
 
 
 def _schemas(number: int) -> tuple[tuple[str, ...], str]:
-    """The schema of an id with its members sorted, and without subjects: the registry orders
-    members in another way than our writer.
+    """The schema with this id from the recordings, with its members sorted, because the registry
+    orders them in another way than our writer; without subjects.
     """
     return (), json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
 

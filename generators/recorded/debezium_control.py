@@ -124,7 +124,7 @@ def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> boo
 
 def _action(sql: str) -> str:
     """The kind of a MySQL statement as events name it, such as `create table`; "" for a statement
-    whose message is not compared.
+    whose message is not compared with ours.
     """
     return next(
         (

@@ -109,8 +109,8 @@ def slug(name: str) -> str:
 
 
 def neutral(name: str, letter: str = "t") -> str:
-    """The name of the table of a scenario, or of a profile's database: it has no word that says
-    what a decoder should do.
+    """A name for the table of the scenario `name`, or for a profile's database: a checksum, so that
+    no word in it says what a decoder should do.
     """
     return f"{letter}{zlib.crc32(name.encode()):010d}"
 
@@ -246,8 +246,8 @@ def one_column(database: str, name: str, type: SourceType) -> Table:
 def type_values(
     supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[tuple[str, SourceType, Mapping[str, Value]]]:
-    """Each supported type of the source with its boundary values, NULL among them. Raises
-    UnknownName.
+    """Each type of the source that the format supports, with its name and its boundary values, NULL
+    among them. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     for name, type in origin.types.items():

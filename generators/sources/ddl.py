@@ -47,8 +47,8 @@ def of_statement(event: SchemaChange, *tags: str) -> Scenario:
 
 
 def rename_between_rows(database: str) -> Scenario:
-    """A row of a table under its old name, the RENAME, and rows under its new name: the old row is
-    updated there, and deleted.
+    """The scenario of a row under the table's old name, the RENAME, and rows under the new name:
+    the old row is updated there, and deleted.
     """
     name = "ddl/rename-between-rows"
     renamed = ddl_event("rename table", database, name=name)

@@ -59,7 +59,9 @@ def boolean() -> SourceType:
 
 
 def decimal(precision: int = 10, scale: int = 0, *, unsigned: bool = False) -> SourceType:
-    """DECIMAL(p,s), p up to 65, s up to 30 and not above p. Raises ValueError."""
+    """The type DECIMAL(p,s), p up to 65, s up to 30 and not above p. Raises ValueError for other
+    numbers.
+    """
     if not (1 <= precision <= 65 and 0 <= scale <= min(30, precision)):
         raise ValueError(
             f"decimal({precision},{scale}): precision is 1 to 65, scale 0 to 30 and at most the"
@@ -77,13 +79,13 @@ def real(
     precision: int | None = None,
     scale: int | None = None,
 ) -> SourceType:
-    """FLOAT or DOUBLE, with the digits of FLOAT(p,s)."""
+    """The type FLOAT or DOUBLE, with the digits of FLOAT(p,s) if they are given."""
     logical = Logical.FLOAT if name == "float" else Logical.DOUBLE
     return SourceType(name, logical, unsigned=unsigned, precision=precision, scale=scale)
 
 
 def bit(length: int = 1) -> SourceType:
-    """BIT(n), n 1 to 64. Raises ValueError."""
+    """The type of BIT columns of `length` bits, 1 to 64. Raises ValueError for another length."""
     if not 1 <= length <= 64:
         raise ValueError(f"bit({length}): length is 1 to 64")
     return SourceType("bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1)
@@ -633,8 +635,8 @@ def time_text(value: int, fsp: int) -> str:
 
 
 def declared(type: SourceType) -> str:
-    """The type as MySQL 5.7's SHOW CREATE TABLE prints it: `int(10) unsigned`, `decimal(10,2)`,
-    `varchar(64)`.
+    """The spelling of a type as MySQL 5.7's SHOW CREATE TABLE prints it: `int(10) unsigned`,
+    `decimal(10,2)`, `varchar(64)`.
     """
     suffix = (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
     match type.logical:

@@ -511,8 +511,8 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
 
 
 def declared(type: SourceType) -> str:
-    """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time
-    zone`, `numeric(10,2)`.
+    """The spelling of a type as PostgreSQL's format_type() prints it: `character varying(64)`,
+    `timestamp(3) without time zone`, `numeric(10,2)`.
     """
     fsp = "" if type.fsp == 6 else f"({type.fsp})"
     match type.name:

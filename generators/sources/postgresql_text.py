@@ -46,7 +46,9 @@ def _offset_text(seconds: int) -> str:
 
 
 def timestamptz_text(micros: int, zone: str = "UTC") -> str:
-    """`YYYY-MM-DD HH:MM:SS[.f]+HH[:MM[:SS]]` as a session of that time zone prints the instant."""
+    """An instant as PostgreSQL prints it in a session of that time zone: `YYYY-MM-DD
+    HH:MM:SS[.f]+HH[:MM[:SS]]`.
+    """
     moment = EPOCH.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=micros)
     offset = moment.astimezone(ZoneInfo(zone)).utcoffset()
     assert offset is not None
@@ -214,8 +216,8 @@ def numeric_text(value: Decimal) -> str:
 
 
 def real_text(type: SourceType, value: float) -> str:
-    """The shortest digits that read back as the value: `0.0001`, `1e-05`, `1e+15` (real: from
-    `1e+06`), `NaN`, `-Infinity`.
+    """A float as PostgreSQL prints it, with the shortest digits that read back as the value:
+    `0.0001`, `1e-05`, `1e+15` (real: from `1e+06`), `NaN`, `-Infinity`.
     """
     if math.isnan(value):
         return "NaN"

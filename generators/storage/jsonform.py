@@ -121,7 +121,7 @@ def kind_of(data: object) -> str:
 
 
 def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
-    """The field `key` of the object `data`. Raises Malformed if it is missing."""
+    """The field `key` of the JSON object `data`. Raises Malformed if it is missing."""
     if key not in data:
         raise Malformed(path(at, key), "missing")
     return data[key]
@@ -219,7 +219,9 @@ def dump_text(value: str) -> Plain:
 
 
 def dump_bytes(value: bytes | None) -> Plain:
-    """`{"text": ...}` when the bytes are valid UTF-8, else `{"base64": ...}`; None is null."""
+    """The JSON form of bytes: `{"text": ...}` when they are valid UTF-8, else `{"base64": ...}`;
+    null for None.
+    """
     if value is None:
         return None
     try:
@@ -249,7 +251,9 @@ _BYTES = frozenset({"text", "base64"})
 
 
 def dump_value(value: Value) -> Plain:
-    """A canonical value under its type tag; NULL is null. Raises UsageError for other values."""
+    """The JSON form of a cell's value: an object with its type and value; null for NULL. Raises
+    UsageError for a value that no type has.
+    """
     match value:
         case None:
             return None

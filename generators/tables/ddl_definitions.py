@@ -371,7 +371,9 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
 
 
 def _read_index_name(cursor: Cursor) -> str:
-    """An index's name, which may be missing, and its kind."""
+    """Reads the name and the kind (USING ...) of an index at the cursor. Returns the name, "" if
+    there is none.
+    """
     name = "" if cursor.next_is("(/USING") else cursor.take_name()
     if cursor.accept("USING", "TYPE"):
         cursor.take()

@@ -68,7 +68,7 @@ _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def unescape(escaped: str) -> str:
-    """The text between the quotes of PostgreSQL's E'...'."""
+    """The text that PostgreSQL's literal E'...' stands for, from what is between its quotes."""
 
     def letter(hit: re.Match[str]) -> str:
         """The character that a matched escape stands for."""

@@ -87,8 +87,8 @@ NO_OVERRIDES: Final = Overrides()
 
 
 def load_overrides(path: Path, schema: Schema) -> Overrides:
-    """Reads the file. Raises UsageError that names the file, the key, the value and what is
-    legal.
+    """Reads the user's overrides file. Raises UsageError, which names the file, the key, the value
+    and what is legal.
     """
     try:
         data = tomllib.loads(path.read_text("utf-8"))

@@ -203,7 +203,9 @@ def _different_value(values: Values, user: UserTable, column: Column, base: Row)
 def _statement_scenarios(
     values: Values, user: UserTable, name: str, number: int
 ) -> Iterator[Scenario]:
-    """Statements that alter the table, each between two inserted rows."""
+    """Yields a scenario for each statement that alters the table, which comes between two inserted
+    rows.
+    """
     table, inserted_rows = user.table, distinct_rows(values, user, 2)
     actions = [
         "truncate table",
@@ -251,8 +253,8 @@ def droppable_column(values: Values, user: UserTable) -> str:
 
 
 def _parents_first_scenario(values: Values, users: Sequence[UserTable]) -> Scenario:
-    """A row of every table, parents first, then a change of each, then all deleted, children
-    first.
+    """The scenario of all tables together: a row of each is inserted, parents first, then each is
+    changed, then all are deleted, children first.
     """
     ordered = [user for user in values.schema.parents_first() if user in users]
     inserted_rows = [values.base_row(user, 0) for user in ordered]

@@ -212,8 +212,8 @@ class Event:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number: it grows with the commits, is beyond 2^53, and has 18 digits in
-        place of 17 after half a minute of a history.
+        """The log sequence number of the event's commit. It grows with the commits, is beyond 2^53,
+        and has 18 digits in place of 17 after half a minute of a history.
         """
         return 10**17 - 10**10 + 7 + self.at.tso - START.tso
 
@@ -248,8 +248,8 @@ class Event:
 
     @property
     def large(self) -> str | None:
-        """LOB_COLUMNS: the names of large-object columns, comma-separated (assumed), null without
-        any.
+        """The member LOB_COLUMNS: the names of large-object columns, comma-separated (assumed),
+        None without any.
         """
         return (
             ",".join(c.name for c in self.table.columns if c.type.logical is Logical.BINARY) or None
@@ -276,7 +276,10 @@ def _optional(table: Table, column: Column) -> bool:
 def write(
     history: History, profile: CdlProfile, layout: Layout, value_of: Callable[[Event], str]
 ) -> list[Written]:
-    """The messages of a history's row changes, one for each row; CDL documents nothing else."""
+    """The messages of a history's row changes in order, one for each row, each with its
+    expectation; `value_of` gives the JSON of one. Other events have no message, since CDL documents
+    none.
+    """
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
     last_read = max((n for n, event in enumerate(history.events) if _reads(event)), default=-1)

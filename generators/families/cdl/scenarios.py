@@ -30,7 +30,7 @@ _ROW: Final[Row] = {"id": 1, "a": "x", "n": (1 << 53) + 1}
 
 
 def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
-    """Every case that only CDL has, with level-one tables in `database`."""
+    """Every named case of CDL's formats alone; level-one tables are in `database`."""
     cases = Cases(database, _PLAIN, schema="public")
     example = Table(database, "ct_pg2hudi", _SAMPLE, ("id",), schema="public")
     example_row: Row = {"count1": 13, "id": 34, "time1": None, "decimalNum": None}
@@ -65,7 +65,9 @@ _SAMPLE: Final = (
 
 
 def _heartbeat(database: str) -> RowChange:
-    """A row of CDL's own heartbeat table (huawei#heartbeat-table)."""
+    """The UPDATE of the row in CDL's own heartbeat table, whose message is the heartbeat
+    (huawei#heartbeat-table).
+    """
     columns = (
         Column("cdl_job_id", postgresql.TYPES["bigint"], nullable=False),
         Column("cdl_last_heartbeat", postgresql.TYPES["timestamp-6"]),

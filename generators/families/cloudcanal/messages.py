@@ -204,8 +204,8 @@ _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
 
 
 def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
-    """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of
-    tinyint(1) alone.
+    """A column's type with its length, as the source shows it. MySQL 8.0.19 and later show the
+    width of tinyint(1) alone.
     """
     declared = mysql.declared(type)
     return (

@@ -42,7 +42,7 @@ _THREE: Final[Row] = {"id": 3, "a": None, "b": "m"}
 
 
 def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every case of cloudcanal-json that the profile can write, with level-one tables in
+    """Every named case of cloudcanal-json alone that the profile can write; level-one tables are in
     `database`.
     """
     yield from canal_scenarios(profile, database)
@@ -51,8 +51,8 @@ def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenar
 
 
 def canal_scenarios(_profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every case of cloudcanal-canal-json that the profile can write, with level-one tables in
-    `database`.
+    """Every named case of cloudcanal-canal-json alone that the profile can write; level-one tables
+    are in `database`.
     """
     cases = Cases(database, _ABC)
     yield from _ddl(cases)

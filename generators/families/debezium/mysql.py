@@ -227,8 +227,8 @@ def _not_null_fallback(
 
 
 def fallback(schema_: Schema, modes: Modes) -> Any:
-    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes
-    (debezium#before-fallback).
+    """The value that the connector writes in a NOT NULL column which has none: 0, false, "", the
+    epoch, empty bytes (debezium#before-fallback).
     """
     match schema_.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":

@@ -47,7 +47,9 @@ class ColumnReading:
 
     @property
     def type_and_name(self) -> tuple[str, str]:
-        """The schema's type, and the name of its semantic type or ""."""
+        """The type of the Connect schema that the connector made, and the name of its semantic type
+        or "".
+        """
         members = self.members
         return members["type"], members.get("name", "")
 
@@ -68,8 +70,8 @@ class ColumnReadings:
 
 
 def parse_readings(toml_text: str) -> ColumnReadings:
-    """The table of a file's text. Raises UsageError for a definition that a connector has twice or
-    not at all.
+    """The table of connectors' readings in the text of a TOML file. Raises UsageError for a
+    definition that a connector has twice or not at all.
     """
     data = tomllib.loads(toml_text)
     connectors = tuple(data["connectors"])

@@ -216,8 +216,8 @@ _JSON_OBJECT: Final = "{}"
 
 
 def _fallback(schema_: Schema, modes: Modes) -> Any:
-    """The value that a converter of Debezium writes for a NOT NULL column whose value it cannot
-    have, by the schema of the column.
+    """The value that the connector writes in a NOT NULL column whose value it cannot have, by the
+    Connect schema of the column.
     """
     match schema_.name.rpartition(".")[2]:
         case "Point":

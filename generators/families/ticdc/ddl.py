@@ -31,8 +31,12 @@ def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: st
 
 @lru_cache(4096)
 def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Statement:
-    """The statement as TiDB's parser restores it (`Statement.text`), and what else it says: see
-    `restored` for the arguments and the error.
+    """Parses a DDL statement. `Statement.text` is the SQL as TiDB's parser prints it again, the
+    other fields are what else the statement says. Raises Refused for a statement that is not known
+    here.
+
+    `placement` says that TiCDC keeps placement rules, `ttl_off` that it turns TTL off; `routed` is
+    the database of a statement whose tables are routed.
     """
     parser = _Parser(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
     parser.statement.text = parser.restored()

@@ -344,7 +344,9 @@ def collated(column: Column, value: Value) -> Value:
 
 
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
-    """The columns whose change makes TiCDC write an UPDATE as a DELETE and an INSERT."""
+    """The columns in a table's keys such that TiCDC writes an UPDATE that changes one of them as a
+    DELETE and an INSERT.
+    """
     key = table.primary_key
     if split_keys:
         # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)

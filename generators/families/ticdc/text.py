@@ -162,8 +162,8 @@ def zone(name: str) -> ZoneInfo:
 
 
 def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[int, ...]]:
-    """A TIMESTAMP in the server's zone, and the instants that share this wall clock: one, or two in
-    an hour that occurs twice.
+    """The text of a TIMESTAMP in the server's zone, and the instants that share this wall clock:
+    one, or two in an hour that occurs twice.
     """
     local = (_EPOCH + dt.timedelta(microseconds=micros)).astimezone(zone(time_zone))
     wall = (local.replace(tzinfo=None) - mysql.EPOCH) // dt.timedelta(microseconds=1)
@@ -224,8 +224,8 @@ def _mysql_double(value: float) -> str:
 
 
 def go_utf8(value: bytes) -> str:
-    """Bytes that Go prints as a string: each byte that is no UTF-8 as a lone surrogate, which
-    `escape` writes as U+FFFD.
+    """The text that Go makes of bytes which it prints as a string: each byte that is no UTF-8
+    becomes a lone surrogate, which `escape` writes as U+FFFD.
     """
     return value.decode("utf-8", "surrogateescape")
 
@@ -281,10 +281,9 @@ def supports(type: SourceType) -> bool:
 
 
 def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
-    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its
-    value, NULL is not.
-
-    `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes.
+    """The java.sql.Types code of a value in a column of that type: an unsigned integer above the
+    signed maximum gets the next wider type's code, NULL does not. `legacy` is the table of v5.3 and
+    older, where signed and unsigned share promoted codes.
     """
     if legacy:
         return _JAVA_LEGACY[type.name]
@@ -301,8 +300,8 @@ def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
 def mysql_type(
     type: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False
 ) -> str:
-    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full
-    description.
+    """The text of a column's type in the member `mysqlType`: the bare name, or with `parameters`
+    (content-compatible) TiDB's full description.
     """
     type_text = type.name + (_parameters(type) if parameters else "")
     if type.logical not in (Logical.BIT, Logical.YEAR):

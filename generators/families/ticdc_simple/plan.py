@@ -72,8 +72,8 @@ def host_zone(profile: SimpleProfile) -> str:
 def plan(
     history: History, profile: SimpleProfile, partitions: int, chance: random.Random
 ) -> Iterator[Planned]:
-    """The history's messages in the order of publication, none of them cut to its handle key
-    yet.
+    """The messages of a history before they are encoded, in the order of publication; none of them
+    is cut to its handle key yet.
     """
     catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
@@ -174,7 +174,7 @@ def _plan_bootstrap(
 def _ddl(
     catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int
 ) -> records.DdlRecord:
-    """The record of a statement, with the table's schemas after and before it."""
+    """The contents of a DDL statement's message, with the schemas of its table after and before it."""
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(

@@ -140,8 +140,8 @@ def shape_of(
     defaults: tuple[tuple[str, Default], ...],
     snapshot: bool,
 ) -> TableShape:
-    """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that
-    rows are read, not streamed.
+    """What the messages of a table have in common. `defaults` are column defaults by name,
+    `snapshot` says that rows are read, not streamed.
 
     The key is the primary key; where there is none MySQL's connector takes a unique key
     (`envelope.keyed`), PostgreSQL's the unique index whose name is the first.
@@ -483,8 +483,8 @@ def unmarked(value: Value) -> Value:
 
 
 def spelling(column: Column, snapshot: bool) -> str:
-    """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE,
-    which has few of them.
+    """The spelling of a column's type that the connector saw: the statement's, or, in a snapshot,
+    that of SHOW CREATE TABLE, which keeps few spellings.
     """
     return _debezium_mysql.shown_spelling(column.declared) if snapshot else column.declared
 

@@ -43,7 +43,7 @@ class TencentProfile(Profile):
 
     @property
     def forms(self) -> TextForms:
-        """How this profile spells values."""
+        """How this profile spells MySQL's values as texts."""
         return TextForms(
             self.deployment.time_zone,
             PREFIXED_HEX,
