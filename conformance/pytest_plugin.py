@@ -493,7 +493,9 @@ def _lasting(
 def _suite_broker(
     cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]
 ) -> BrokerOptions:
-    """The suite's broker. Raises UsageError."""
+    """The broker that the suite's class or pytest's options name, with its settings. Raises
+    UsageError.
+    """
     from conformance.brokers.asked import broker_options
     from generators.publishing.properties import parse_property
 
@@ -509,7 +511,9 @@ def _suite_broker(
 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
-    """The suite's own tables with their values. Raises UsageError."""
+    """The user's own tables that the suite's class names, with values drawn for them; None if it
+    names none. Raises UsageError.
+    """
     from conformance.cases.tables import formats_for_tables, read_tables, selected_readers
 
     if not cls.tables:

@@ -188,7 +188,9 @@ def _commit() -> str:
 
 
 def _sources(reader: Reader) -> list[Path]:
-    """The Java files of a reader's adapter."""
+    """The Java files from which a reader's adapter is compiled: those that all adapters share, and
+    its own.
+    """
     package = reader.factory.rpartition(".")[0]
     return sorted(
         [*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")]
@@ -295,7 +297,9 @@ def run_compiler(
 def _run(
     name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False
 ) -> dict[str, Any]:
-    """A run of the harness on a format, distilled from its report."""
+    """Runs the harness with a decoder on a format, and returns what the scoreboard keeps of the
+    report.
+    """
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-scoreboard-") as work:
         command = [
             *(

@@ -238,7 +238,7 @@ def newest_release(name: str) -> str:
 
 
 def _read(file: Path) -> TableFile:
-    """The parsed file of a product's proved faults."""
+    """The parsed TOML file with the faults of a product."""
     return TableFile(
         file.name,
         file.read_text("utf-8"),

@@ -291,8 +291,8 @@ class Materialiser:
         return "struct(version, tie)"
 
     def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
-        """The row of each key after a batch: that of the newest among the key's events and its row
-        in the state before.
+        """The rows of all tables after a batch: of each key the newest one among the batch's events
+        and the row in the state before.
         """
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (
@@ -429,7 +429,7 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 @cache
 def state_type() -> StructType:
-    """The columns of a state, as a Spark type."""
+    """The columns of the state that a keeper of tables keeps (STATE), as a Spark type."""
     columns = StructType.fromDDL(STATE)
     assert isinstance(columns, StructType)
     return columns

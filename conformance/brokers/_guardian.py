@@ -106,7 +106,9 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def main(spec: dict[str, Any]) -> int:
-    """Guards until the first event; returns the exit code."""
+    """Starts the child process and watches over it until the first event (the child or the parent
+    ends, or the parent asks to stop); returns the exit code.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _terminated)
     child: subprocess.Popen[bytes] | None = None

@@ -292,7 +292,7 @@ class EmbeddedKafka(JavaServer):
 
     @property
     def detail(self) -> str:
-        """Its description for the report's header."""
+        """The broker in words for the report's header: the release of Kafka and that of Java."""
         kafka = next(
             (
                 jar.stem.removeprefix("kafka_")

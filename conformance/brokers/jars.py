@@ -371,7 +371,9 @@ def jars_of(
 def _download(
     bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str], timeout_s: float
 ) -> None:
-    """Fills `work/jars` with the jars and their list `jars.txt`."""
+    """Downloads the jars of a bundle into the folder `work/jars`, with the list `jars.txt` of their
+    names and sizes.
+    """
     manual = (
         "Run the same command once on a machine with access to a Maven registry and copy its cache"
         f" directory ({cache_dir(environ)}){'; ' if bundle.remedy else '. '}{bundle.remedy}For a"

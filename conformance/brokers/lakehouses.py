@@ -17,7 +17,7 @@ _REMEDY: Final = "or name jars in CDC_CONFORMANCE_SPARK_JARS. "
 
 
 def delta_bundle(series: str) -> Bundle:
-    """Delta Lake 4.4.0 for a minor release of Spark."""
+    """The jars of Delta Lake 4.4.0 for a minor release of Spark, as a bundle to download."""
     name = f"delta-spark_{series}_2.13"
     return Bundle(
         f"{name}-4.4.0",
@@ -30,7 +30,7 @@ def delta_bundle(series: str) -> Bundle:
 
 
 def iceberg_bundle(series: str, version: str) -> Bundle:
-    """A release of Iceberg for a minor release of Spark."""
+    """The jars of a release of Iceberg for a minor release of Spark, as a bundle to download."""
     name = f"iceberg-spark-runtime-{series}_2.13"
     return Bundle(
         f"{name}-{version}",

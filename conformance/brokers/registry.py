@@ -73,7 +73,9 @@ class Remote:
         return self._at.path
 
     def request(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
-        """The body of an answer. Raises HarnessError for any status but 200 and 204."""
+        """Sends one request to the schema registry over a connection of its own and returns the
+        body of the answer. Raises HarnessError for any status but 200 and 204.
+        """
         with self._connect() as to:
             return self._request_on(to, method, path, body, kind)
 

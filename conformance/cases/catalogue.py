@@ -121,8 +121,8 @@ def matches_any_pattern(name: str, patterns: Iterable[str]) -> bool:
 
 
 def may_match(patterns: Sequence[str], id_start: str) -> bool:
-    """Whether a pattern may match an id that begins with `id_start`, in which a part `*` stands for
-    any. Without patterns every id matches.
+    """Whether a pattern may match some case id that begins with `id_start`, so that its cases must
+    be made; in `id_start` a part `*` stands for any. Without patterns every id matches.
     """
     return not patterns or any(_may_begin(pattern, id_start.split("/")) for pattern in patterns)
 
@@ -288,8 +288,8 @@ def _three_row_faults(
     applicable: Iterable[faults.Fault],
     is_selected: Callable[[Scenario], bool],
 ) -> Iterator[Case]:
-    """Messages of three rows that cannot be read to the end, or whose second row has an unfit cell:
-    where a message holds several rows.
+    """Cases in which a message of three rows is malformed: cut off, or with a value in the second
+    row that its column cannot hold. None if the profile's messages hold one row each.
     """
     spoiling: list[tuple[str, Callable[[Written], Written], Scenario]] = [
         (fault.name, partial(faults.apply, fault=fault), boundaries.of_three(scenario))
@@ -521,7 +521,9 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
 def group_calls(
     fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int
 ) -> list[Call]:
-    """Groups cases into decode calls, in a stable order."""
+    """Groups cases into decode calls, in a stable order: those of one format, deployment, level and
+    source, at level two of one table. Calls of level two also get foreign messages.
+    """
     grouped: dict[tuple[tuple[Any, ...], Table | None], list[Case]] = {}
     for case in cases:
         if case.level not in levels:
@@ -582,8 +584,8 @@ def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
 
 
 def _options(deployment: Deployment) -> tuple[str, ...]:
-    """What decides the order of deployments beside compression and time zone: character set, and
-    the forms of values and schemas.
+    """The fields of a deployment, beside compression and time zone, by which deployments are told
+    apart in names and sorted: character set, forms of values, and where schemas come from.
     """
     forms = deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned
     return (deployment.charset, *forms, deployment.schemas)

@@ -106,8 +106,8 @@ def read_tables(
 
 
 def table_load(fmt: Format[Any], profile: str | None, values: Values) -> tuple[Profile, TableLoad]:
-    """The load of a user's tables, and the profile that writes it: the given one, else the last
-    without compression that reads their database. Raises UsageError.
+    """What `load` and `publish` write of a user's tables, and the profile that writes it: the given
+    one, else the last one without compression that reads the tables' database. Raises UsageError.
     """
     readers = profiles_of_source(
         fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema

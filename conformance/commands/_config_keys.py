@@ -197,7 +197,9 @@ def keys(command: click.Command) -> dict[str, Key]:
 
 
 def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str, Key]]:
-    """Every section with its keys, including the pytest plugin's."""
+    """The keys of each section that a configuration file may have: of every command, and of the
+    pytest plugin.
+    """
     by_section: dict[Section, dict[str, Key]] = {}
     for name, command in group.commands.items():
         if not above and name in OWN:
@@ -212,7 +214,7 @@ def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str,
 
 
 def schema(group: click.Group) -> dict[str, Any]:
-    """JSON Schema of a configuration file."""
+    """The JSON Schema of a whole configuration file: all commands' sections and keys."""
     keys_by_section = sections(group)
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
     properties |= dict(_spelled({name: keys_by_section["run",][name] for name in COMMON}))

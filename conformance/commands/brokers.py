@@ -24,7 +24,9 @@ class BrokerSpec(ParamType):
         self.none = none
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The specification. Raises UsageError with the legal values and the nearest match."""
+        """Checks the value of --broker for click and returns it. Raises UsageError with the legal
+        values and the nearest match.
+        """
         from conformance.brokers.broker import check_spec
 
         return str(value) if self.none and value == "none" else check_spec(str(value))
@@ -32,7 +34,7 @@ class BrokerSpec(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The kinds with this prefix."""
+        """Completes --broker in the shell: the kinds of brokers that begin with what is typed."""
         return completions(self.kinds(), incomplete)
 
     def kinds(self) -> tuple[str, ...]:
@@ -50,7 +52,9 @@ class BrokerProperty(Assignment):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Name and value. Raises UsageError, also for a secret in plain text."""
+        """Splits NAME=VALUE of --broker-property for click. Raises UsageError for a bad property,
+        and for a secret in plain text.
+        """
         from generators.publishing.properties import parse_property
 
         return (
@@ -137,6 +141,9 @@ def asks_broker(
             broker_config: Path | None,
             **command_options: Any,
         ) -> Any:
+            """Calls the command with one `broker_options` in place of the values of its broker
+            options.
+            """
             from conformance.brokers.asked import broker_options
 
             pairs, prefix = (

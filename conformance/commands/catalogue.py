@@ -51,7 +51,7 @@ class Group(click.Group):
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Click's help of the commands, in sections."""
+        """Writes the list of commands into the help text, in sections, instead of click's one list."""
         listed = set(itertools.chain.from_iterable(self.headings.values()))
         unlisted = tuple(name for name in self.list_commands(ctx) if name not in listed)
         widest = max(map(len, self.commands), default=0)
@@ -72,7 +72,9 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's resolution, with a hint at the nearest name."""
+        """Finds the command that the arguments name, as click does; the error for an unknown one
+        names the nearest match.
+        """
         if (
             not ctx.resilient_parsing
             and args

@@ -27,7 +27,9 @@ class _Quiet(ShellComplete):
     """Offers nothing after an error: its text would only disturb the command line."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Click's."""
+        """The completions for the shell; none where finding them raises, since the command itself
+        reports the error when it runs.
+        """
         try:
             return super().get_completions(args, incomplete)
         except Exception:  # noqa: BLE001 - the command itself reports the error when it runs

@@ -56,7 +56,9 @@ class Config:
                     yield Setting(section, key, self.common[name], "top level")
 
     def defaults(self, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
-        """Click's default map."""
+        """The configured settings in the form of click's `default_map`: by command, and below that
+        by parameter.
+        """
         defaults: dict[str, Any] = {}
         for setting in self.settings(keys_by_section):
             place = defaults
@@ -149,7 +151,9 @@ class _Reader:
         self.tables: dict[Section, dict[str, Any]] = {}
 
     def note_problem(self, section: Section, name: str, value: Any, what: str) -> None:
-        """Notes a problem with a key's value."""
+        """Adds a problem with the value of a key to the list of problems, with the value (hidden if
+        it may be secret) and where it stands.
+        """
         where = self.where(section, name)
         # A property of the broker may be a secret, and so may be a setting of Spark.
         is_open = _plain(name) not in ("broker-property", "spark-conf")
@@ -169,7 +173,9 @@ class _Reader:
         )
 
     def read_top(self, data: Mapping[str, Any]) -> None:
-        """Reads the keys above the sections, and the sections."""
+        """Reads the whole file: the keys above the sections, which are for all commands, and the
+        sections.
+        """
         names = {section[0] for section in self.keys_by_section}
         for name, value in data.items():
             if name == "$schema":
@@ -211,7 +217,9 @@ class _Reader:
         )
 
     def read_section(self, section: Section, value: Any) -> None:
-        """A section, or a group's table of sections."""
+        """Reads a section of the file into the settings of its command; a section of a group (such
+        as `corpus`) consists of sections itself.
+        """
         if not isinstance(value, dict):
             what = f"this is a section's name; write [{'.'.join(section)}] and keys below it"
             self.note_problem(section[:-1], section[-1], value, what)

@@ -66,7 +66,7 @@ class Check:
         return match[1] if match else ""
 
     def as_json(self) -> dict[str, Any]:
-        """The check as one JSON object."""
+        """The result of a check of `doctor` as one JSON object."""
         facts = {
             "name": self.name,
             "ok": self.ok,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def render(results: Sequence[Fuzzed]) -> Any:
-    """The verdicts as a table, then the findings."""
+    """The results of `fuzz` for the terminal: a table of the verdicts, and the findings below it."""
     from rich.console import Group
     from rich.text import Text
 
@@ -139,7 +139,7 @@ def _excerpts(finding: Finding) -> list[tuple[str, ValueExcerpt]]:
 
 
 def markdown(results: Sequence[Fuzzed]) -> str:
-    """The verdicts as a Markdown table."""
+    """The results of `fuzz` as a Markdown table."""
     head = (
         "format",
         "verdict",

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 def _watched(
     names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: OutputStyle
 ) -> None:
-    """Prints how soon `run --watch` answers a save, a row a format."""
+    """Measures and prints, for `bench --watch`, how soon `run --watch` answers a save, a row for
+    each format.
+    """
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
     from conformance.load import watched

@@ -48,7 +48,9 @@ class Skeleton:
 
 
 def write_skeleton(fmt: Format[Any], level: Level, path: Path) -> Skeleton:
-    """The texts of a decoder at the path, and of the test beside it."""
+    """The texts of the files that `new-decoder` writes: a decoder that decodes nothing yet, at the
+    path, and a test beside it; with the command that judges the decoder.
+    """
     from conformance.pages.samples import plain
 
     profile = plain(fmt).name
@@ -123,7 +125,9 @@ def _field_lines() -> Iterator[str]:
 
 
 def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
-    """Messages of row changes, and the rows that a decoder has to give for them."""
+    """The lines of a comment in a new decoder that show messages of row changes, each with the rows
+    that a decoder owes for it.
+    """
     from conformance.pages.samples import samples
     from conformance.reports.excerpt import excerpt_value
 
@@ -138,7 +142,9 @@ def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
 
 
 def _value_lines(fmt: Format[Any], sample: Sample) -> Iterator[str]:
-    """A message's value laid out, without Kafka Connect's schema."""
+    """The lines of a comment that show a sample message's value, laid out; Kafka Connect's schema
+    is left out.
+    """
     from conformance.pages.samples import pretty
     from conformance.reports.wire import find_connect_schema
 

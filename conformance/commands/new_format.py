@@ -122,13 +122,16 @@ def _check(name: str, format_names: list[str]) -> None:
 
 
 def _replace_words(template: str, words: Mapping[str, str]) -> str:
+    """The template with each sample word (a key of `words`) replaced by the new format's word."""
     for sample, word in words.items():
         template = template.replace(sample, word)
     return template
 
 
 def write(layout: Layout, checkout: Path) -> None:
-    """Writes the files, and the name into the registry."""
+    """Writes the files of a new format into the checkout, and its name into the registry of
+    formats.
+    """
     for name, content in layout.files.items():
         path = checkout / name
         path.parent.mkdir(parents=True, exist_ok=True)

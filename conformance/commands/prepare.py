@@ -104,7 +104,7 @@ def _archived(
 
 
 def _broker(options: tuple[str, ...], note: Note) -> None:
-    """Starts a broker, uses it, and stops it."""
+    """Starts a broker, publishes to it and stops it, for the class archive that its JVM writes."""
     from conformance.brokers.embedded import EmbeddedKafka
     from generators.model import Message
     from generators.publishing import kafka

@@ -49,7 +49,9 @@ class Named(ParamType):
         self.name, self.legal = name, legal
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name. Raises UnknownName."""
+        """Checks for click that a value is one of the legal names, and returns it. Raises
+        UnknownName.
+        """
         legal = tuple(self.legal())
         if value not in legal:
             raise UnknownName(self.name, str(value), legal)
@@ -58,7 +60,9 @@ class Named(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names with this prefix, without those that a repeatable argument already has."""
+        """Completes a name in the shell: the legal names that begin with what is typed, without
+        those that a repeatable argument has already.
+        """
         present = ctx.params.get(param.name or "") if param.nargs == -1 else ()
         return completions(
             (name for name in self.legal() if name not in (present or ())), incomplete
@@ -76,7 +80,9 @@ class Glob(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names with this prefix."""
+        """Completes a glob in the shell: the names, of the formats on the command line, that begin
+        with what is typed.
+        """
         return completions(self.names([get(name) for name in _formats(ctx)]), incomplete)
 
 
@@ -88,8 +94,8 @@ class CaseId(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The next segments: a format, then a profile or an area of rules, then the rest.
-        Incomplete ids end in `/`.
+        """Completes a case or rule id in the shell, one segment at a time: a format, then a profile
+        or an area of rules, then the rest. Ids that go on end in `/`.
         """
         formats = _formats(ctx)
         name, slash, below = incomplete.partition("/")
@@ -121,7 +127,9 @@ class DecoderSpec(ParamType):
         self.spark = spark
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text. Raises UsageError for a `cmd:` decoder where a Spark decoder is required."""
+        """Checks the value of --decoder for click and returns it. Raises UsageError for a `cmd:`
+        decoder where a decoder in Spark is required.
+        """
         spec = str(value)
         if self.spark and is_command(spec):
             where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
@@ -134,7 +142,7 @@ class DecoderSpec(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Files, unless the value is a `cmd:` decoder."""
+        """Completes --decoder in the shell with files, unless the value is a `cmd:` decoder."""
         return [] if is_command(incomplete) else [CompletionItem(incomplete, type="file")]
 
 
@@ -147,7 +155,7 @@ class Assignment(_Pair):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Name and expression. Raises UsageError."""
+        """Splits NAME=EXPRESSION of --map for click. Raises UsageError for another form."""
         if isinstance(value, tuple):
             return (str(value[0]), str(value[1]))
         name, equals, expression = str(value).partition("=")
@@ -164,7 +172,7 @@ class TableSource(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Files."""
+        """Completes --tables in the shell with files."""
         return [CompletionItem(incomplete, type="file")]
 
 
@@ -176,7 +184,9 @@ class FailureId(ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Ids with this prefix, else files."""
+        """Completes a saved failure in the shell: the ids that begin with what is typed, or files
+        if there is none.
+        """
         folder = ctx.params.get("directory") or FAILURES
         items = completions(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
         return items or [CompletionItem(incomplete, type="file")]
@@ -188,7 +198,7 @@ def completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _formats(ctx: click.Context) -> Sequence[str]:
-    """The formats on the command line so far, or all of them."""
+    """The formats that the command line names so far, for completion; all formats if it names none."""
     params = ctx.params.get("formats") or ctx.params.get("name") or ()
     # Arguments before an option without its value are not among the parameters yet.
     named_formats = [name for name in ctx.args if name in FORMATS] or (
@@ -339,6 +349,9 @@ def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
         verbose: bool,
         **command_options: Any,
     ) -> Any:
+        """Calls the command with one `table_options` in place of the values of the options for
+        tables.
+        """
         table_options = TableOptions(tables, dialect, database, values_file, verbose)
         return command(table_options=table_options, **command_options)
 
@@ -417,7 +430,9 @@ def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
 
 
 def print_left_out(lines: Sequence[str], verbose: bool, suffix: str = "") -> None:
-    """Prints which tables are left out, a line each."""
+    """Prints how many of the user's tables are left out, and a line for each; only for the first
+    ones, unless `verbose`.
+    """
     print_notice(
         f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{suffix}:"
     )
@@ -641,7 +656,9 @@ def shares_output() -> bool:
 def print_rows(
     table_rows: list[dict[str, Any]], columns: tuple[str, ...], style: OutputStyle
 ) -> None:
-    """One JSON list, or a table of the columns."""
+    """Prints rows for a command: as one JSON list, as a Markdown table, or as a table of these
+    columns on the terminal.
+    """
     if style == "json":
         click.echo(json.dumps(table_rows, ensure_ascii=False, indent=1))
         return

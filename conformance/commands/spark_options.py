@@ -23,7 +23,9 @@ class SparkSetting(Assignment):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Name and value. Raises UsageError, also for a setting that the harness owns."""
+        """Splits KEY=VALUE of --spark-conf for click. Raises UsageError for another form, and for a
+        setting that the harness sets itself.
+        """
         name, equals, setting = (
             (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
         )
@@ -42,7 +44,9 @@ class Checked(ParamType):
         self.name, self.pattern, self._check = name, pattern, check
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text. Raises UsageError."""
+        """Checks an option's text for click, by the function that this type was made with, and
+        returns it. Raises UsageError.
+        """
         self._check(str(value))
         return str(value)
 
@@ -131,6 +135,9 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         memory: int,
         **command_options: Any,
     ) -> Any:
+        """Calls the command with one `spark_conf`, the settings of the session, in place of the
+        values of the session's options.
+        """
         command_options["spark_conf"] = spark_conf.settings_of_options(
             dict(command_options["spark_conf"]),
             master=master or "",

@@ -81,7 +81,9 @@ class Cells:
         return values, problems
 
     def to_struct_array(self, images: Sequence[Mapping[str, Any] | None]) -> pa.Array:
-        """Images as an array of structs; None is a NULL struct."""
+        """Row images (dicts of Python values) as an Arrow array of structs of the table's columns;
+        None is a NULL struct.
+        """
         columns, fields = [], []
         for name, (arrow_type, _) in self._readers.items():
             cells = [None if image is None else image.get(name) for image in images]
@@ -95,7 +97,9 @@ _Reader = Callable[[Any], Any]
 
 
 def _type_and_reader(spark: str) -> tuple[pa.DataType, _Reader]:
-    """A Spark type's Arrow type, and the reader of its JSON form."""
+    """For a column's Spark type: its Arrow type, and the function that reads a cell of it from the
+    decoder protocol's JSON.
+    """
     if spark in _BITS:
         bits, kind = _BITS[spark]
         return kind, lambda value: _read_integer(value, spark, bits)

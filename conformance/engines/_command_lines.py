@@ -76,7 +76,7 @@ class LineRecord:
         return self.topic, self.partition, self.offset
 
     def line(self, seq: int, base64_only: bool) -> bytes:
-        """The record's line under a sequence number."""
+        """The record as a line of the decoder protocol, with this sequence number."""
         line_end = self._lines.get(base64_only)
         if line_end is None:
             headers = ",".join(
@@ -175,7 +175,10 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 def _parse_leniently(line: bytes, error: Exception) -> Any:
-    r"""Replaces escaped lone surrogates (JavaScript writes them) by U+FFFD."""
+    """Parses a line that the strict parser refused for lone surrogates in escapes, which JavaScript
+    writes: they become U+FFFD. Raises ProtocolBreak, with the first `error`, if the line is no JSON
+    for another reason.
+    """
     try:
         return _replace_surrogates(
             json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)

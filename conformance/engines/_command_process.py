@@ -282,7 +282,7 @@ def shorten_line(line: bytes) -> str:
 
 
 def signal_name(number: int) -> str:
-    """SIGKILL for 9."""
+    """The name of a signal by its number, such as SIGKILL for 9."""
     try:
         return signal.Signals(number).name
     except ValueError:

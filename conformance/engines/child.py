@@ -246,7 +246,9 @@ class ChildEngine(RequestingEngine):
         return child.pid if child is not None and child.poll() is None else None
 
     def close(self) -> None:
-        """Stops the child and its child processes; removes the directory."""
+        """Ends the child process and all processes that it started, and removes the engine's
+        directory. Does nothing a second time.
+        """
         with self._closing:
             if self._released:
                 return

@@ -135,7 +135,7 @@ def engine_for(
 
 
 def protocol_schema() -> dict[str, Any]:
-    """The protocol's JSON Schema, for all lines of both directions."""
+    """The JSON Schema of the decoder protocol, for all lines that either side writes."""
     data: dict[str, Any] = json.loads(
         resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8")
     )
@@ -482,7 +482,7 @@ def _environment(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Joins lines to chunks of about CHUNK_BYTES bytes."""
+    """Joins lines into chunks of at least CHUNK_BYTES bytes, so that the pipe takes few writes."""
     chunk: list[bytes] = []
     size = 0
     for line in lines:

@@ -432,7 +432,7 @@ def _describe_unknown(opened: OpenedRecord) -> str:
 
 
 def inspect(records: Iterable[ReadRecord]) -> Inspector:
-    """Inspects every record."""
+    """Inspects messages of unknown origin and returns what they say about their writers."""
     inspector = Inspector()
     for record in records:
         inspector.add(record)
@@ -440,7 +440,7 @@ def inspect(records: Iterable[ReadRecord]) -> Inspector:
 
 
 def as_json(inspector: Inspector) -> dict[str, Any]:
-    """The whole result, for programs."""
+    """The whole result of `inspect` as a JSON object, for programs."""
     return {
         "messages": inspector.messages,
         "tombstones": inspector.nulls,
@@ -451,7 +451,9 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
 
 
 def _group_json(group: Group) -> dict[str, Any]:
-    """The messages of one writer as a JSON-able object."""
+    """The messages of one writer as a JSON object: their number, and each format that the writer
+    may have.
+    """
     return {
         "messages": group.messages,
         "told": len(group.tallies) == 1,

@@ -38,7 +38,9 @@ class Topics:
 
     @property
     def source(self) -> dict[str, Any]:
-        """The options with which the child reads the topics."""
+        """The options with which Spark's query reads the load's topics: broker, names, first
+        offsets, and the lane of each partition.
+        """
         committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
         return {
             "kafka": {**spark_options(self.bootstrap), **committed},

@@ -241,7 +241,9 @@ class Feed:
 
     @property
     def width(self) -> int:
-        """The number of offsets that each unit takes up."""
+        """The number of offsets that each unit of the feed takes up, whether or not it has so many
+        messages.
+        """
         if self.pickled_tables or self.disturbances:
             return WIDTH
         return bulk.shape(

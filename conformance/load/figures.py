@@ -154,7 +154,7 @@ class Step:
 
     @property
     def send_rate(self) -> float:
-        """Achieved send rate, messages/s."""
+        """The rate that the producer has achieved, in acknowledged messages per second."""
         if "per_second" in self.published:
             return float(self.published["per_second"])
         acked = self.ticks[-1][1] if self.ticks else 0

@@ -391,7 +391,9 @@ class Lane:
         return self.decoded >= self.producer.acked
 
     def poll(self) -> None:
-        """Reads the query's status. Raises DecoderFailed."""
+        """Asks the child for the state of the query, and adds the batches that have ended to the
+        measurements. Raises DecoderFailed if the query has failed.
+        """
         answer = self._request("status")
         self._doing = answer["doing"]
         for batch_fields in answer["batches"]:

@@ -91,8 +91,8 @@ class Homes:
 
 
 def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
-    """Assigns each rule and each mistake to a page: to its format's page, or to docs/formats.md if
-    at least _SHARED formats have it.
+    """For each rule, and for each mistake of the self test's wrong decoders, the page that
+    describes it: the page of its format, or docs/formats.md if at least _SHARED formats have it.
     """
     return Homes(
         _homes({name: _rule_rows(name, "") for name in FORMATS}),

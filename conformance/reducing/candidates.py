@@ -212,7 +212,9 @@ def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenar
 
 
 def _with_three_row_variant(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
-    """Scenarios of one row; an inserted row also stands between two others."""
+    """The scenarios, which have one row each; an INSERT also comes as a message of three rows, with
+    the row between two others.
+    """
     for scenario in single:
         yield scenario
         (event,) = scenario.history.events[:1]
@@ -225,7 +227,9 @@ def _with_three_row_variant(single: Iterable[Scenario], column: str = "") -> Ite
 
 
 def scenario_tables(scenario: Scenario) -> tuple[Table, ...]:
-    """Every table, at every version, of the scenario's events."""
+    """All tables that occur in the scenario's events; a table that a statement changes comes once
+    for each version.
+    """
     tables_found: dict[Table, None] = {}
     for event in scenario.history.events:
         match event:
@@ -370,7 +374,9 @@ def _failing_row_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _likely_columns(table: Table, images: RowImages) -> list[str]:
-    """Columns beside the key: some changed columns, and the first."""
+    """The columns, beside the key, that a failure without a known column most likely needs: up to
+    two whose values change, and the first one.
+    """
     other_columns = [c.name for c in table.columns if c.name not in table.handle_key]
     before, after = images.before or {}, images.after or {}
     changed = [
@@ -558,7 +564,9 @@ def _cut_table(table: Table, column_names: Collection[str], key: str | None) -> 
 
 
 def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
-    """An INSERT of either image for an UPDATE or DELETE, and a DELETE for an UPDATE."""
+    """Scenarios in which an event with two images has only one: an UPDATE or DELETE becomes an
+    INSERT of either image, an UPDATE a DELETE.
+    """
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in _OPS[1:]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):

@@ -751,7 +751,9 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
 
 
 def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candidate, str] | None:
-    """The smallest raising candidate of a batch, and its error."""
+    """The smallest candidate of a batch on which the decoder raises when it is decoded alone, with
+    the error; None if none raises.
+    """
     ordered = sorted(batch.candidates, key=lambda c: c.size)
     waiting = [replace(batch, candidates=ordered)]
     while waiting:

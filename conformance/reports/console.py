@@ -167,7 +167,9 @@ def failure(broken: Failure, strict: bool = False, *, states_rule: bool = True) 
 
 
 def _rule_lines(rule: Rule, binds: bool) -> list[Text]:
-    """What a rule says, whether it counts, and its sources."""
+    """The lines of a panel on the broken rule itself: its sentence, its obligation and whether it
+    counts, and its sources.
+    """
     counts = "" if binds else ": does not count without --strict"
     return [
         Text(rule.statement, "bold"),

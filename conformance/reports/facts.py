@@ -290,7 +290,7 @@ def _longest_parts(result: RunResult) -> str:
 
 
 def again(header: Header) -> str:
-    """The command line that repeats the run, with its seed."""
+    """The command line that repeats the run with the same seed."""
     arguments = list(header.arguments)
     if "--seed" not in arguments and not any(
         argument.startswith("--seed=") for argument in arguments

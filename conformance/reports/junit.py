@@ -77,7 +77,7 @@ def _count(element: ET.Element, suites: list[ET.Element]) -> None:
 
 
 def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
-    """Adds the run's settings and versions to a suite."""
+    """Adds the run's settings and versions to a JUnit suite, as properties."""
     head = result.header
     properties = {
         "seed": str(head.seed),

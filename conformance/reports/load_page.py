@@ -80,7 +80,9 @@ def _lowest(outcome: LoadResult) -> float:
 
 
 def _describe_wrong_rows(outcome: LoadResult) -> str:
-    """What is wrong with the rows, whatever the speed."""
+    """What is wrong with the decoder's rows under load, in words, whatever its speed; "" if nothing
+    is.
+    """
     problems = []
     if outcome.missing > 0:
         problems.append(f"{outcome.missing:,} of {outcome.owed:,} messages have no row")

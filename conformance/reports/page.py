@@ -109,7 +109,7 @@ def differing(expected: str, actual: str) -> tuple[tuple[str, str, str], tuple[s
 
 
 def is_web(link: str) -> bool:
-    """Whether a page may link to the address."""
+    """Whether an address is a plain web address (http or https), so that a page may link to it."""
     try:
         parts = urlsplit(link)
     except ValueError:

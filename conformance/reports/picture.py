@@ -124,7 +124,7 @@ class Report:
 
     @property
     def cases(self) -> int:
-        """The number of all cases."""
+        """The number of all cases in the report."""
         number = 0
         for fmt in self.formats:
             number += sum(count.total() for count in fmt.profiles.values())
@@ -132,7 +132,7 @@ class Report:
 
     @property
     def verdict_words(self) -> str:
-        """The verdict."""
+        """The verdict of the report in words: which decoder, and whether it conforms."""
         decoder = self.header["decoder"]
         subject = (
             "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"

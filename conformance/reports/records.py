@@ -26,7 +26,7 @@ NAME = "report.jsonl"
 
 
 def records(result: RunResult) -> Iterator[dict[str, Any]]:
-    """The report's lines."""
+    """The lines of report.jsonl for a finished run, as objects."""
     yield header(result.header)
     for fmt in result.formats:
         yield from of_format(fmt)
@@ -100,7 +100,7 @@ def closing(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def _format_counts(fmt: FormatResult) -> dict[str, Any]:
-    """The counts of one format in the footer."""
+    """The counts of one format in the last line of report.jsonl."""
     return {
         "cases": len(fmt.cases),
         "drawn": fmt.drawn,
@@ -113,7 +113,7 @@ def _format_counts(fmt: FormatResult) -> dict[str, Any]:
 
 
 def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
-    """A JSON-able object for each case of a format."""
+    """The lines of report.jsonl on the cases of a format, as objects."""
     for result in fmt.cases:
         places = fmt.places.get(result.case.id, ())
         yield {
@@ -133,7 +133,7 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
-    """A JSON-able object for each rule of a format."""
+    """The lines of report.jsonl on the rules of a format, as objects."""
     for result in fmt.rules:
         rule = result.rule
         yield {
@@ -152,7 +152,7 @@ def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-    """A failure as a JSON-able object."""
+    """The line of report.jsonl on a failure, as an object."""
     finding = failure.finding
     message = failure.result.case.written[finding.message].message
     return {
@@ -184,7 +184,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 
 def _expectation(result: EntryResult) -> dict[str, Any]:
-    """An entry of the record of known failures as a JSON-able object."""
+    """The line of report.jsonl on an entry of the record of known failures, as an object."""
     entry = result.entry
     return {
         "type": "expectation",
@@ -277,7 +277,7 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 
 def schema() -> dict[str, Any]:
-    """The report's JSON Schema (of one line)."""
+    """The JSON Schema of a line of report.jsonl."""
     schema_json = (
         importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
     )

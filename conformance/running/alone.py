@@ -202,8 +202,8 @@ def choose_displayed(
     deadline = time.monotonic() + SEARCH_S
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
-        """The failure after its case was decoded alone: as it was, or with the other cases that it
-        needs to fail.
+        """The failure as reports show it: with whether its case fails when it is decoded alone, or,
+        if it does not, the original with the other cases behind which it fails.
         """
         fails = fails_alone.get(id(failure), False)
         hidden = id(failure) in fails_alone and not fails and failure.rule.law not in readings.LAWS

@@ -312,9 +312,9 @@ def _judge_cases(
     judge: Judge,
     failed: Container[str] = (),
 ) -> list[CaseResult]:
-    """The results of cases of a call, and of those of its foreign messages that fail: one of
-    another table, which requires no row, or one that comes again. The decoder may refuse it where
-    it may refuse the row of its own table, judged there.
+    """Judges the cases of a call by its rows. The call's foreign messages are judged too, and give
+    a result if they fail: one of another table owes no row (the decoder may refuse it where it may
+    in a call of that table), a repeated one owes its rows again.
     """
     results = [judge.judge(case, _rows_of_case(prepared, case, outputs)) for case in cases]
     for message in call.foreign:

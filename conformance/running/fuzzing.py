@@ -348,7 +348,7 @@ class Fuzzer:
         return self._engine.ask_service("fuzz", request, limit_s)
 
     def _wait(self, future: Future[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Waits for the answer and samples the child's memory."""
+        """Waits for the child's answer, and meanwhile looks at its memory twice a second."""
         while True:
             self._look()
             with contextlib.suppress(TimeoutError):
@@ -426,7 +426,9 @@ class Fuzzer:
             )
 
     def _findings(self) -> Iterator[Finding]:
-        """Bad tallies by way, rule and outcome, the smallest first."""
+        """The findings of fuzzing a format: the tallies with a bad outcome, joined by way of
+        mutation, rule and outcome, each with its smallest message; the smallest first.
+        """
         merged: dict[tuple[str, str, str], Finding] = {}
         for key, tally in self._tallies.items():
             if tally.outcome not in BAD:

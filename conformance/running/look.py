@@ -123,8 +123,9 @@ def _request(
 def _typed_rows(
     engine: ChildEngine, handle: str, messages: Sequence[_StoredMessage], spec: str
 ) -> dict[Place, list[OutputRow]]:
-    """Level two, one call per table over the messages of its cases; typed rows win over another
-    table's CORRUPT row.
+    """The decoder's typed rows (level two) by the places of their messages: one call for each
+    table, on the messages of its cases. Where calls of several tables give rows of a message, typed
+    rows win over a CORRUPT row.
     """
     requested = [s for s in messages if s.case.level == 2] or list(messages)
     by_table: dict[Table, list[_StoredMessage]] = {}

@@ -98,7 +98,9 @@ class Readings:
     _compared: Counter[str] = field(default_factory=Counter)
 
     def take(self, case: Case, outputs: Sequence[Sequence[OutputRow]]) -> None:
-        """Adds a case with the output rows of each of its messages."""
+        """Takes a case, with the rows that the decoder returned for each of its messages, into
+        account for the laws of readings.
+        """
         if not any(map(self.judge.law, LAWS)):
             return
         table = next((table.name for table in case.tables), None)

@@ -117,7 +117,9 @@ def save(
     mapping: Mapping[str, str],
     versions: Mapping[str, str],
 ) -> Path:
-    """Writes a crash file. Raises HarnessError when writing fails."""
+    """Writes a failure into a crash file, with all that a replay needs. Raises HarnessError when
+    writing fails.
+    """
     finding, rule = failure.finding, failure.rule
     data = {
         "version": VERSION,
@@ -237,7 +239,7 @@ def find(name: str, home: Path = FAILURES) -> Path:
 
 
 def load(path: Path) -> Crash:
-    """Reads a crash file. Raises UsageError."""
+    """Reads the failure that a crash file holds. Raises UsageError for a file of another form."""
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if data.get("version") != VERSION:
@@ -377,7 +379,7 @@ def replay_all(
 
 
 def render(result: Replayed, style: str) -> str:
-    """A replay for a person, or as a JSON line."""
+    """The result of a replayed failure: lines for a person, or one JSON line."""
     if style == "json":
         return json.dumps(
             {

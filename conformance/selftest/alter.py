@@ -110,7 +110,7 @@ def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
 
 
 def _change_value(value: Any) -> Any:
-    """Another value of the same type."""
+    """A value of the same type that differs from the given one, to alter a right output."""
     match value:
         case None:
             return "altered"

@@ -112,7 +112,9 @@ def write_tables(page: str, answers: Answers) -> str:
 
 
 def main() -> None:
-    """The command line: the folder of the documents; standard input has the self test's lines."""
+    """The command line of this module: reads the self test's JSON lines from standard input, and
+    writes the tables into docs/design.md in the folder that is given.
+    """
     path = Path(sys.argv[1]) / PAGE
     path.write_text(write_tables(path.read_text("utf-8"), read_answers(sys.stdin)), "utf-8")
 

@@ -231,7 +231,9 @@ class Keeper:
                 self._note_statement(record, table, version)
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
-        """Takes note of a TRUNCATE, DROP TABLE or DROP COLUMN."""
+        """Notes when a TRUNCATE, DROP TABLE or DROP COLUMN took effect, so that it is applied to
+        older rows at the end of the batch.
+        """
         event = record.stream.story.history.events[record.written.message.event]
         if not isinstance(event, SchemaChange) or event.before is None:
             return

@@ -421,7 +421,9 @@ def _check_watermarks(
     kept_tables: KeptTables,
     outcome: StreamResult,
 ) -> None:
-    """Checks that the highest watermark of each partition was kept."""
+    """Checks that the keeper of tables kept, for each partition, the highest watermark of its
+    messages; others are differences in `outcome`.
+    """
     highest: dict[int, int] = {}
     for written in written_messages:
         for change in written.changes:

@@ -241,7 +241,7 @@ def read_streams(
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
-        """The results of some of the streams, read once more by a query of their own."""
+        """Reads some of the streams once more, by a query of their own, and returns their results."""
         return read_streams(
             engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s
         )

@@ -251,7 +251,7 @@ class ReadStream:
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
-        """The topic and partition of each lane."""
+        """The topic and partition of each lane of the stream, in the order of lanes."""
         places: list[tuple[str, int]] = []
         for (topic, count), base in zip(self.topics, self.bases, strict=True):
             places += ((topic, base + number) for number in range(count))
@@ -294,7 +294,9 @@ class Group:
 
     @classmethod
     def of_streams(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
-        """Makes a group: streams of one deployment get neighbouring partitions and lanes."""
+        """Makes a group of streams that are read together, and gives each its partitions and lanes;
+        those of one deployment are neighbours, since they share a decode call.
+        """
         by_deployment: dict[Deployment, list[ReadStream]] = {}
         for stream in streams:
             by_deployment.setdefault(stream.profile.deployment, []).append(stream)

@@ -142,8 +142,8 @@ def _message(
     """
 
     def judged(m: Column, is_whole: Column) -> Column:
-        """The result of `extract` for a message with the members `m`; only a DDL or BOOTSTRAP has
-        table schemas.
+        """What `extract` makes of the message with the members `m`: of its table schemas, which
+        only a DDL or BOOTSTRAP has, and of its kind.
         """
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
         schema_texts = (F.when(carries, m[member]) for member in ("tableSchema", "preTableSchema"))

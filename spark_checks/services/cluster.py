@@ -52,7 +52,9 @@ def local(spark: SparkSession) -> bool:
 
 
 def parallelism(spark: SparkSession) -> int:
-    """The number of tasks that can run at once, if the session tells it."""
+    """The number of tasks that the session can run at once; on a Spark Connect server, which does
+    not tell it, the number of partitions that Spark chooses.
+    """
     if not is_remote():
         return int(spark.sparkContext.defaultParallelism)
     return spark.range(1_000).select(F.spark_partition_id()).distinct().count()

@@ -250,7 +250,9 @@ class SparkEngine:
 
     @property
     def spark(self) -> SparkSession:
-        """The session. Raises RuntimeError before `start`."""
+        """The Spark session that this engine runs on. Raises RuntimeError before the request
+        `start`.
+        """
         if self._spark is None:
             raise RuntimeError("the session has not been started")
         return self._spark
@@ -428,8 +430,9 @@ class SparkEngine:
         return self._decoders[key]
 
     def _modules(self) -> dict[str, Path]:
-        """The modules below the working directory and beside the decoders, but for installed ones
-        and our own.
+        """The files of the user's imported modules, by module name: those below the working
+        directory or beside a decoder's file. Installed packages and the harness's own modules are
+        left out.
         """
         own_folders = {
             Path(sys.modules[name].__file__ or "").resolve().parent
@@ -678,11 +681,10 @@ def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
 
 
 def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
-    """The condition that a record is in one of the inclusive ranges.
-
-    SQL text with one set of single offsets per partition, and one set of topics for all that have
-    the same offsets: a sample is hundreds of ranges, and as many nested conditions cost more than
-    the decoding.
+    """The condition (a Column) that a record lies in one of these ranges of offsets, ends included.
+    It is SQL text with one set of single offsets per partition, and one set of topics for all that
+    have the same offsets: a sample is hundreds of ranges, and as many nested conditions cost more
+    than the decoding.
     """
     by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
     for topic, partition, low, high in ranges:

@@ -99,7 +99,7 @@ class Line(NamedTuple):
 
 @cache
 def lines() -> tuple[Line, ...]:
-    """Every line of the files. Raises UsageError with file and line."""
+    """All lines of the tables of liars, parsed. Raises UsageError with file and line."""
     read_lines: list[Line] = []
     for path in FILES:
         file = TableFile(

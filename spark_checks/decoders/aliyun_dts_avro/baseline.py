@@ -60,7 +60,9 @@ class AliyunBaseline:
 
 
 def _records(records: DataFrame) -> DataFrame:
-    """The records with their messages, read by the writer's schema."""
+    """The records with their messages in the column `m`, read by the writer's schema and not
+    checked.
+    """
     return records.select(
         *COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m")
     )

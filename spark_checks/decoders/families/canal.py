@@ -329,7 +329,7 @@ def _message(
 
 
 def has_rows(row_maps: Column) -> Column:
-    """Whether the array holds rows and nothing else."""
+    """Whether the array `data` (or `old`) of a message holds at least one row and no null."""
     first = F.get(row_maps, F.lit(0)).isNotNull()
     return first & (
         (F.size(row_maps) == 1) | F.forall(row_maps, lambda row_map: row_map.isNotNull())

@@ -150,7 +150,9 @@ class Behind:
 def _converted(
     batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
 ) -> pa.RecordBatch:
-    """The batch with its Avro keys and values as Connect's JSON."""
+    """An Arrow batch of records with their keys and values, which are Avro, turned into Kafka
+    Connect's JSON.
+    """
     shapes: dict[bytes, Shape | None] = {}
 
     def convert(raw: bytes | None, name: str) -> bytes | None:
