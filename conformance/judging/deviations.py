@@ -17,13 +17,14 @@ from typing import Final, TypeAlias
 from conformance.judging.causes import cell_of, change_of, relation_of
 from conformance.judging.compare import ACCEPTED, Typed
 from conformance.judging.index import NEARLY, Failing, PopulationName, RunIndex, Unit
-from conformance.judging.judge import NOT_THERE, Finding
+from conformance.judging.judge import NOT_THERE, CaseResult, Finding
 from conformance.judging.relations import (
     Relation,
     RelationKind,
     generalize_relation,
     relate_fields,
     widen_relation,
+    widths_of_low_bits,
 )
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
@@ -103,6 +104,11 @@ class Deviation:
         return self.kind is DeviationKind.VALUE_WRONG
 
     @property
+    def is_for_null(self) -> bool:
+        """Whether a value is in the place of a NULL."""
+        return self.kind is DeviationKind.VALUE_FOR_NULL
+
+    @property
     def is_of_other_image(self) -> bool:
         """Whether values are those of the row's other image."""
         return self.is_wrong_value and self.relation_kind is RelationKind.OTHER_IMAGE
@@ -158,6 +164,7 @@ SHUFFLED: Final = Deviation(DeviationKind.ROWS_SHUFFLED)
 SWAPPED: Final = Deviation(DeviationKind.COLUMNS_SWAPPED)
 NULL: Final = Deviation(DeviationKind.VALUE_NULL)
 NOT_NULL: Final = Deviation(DeviationKind.VALUE_FOR_NULL)
+"""A value for NULL that is not known to be the other image's."""
 MISSING_COLUMN: Final = Deviation(DeviationKind.COLUMN_MISSING)
 SURPLUS_COLUMN: Final = Deviation(DeviationKind.COLUMN_SURPLUS)
 OTHER_OP: Final = Deviation(DeviationKind.OTHER_OP)
@@ -262,6 +269,8 @@ def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviat
     if finding.aspect is Aspect.NULL:
         if cell is None or cell.state is not State.NULL:
             return NULL
+        if kind is RelationKind.OTHER_IMAGE:
+            return replace(NOT_NULL, relation=relation)
         return SWAPPED if kind is RelationKind.OTHER_COLUMN else NOT_NULL
     if kind is RelationKind.OTHER_ROW:
         return SHUFFLED
@@ -322,6 +331,12 @@ def without_chance(
     }
     all_as_text = len(families[_AS_TEXT]) >= FAMILIES
     decided: list[tuple[Deviation, Failing]] = []
+    for_null = sum((counts for each, counts in families.items() if each.is_for_null), Counter())
+    by_chance |= {
+        deviation
+        for deviation, counts in families.items()
+        if deviation.is_for_null and counts.total() < NEARLY * for_null.total()
+    }
     for deviation, failing in failings:
         if deviation in by_chance:
             deviation = deviation_of(failing.finding, failing.result.case, elsewhere=False)
@@ -361,7 +376,7 @@ def population_of(deviation: Deviation) -> PopulationName:
     is explained.
     """
     if deviation.is_of_values and not deviation.is_of_other_image:
-        return "nulls" if deviation == NOT_NULL else "values"
+        return "nulls" if deviation.is_for_null else "values"
     if deviation == SURPLUS_COLUMN:
         return "absent"
     if deviation.is_of_faults:
@@ -380,11 +395,9 @@ def unify_row_numbers(
     lost_by_message: dict[Unit, list[Failing]] = defaultdict(list)
     surplus_numbers: dict[Unit, tuple[int | None, ...]] = {}
     for deviation, failing in failings:
-        message = failing.unit[:2]
         if deviation.kind is DeviationKind.ROW_LOST:
-            lost_by_message[message].append(failing)
-        elif deviation.kind is DeviationKind.ROW_SURPLUS and failing.finding.came:
-            surplus_numbers[message] = failing.finding.came
+            lost_by_message[failing.unit[:2]].append(failing)
+            surplus_numbers |= _surplus_numbers(failing.result)
     for deviation, failing in failings:
         message = failing.unit[:2]
         lost_rows = lost_by_message.get(message, [])
@@ -399,6 +412,17 @@ def unify_row_numbers(
         is_owed = deviation.kind is DeviationKind.ROW_LOST
         traits = failing.traits if is_owed else lost_rows[0].traits
         yield Deviation(kind), replace(failing, traits=traits)
+
+
+def _surplus_numbers(result: CaseResult) -> Mapping[Unit, tuple[int | None, ...]]:
+    """The numbers of the rows that nobody owes, by case and message, whatever the rule that they
+    break binds.
+    """
+    return {
+        (result.case.id, finding.message): finding.came
+        for finding in result.findings
+        if finding.aspect is Aspect.EXTRA and finding.came
+    }
 
 
 _OF_ROW_NUMBERS: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.ROW_SURPLUS})
@@ -433,7 +457,9 @@ def unify_rows(
             yield MISSING_COLUMN, replace(failing, traits=by_deviation[MISSING_COLUMN][0].traits)
         elif deviation.is_of_values and (is_swapped or may_be_swapped):
             yield SWAPPED, failing
-        elif failing.unit[:2] in shuffled and deviation in _IN_SHUFFLED_ROWS:
+        elif failing.unit[:2] in shuffled and (
+            deviation in _IN_SHUFFLED_ROWS or deviation.is_for_null
+        ):
             yield SHUFFLED, failing
         elif deviation == SWAPPED and not is_swapped:
             yield (NOT_NULL if failing.finding.aspect is Aspect.NULL else WRONG), failing
@@ -441,8 +467,10 @@ def unify_rows(
             yield deviation, failing
 
 
-_IN_SHUFFLED_ROWS: Final = (NULL, NOT_NULL, WRONG, MISSING_COLUMN)
-"""How cells are wrong in rows that have each other's values, beside those with another row's."""
+_IN_SHUFFLED_ROWS: Final = (NULL, WRONG, MISSING_COLUMN)
+"""How cells are wrong in rows that have each other's values, beside those with another row's and
+those with a value for NULL.
+"""
 
 
 def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
@@ -535,10 +563,45 @@ def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Fail
                 families[failing.family][common].append(failing)
         else:
             unified[deviation] = units
-    for of_family in families.values():
+    for of_family in map(_unify_widths, families.values()):
         for deviation, failing in _unify_family(_generalize(of_family), families):
             unified[deviation][failing.unit] = failing
     return unified
+
+
+def _unify_widths(
+    of_family: Mapping[Deviation, list[Failing]],
+) -> Mapping[Deviation, list[Failing]]:
+    """The deviations of one family's values; with the lowest bits of one width as the relation of
+    nearly all of them, if all these have such a width in common: that all bits of one are set, or
+    none is, shows no width.
+    """
+    if not any(each.relation_kind is RelationKind.LOW_BITS for each in of_family):
+        return of_family
+    with_widths: list[Failing] = []
+    unified: dict[Deviation, list[Failing]] = defaultdict(list)
+    common: frozenset[int] | None = None
+    for deviation, failings in of_family.items():
+        for failing in failings:
+            widths = _widths_of(deviation, failing)
+            if widths:
+                with_widths.append(failing)
+                common = widths if common is None else common & widths
+            else:
+                unified[deviation].append(failing)
+    if not common or len(with_widths) < NEARLY * sum(map(len, of_family.values())):
+        return of_family
+    relation = Relation(RelationKind.LOW_BITS, max(common))
+    unified[replace(WRONG, relation=relation)] = with_widths
+    return unified
+
+
+def _widths_of(deviation: Deviation, failing: Failing) -> frozenset[int]:
+    """The widths of variables that have kept nothing but the lowest bits of a wrong value."""
+    cell = cell_of(failing.finding, failing.result.case)
+    if cell is None or not deviation.is_wrong_value:
+        return frozenset()
+    return widths_of_low_bits(cell, failing.finding.came)
 
 
 def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviation, list[Failing]]:

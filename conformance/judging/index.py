@@ -35,7 +35,15 @@ from conformance.judging.causes import (
 )
 from conformance.judging.counted import TraitCounts, count_traits
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Verdict
-from conformance.judging.traits import MERGED_FAMILIES, RANKS, RunTraits, Trait, Traits, of_name
+from conformance.judging.traits import (
+    RANKS,
+    SIZES,
+    RunTraits,
+    Trait,
+    Traits,
+    merge_family,
+    of_name,
+)
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Origin, State
 
@@ -225,11 +233,6 @@ class Failing:
         return next(families, "")
 
 
-def merge_family(family: str) -> str:
-    """The family of types that decoders read as they do this one."""
-    return MERGED_FAMILIES.get(family, family)
-
-
 @dataclass(frozen=True, slots=True)
 class Cleared:
     """What the rows that came out clear of suspicion, by level and profile ("" for all profiles);
@@ -375,8 +378,11 @@ class RunIndex:
                     continue
                 is_favoured = any(trait in favoured for trait in traits)
                 ranks = [RANKS[sort] for sort, *_ in traits]
-                worth.append((-number_failing(traits) * share**2, not is_favoured, ranks, traits))
-            return min(worth, default=(0.0, True, [], ()))[3]
+                # Of two limits that explain as much, what is said of the larger is true of both.
+                limits = [-SIZES.get(words[-1], 0) for words in traits]
+                explained = -number_failing(traits) * share**2
+                worth.append((explained, not is_favoured, ranks, limits, traits))
+            return min(worth, default=(0.0, True, [], [], ()))[-1]
 
         best = find_best((trait,) for trait in failing.having)
         commonest = sorted(failing.having, key=lambda trait: (-number_failing((trait,)), trait))
@@ -431,6 +437,7 @@ class RunIndex:
             return self.traits.of_row_with_cells(case, finding.message, change)
         side, column = finding.side, finding.column or ""
         row_traits = self.traits.of_row_for_cells(case, finding.message, change)
+        row_traits |= self.traits.of_new_column(case, finding.message, change, side, column)
         if cell is None:
             return row_traits | of_name(side, column, change)
         of_cell = self.traits.of_cell(side, column, change, cell)
@@ -477,6 +484,7 @@ class RunIndex:
                 continue
             if _OWED[name](cell.state, case.level):
                 of_cell = self.traits.of_cell(side, column, change, cell)
+                of_cell |= self.traits.of_new_column(case, number, change, side, column)
                 yield row_traits | of_cell | _family_of_null(name, cell)
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from conformance.judging.compare import (
     is_impossible,
@@ -67,6 +67,13 @@ class HarnessFault(AssertionError):
     """A fault of the harness: a comparison without an owner."""
 
 
+class ColumnOfKind(NamedTuple):
+    """A column of the rows of a kind."""
+
+    kind: str
+    column: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals
@@ -79,8 +86,8 @@ class Finding:
 
     `expected` and `actual` are words for reports. What explains a finding is decided on `owed` and
     `came`, the values themselves: for a cell the owed `Cell` and the decoder's value (NOT_THERE if
-    the image lacks the column), for an image both images, for an envelope column both values, for a
-    kind or op the tuple of what is accepted and what came, and for an unreadable message the kinds
+    the image lacks the column), for an image both images, for an envelope column both values (where
+    the row's kind decides whether it has one, the kind and the value), for a kind or op the tuple of what is accepted and what came, and for an unreadable message the kinds
     of the rows that came. `suspects` are those that the first of the causes names. `circumstance`
     is what a law changed about the call. `plan_failed`: the decoder failed before it read a
     message, so that `actual` is the error of every case and no message is an example of it.
@@ -548,7 +555,17 @@ class _Reader:
             )
             expected = f"{expected_content} in a row of kind {output_row.kind}"
             came = getattr(output_row, name)
-            if not self.settle(agrees, rule, Aspect.FIELD, name, expected, came, "", came=came):
+            if not self.settle(
+                agrees,
+                rule,
+                Aspect.FIELD,
+                name,
+                expected,
+                came,
+                "",
+                owed=ColumnOfKind(str(output_row.kind), name),
+                came=came,
+            ):
                 return
 
     def message(

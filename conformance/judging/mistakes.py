@@ -20,11 +20,12 @@ from conformance.judging import deviations
 from conformance.judging.causes import relation_of
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_be_in
-from conformance.judging.judge import CELL, CaseResult, Finding
+from conformance.judging.judge import CELL, CaseResult, ColumnOfKind, Finding
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
     Relation,
     RelationKind,
+    contents_of_lost_characters,
     signs_before_a_cut,
 )
 from conformance.judging.results import FormatResult
@@ -97,6 +98,8 @@ _OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negativ
 """Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
 there depends.
 """
+_MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
+"""Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
 _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
 """Sorts of traits of a case as a whole."""
 _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -105,6 +108,7 @@ _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "commit_time": frozenset({"commit-fraction"}),
     "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
     "types": frozenset({"type", "family", "unsigned", *_OF_NAMES}),
+    "sql": frozenset({"sql"}),
 }
 """Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
 _OF_NAMES_OF_TABLES: Final = frozenset().union(
@@ -204,7 +208,7 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         accounts = _explain(deviation, by_deviation, index, depends_on_company)
         mistakes_found += (_mistake(account, units, rules) for account, units in accounts)
     mistakes_found += [
-        _mistake(_Told((), Statement(None, law=rules[id_].statement)), unit_failings, rules)
+        _mistake(_Told((), _tell_law(rules[id_], unit_failings)), unit_failings, rules)
         for id_, unit_failings in by_law.items()
     ]
     mistakes_found += [
@@ -220,6 +224,13 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         return not binds, not is_law, -len(mistake.cases), mistake.sentence
 
     return sorted(_merge_mistakes(mistakes_found), key=order)
+
+
+def _tell_law(law: Rule, failings: Iterable[Failing]) -> Statement:
+    """What is told of a law: of that on which columns a row has, the kinds and the columns, too."""
+    owed = [failing.finding.owed for failing in failings]
+    places = {place for place in owed if isinstance(place, ColumnOfKind)}
+    return Statement(None, law=law.statement, places=tuple(sorted(places)))
 
 
 def _failing_unit(
@@ -289,7 +300,7 @@ def _unit_name(deviation: Deviation) -> str:
         return "message"
     if deviation.is_of_presence:
         return "column"
-    if deviation == deviations.NOT_NULL:
+    if deviation.is_for_null:
         return "NULL"
     return "value" if deviation.is_of_cells else "row"
 
@@ -368,6 +379,7 @@ _CONTENTS_OF_NAMES: Final = {
     "a quote": "quotes",
     "numbers": "a number",
     "nulls": "null",
+    "names of members": "an object",
     "true and false": "true or false",
     "blanks at the beginning": "a blank at the beginning",
     "blanks at the end": "a blank at the end",
@@ -389,6 +401,8 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
     """The traits on what a value holds that the relation names, too: lost line ends are lost of
     values with line ends.
     """
+    if deviation.kind is DeviationKind.ROW_SURPLUS:
+        return frozenset({("sql", "a semicolon")})
     relation = deviation.relation
     if relation is None:
         return frozenset()
@@ -396,7 +410,12 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
     names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
     families = {failing.family for failing in failings}
-    contents = {("held", family, f"with {name}") for family, name in product(families, names)}
+    contents: set[Trait] = {
+        ("held", family, f"with {name}") for family, name in product(families, names)
+    }
+    contents |= {("sql", name) for name in names}
+    if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
+        contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
     keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     sizes = set[Trait]()
@@ -405,6 +424,12 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
         limit = max((limit for limit in LENGTHS if limit <= length), default=0)
         size = f"of over {limit:,} {relation.name}"
         sizes = {("held", failing.family, size) for failing in failings}
+    if relation.kind is RelationKind.LOW_BITS:
+        # Of a variable with a sign the highest bit is the sign.
+        widths = relation.number - 1, relation.number
+        sizes = {
+            ("held", family, f"of over {width} bits") for family, width in product(families, widths)
+        }
     return frozenset(contents | signs | sizes | keys)
 
 
@@ -461,17 +486,29 @@ def _explain_by_content(
 
 
 def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
-    """Which traits may explain why these units deviate so: a season only if all of them have it."""
+    """Which traits may explain why these units deviate so: a season only if all of them have it,
+    and of texts that lose characters nothing that they hold beside such characters.
+    """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
+    contents = deviation.relation and contents_of_lost_characters(deviation.relation)
+    of_contents = {("held", Logical.TEXT.value, f"with {name}") for name in contents or ()}
+    are_texts = all(("family", Logical.TEXT.value) in failing.traits for failing in failings)
 
     def is_candidate(trait: Trait) -> bool:
-        """Whether a trait may explain the deviation; the season of a moment only if all units have
-        it.
-        """
+        """Whether a trait may explain the deviation of all units, or of some."""
         is_season = trait[0] == "held" and trait[-1] in SEASONS
-        return may_explain(deviation, trait) and (not is_season or trait in shared)
+        if is_season and trait not in shared:
+            return False
+        is_of_content = trait[0] in _OF_CONTENTS_OF_TEXTS
+        if contents and are_texts and is_of_content and trait not in of_contents:
+            return False
+        return may_explain(deviation, trait)
 
     return is_candidate
+
+
+_OF_CONTENTS_OF_TEXTS: Final = frozenset({"held", "kin", "class"})
+"""Sorts of traits on what a text holds."""
 
 
 def may_explain(deviation: Deviation, trait: Trait) -> bool:
@@ -487,7 +524,7 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     if deviation.is_of_images:
         return sort in _OF_MESSAGES | _OF_CASES
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
-    if has_no_content and sort in _OF_CONTENTS:
+    if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
         return False
     if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT

@@ -38,6 +38,8 @@ class RelationKind(enum.StrEnum):
     MONTH_AND_DAY = "month-and-day"
     SHIFT = "shift"
     WRAP = "wrap"
+    LOW_BITS = "low-bits"
+    TWO_DIGITS = "two-digits"
     DOUBLE = "double"
     LAST_DIGITS = "last-digits"
     FACTOR = "factor"
@@ -62,6 +64,7 @@ class RelationKind(enum.StrEnum):
     OTHER_ROW = "other-row"
     OTHER_COLUMN = "other-column"
     COMES_AS = "comes-as"
+    WHERE_NONE = "where-none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,10 @@ class Relation:
     """A relation with its arguments.
 
     `number` is the shift in microseconds (positive if what came is later; 0 for shifts that
-    differ), the bits of a wrap, the power of ten of a factor, the length after a cut, or the other
-    row; `total` is the length before a cut. `name` is the sort of characters, the other image or
-    column, the part of a document, the encoding, or the Spark type. `before` is the sort of
+    differ), the bits of a wrap or those that are left, the power of ten of a factor, the length
+    after a cut, or the other row; `total` is the length before a cut. `name` is the sort of
+    characters, the other image or column, the part of a document, the encoding, or the Spark type
+    (of an envelope column NULL). `before` is the sort of
     characters before which a text was cut; "" if a cut there may be chance.
     """
 
@@ -93,12 +97,22 @@ class Relation:
 
 
 CHARACTER_SORTS: Final = (
+    ("tabs", r"\t+"),
     ("blanks", r"[ \t]+"),
+    ("line feeds", r"\n+"),
+    ("carriage returns", r"\r+"),
     ("line ends", r"[\r\n]+"),
+    ("control characters below 0x20", r"[\x00-\x1f]+"),
+    ("control characters beyond ASCII", r"[\x80-\x9f]+"),
     ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
     ("backslashes", r"\\+"),
+    ("double quotes", r'"+'),
+    ("single quotes", r"'+"),
+    ("back ticks", r"`+"),
     ("quotes", r"[\"'`]+"),
     ("signs of markup", r"[<>&]+"),
+    ("byte order marks", "\ufeff+"),
+    ("separators of lines", "[\u2028\u2029]+"),
     ("replacement characters", "\ufffd+"),
     ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
@@ -106,7 +120,48 @@ CHARACTER_SORTS: Final = (
 """The sorts of characters that decoders lose, narrow ones first."""
 BLANKS_AT_BOTH_ENDS: Final = "blanks at the ends"
 _BEYOND_ASCII: Final = "characters beyond ASCII"
-_IN_BEYOND_ASCII: Final = frozenset({"replacement characters", "characters beyond the basic plane"})
+_WIDER_SORTS: Final[Mapping[str, str]] = {
+    "tabs": "blanks",
+    "line feeds": "line ends",
+    "carriage returns": "line ends",
+    "line ends": "control characters below 0x20",
+    "control characters below 0x20": "control characters",
+    "control characters beyond ASCII": "control characters",
+    "double quotes": "quotes",
+    "single quotes": "quotes",
+    "back ticks": "quotes",
+    **dict.fromkeys(
+        (
+            "byte order marks",
+            "separators of lines",
+            "replacement characters",
+            "characters beyond the basic plane",
+        ),
+        _BEYOND_ASCII,
+    ),
+}
+"""The next wider sort of characters that has all of a sort's."""
+_OF_WHITE_SPACE: Final = frozenset(
+    {
+        "a blank at an end",
+        "a blank at the beginning",
+        "a blank at the end",
+        "white space at an end",
+        "white space at the beginning",
+        "white space at the end",
+        "several blanks together",
+    }
+)
+"""What texts have that lose blanks or line ends."""
+_LINE_ENDS: Final = frozenset({"line feeds", "carriage returns", "line ends"})
+_OF_CHARACTERS: Final = frozenset(
+    {
+        RelationKind.LOST_CHARACTERS,
+        RelationKind.ADDED_CHARACTERS,
+        RelationKind.REPLACED_CHARACTERS,
+    }
+)
+"""Relations whose name is a sort of characters."""
 _ELSEWHERE: Final = frozenset(
     {RelationKind.OTHER_IMAGE, RelationKind.OTHER_ROW, RelationKind.OTHER_COLUMN}
 )
@@ -164,6 +219,8 @@ _SPELLED_AS_TEXT: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM,
 """Types of values that are no texts, but are texts on the wire."""
 _CLOCK_FAMILIES: Final = frozenset({"date", "timestamp", "timestamp_ntz", "interval"})
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
+_WIDTHS: Final = (64, 63, 53, 32, 31, 24, 16, 15, 8, 7)
+"""Bits of the variables that decoders put integers into."""
 _FACTORS: Final = range(2, 10)
 """Powers of ten by which units differ: hundredths to nanoseconds. A power of one is chance."""
 _MOMENT: Final = re.compile(
@@ -235,13 +292,19 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
             if changed_characters and re.fullmatch(pattern, changed_characters):
                 return Relation(kind, name=sort)
     # Of a text that is nothing but such characters a sign for each comes.
-    are_signs = len(actual) == len(expected) and re.fullmatch(r"[?\ufffd]+", actual)
-    if are_signs and re.fullmatch(dict(CHARACTER_SORTS)[_BEYOND_ASCII], expected):
-        return Relation(RelationKind.REPLACED_CHARACTERS, name=_BEYOND_ASCII)
+    if len(actual) == len(expected) and re.fullmatch(r"[?\ufffd]+", actual):
+        for sort, pattern in CHARACTER_SORTS:
+            if re.fullmatch(pattern, expected) and _is_beyond_ascii(sort):
+                return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
     for sort, pattern in CHARACTER_SORTS:
         if _differs_only_at(expected, actual, pattern):
             return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
     return None
+
+
+def _is_beyond_ascii(sort: str) -> bool:
+    """Whether a sort of characters has none of ASCII."""
+    return _BEYOND_ASCII in (sort, _WIDER_SORTS.get(sort))
 
 
 def _find_end(expected: str, actual: str) -> str:
@@ -256,6 +319,8 @@ def _find_encoding(expected: bytes, actual: str) -> Relation | None:
     """The encoding of bytes that a text is; None if it is none, or one of no byte."""
     if expected and actual.lower() == expected.hex():
         return Relation(RelationKind.ENCODED, name="hexadecimal digits")
+    if actual.lower() == f"0x{expected.hex()}":
+        return Relation(RelationKind.ENCODED, name="hexadecimal digits after 0x")
     if expected and actual == base64.b64encode(expected).decode("ascii"):
         return Relation(RelationKind.ENCODED, name="base64")
     return None
@@ -299,12 +364,10 @@ def widen_relation(relation: Relation) -> Relation:
         return Relation(RelationKind.FRACTION)
     if relation.kind is RelationKind.BLANKS_AT_ENDS:
         return Relation(RelationKind.LOST_CHARACTERS, name="blanks")
-    lost_or_replaced = relation.kind in (
-        RelationKind.LOST_CHARACTERS,
-        RelationKind.REPLACED_CHARACTERS,
-    )
-    if lost_or_replaced and relation.name in _IN_BEYOND_ASCII:
-        return Relation(relation.kind, name=_BEYOND_ASCII)
+    if relation.kind in _OF_CHARACTERS and relation.name in _WIDER_SORTS:
+        return Relation(relation.kind, name=_WIDER_SORTS[relation.name])
+    if relation.kind is RelationKind.WRAP and relation.number:
+        return Relation(RelationKind.LOW_BITS, relation.number)
     return relation
 
 
@@ -326,6 +389,31 @@ def generalize_relation(relation: Relation) -> Relation:
         case RelationKind.FACTOR:
             return Relation(RelationKind.DECIMAL_POINT)
     return widen_relation(relation)
+
+
+def contents_of_lost_characters(relation: Relation) -> frozenset[str] | None:
+    """What a text may have that makes it lose characters, or have others in their place, in this
+    relation; None for another relation, which may have any reason. Characters of a narrower sort
+    are no reason: the relation would name that sort.
+    """
+    if relation.kind is RelationKind.BLANKS_AT_ENDS:
+        return _OF_WHITE_SPACE | {"blanks", *_LINE_ENDS}
+    if relation.kind not in (RelationKind.LOST_CHARACTERS, RelationKind.REPLACED_CHARACTERS):
+        return None
+    name = relation.name
+    wider_sorts = _wider_sorts(name)
+    if name in ("blanks", "tabs"):
+        return _OF_WHITE_SPACE | {name, *wider_sorts}
+    if name in _LINE_ENDS:
+        return _OF_WHITE_SPACE | {name, *wider_sorts, "a line feed after a carriage return"}
+    return frozenset({name, *wider_sorts})
+
+
+def _wider_sorts(name: str) -> Iterator[str]:
+    """The sorts of characters that have all of a sort's, narrow ones first."""
+    while name in _WIDER_SORTS:
+        name = _WIDER_SORTS[name]
+        yield name
 
 
 def _is_spelled_alike(cell: Cell, came: Any) -> bool:
@@ -383,6 +471,8 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
         return relate_texts(expected, actual)
     want_number, got_number = _as_number(expected), _as_number(actual)
     if want_number is not None and got_number is not None:
+        if cell.type.logical is Logical.YEAR and _has_two_digits(want_number, got_number):
+            return Relation(RelationKind.TWO_DIGITS)
         if want_number != got_number and (reversal := _find_reversal(cell, got_number)):
             return reversal
         return _relate_numbers(want_number, got_number)
@@ -425,6 +515,8 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
     if cell.type.logical in _CLOCKS:
         return _relate_clocks(_micros_of(expected), _micros_of(actual), cell.type.logical)
     if cell.type.logical in _NUMBERS:
+        if cell.type.logical is Logical.YEAR and _has_two_digits(expected, _as_number(actual)):
+            return Relation(RelationKind.TWO_DIGITS)
         if actual != expected and (reversal := _find_reversal(cell, _as_number(actual))):
             return reversal
         return _relate_numbers(_as_number(expected), _as_number(actual))
@@ -530,6 +622,11 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
         return Relation(RelationKind.WRAP, _WRAPS[int(difference)])
     if expected == -actual:
         return Relation(RelationKind.SIGN)
+    widths = _widths_between(expected, actual) if actual else frozenset()
+    if widths:
+        return Relation(RelationKind.LOW_BITS, max(widths))
+    if actual == Decimal(repr(float(expected))):
+        return Relation(RelationKind.DOUBLE)
     if expected.to_integral_value() != expected and actual in (int(expected), round(expected)):
         return Relation(RelationKind.FRACTION)
     if float(expected) == float(actual):
@@ -547,8 +644,41 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
     return None
 
 
+def widths_of_low_bits(cell: Cell, came: Any) -> frozenset[int]:
+    """The widths in bits of the variables, with or without a sign, that may have kept nothing but
+    the lowest bits of the owed integer.
+    """
+    if cell.state is not State.VALUE or cell.type.logical not in _NUMBERS:
+        return frozenset()
+    expected = _as_number(cell.text if isinstance(came, str) else cell.value)
+    actual = _as_number(came.value if isinstance(came, Typed) else came)
+    if expected is None or actual is None or expected == actual:
+        return frozenset()
+    return _widths_between(expected, actual)
+
+
+def _widths_between(expected: Decimal, actual: Decimal) -> frozenset[int]:
+    """The widths of which the second number is the lowest bits of the first; none if it is no
+    integer, or too large a one.
+    """
+    limit = 1 << max(_WIDTHS)
+    if not -limit < expected < limit or expected != expected.to_integral_value():
+        return frozenset()
+    number = int(expected)
+    return frozenset(
+        width
+        for width in _WIDTHS
+        if actual in (number % (1 << width), number % (1 << width) - (1 << width))
+    )
+
+
 def _significant_digits(number: Decimal) -> str:
     return "".join(map(str, number.as_tuple().digits)).strip("0")
+
+
+def _has_two_digits(year: Any, actual: Decimal | None) -> bool:
+    """Whether what came are the last two digits of a year that has more."""
+    return isinstance(year, int | Decimal) and year >= 100 and actual == year % 100
 
 
 def _find_reversal(cell: Cell, actual: Decimal | None) -> Relation | None:
@@ -622,6 +752,10 @@ def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
     """
     if expected == actual:
         return None
+    if expected and actual.isascii():
+        encoding = _find_encoding(expected, actual.decode("ascii"))
+        if encoding is not None:
+            return encoding
     if len(expected) > 1 and actual == expected[::-1]:
         return Relation(RelationKind.BYTES_REVERSED)
     if actual == expected.decode("latin-1").encode():
@@ -741,8 +875,12 @@ def _walk_left_out(complete: str, remainder: str) -> Iterator[str]:
 def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
     """How a wrong envelope column is related to the right one; None if it shows nothing.
 
-    Lists and mappings have the relation that all of their different members have.
+    NULL, or a value where none is owed, is a relation, too. Lists and mappings have the relation that all of their different members have.
     """
+    if expected in (None, (), [], {}) and actual:
+        return Relation(RelationKind.WHERE_NONE)
+    if actual is None and expected is not None:
+        return Relation(RelationKind.COMES_AS, name="NULL")
     if isinstance(expected, str) and isinstance(actual, str):
         return relate_texts(expected, actual)
     if isinstance(expected, int) and isinstance(actual, int):

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.judge import ColumnOfKind
 from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.traits import SORTS, Trait, Traits
+from conformance.judging.traits import SORTS, Trait, Traits, merge_family
 from conformance.judging.wording import describe_shift, words_of
 
 
@@ -36,7 +37,7 @@ class Statement:
     `others` is true if units without these traits do, too. A mistake that no trait explains has no
     alternatives, but maybe the `families` of types in which alone it occurs; with `by_company` it
     occurs only among certain other messages. Of messages that cannot be read the `faults` are told
-    instead of traits, of a law its `law` alone, of a decoder that fails before it reads a message
+    instead of traits, of a law its `law`, with the `places` where it is not kept, of a decoder that fails before it reads a message
     its `plan_error`.
     """
 
@@ -51,6 +52,7 @@ class Statement:
     more_faults: int = 0
     ops_that_came: tuple[str, ...] = ()
     law: str = ""
+    places: tuple[ColumnOfKind, ...] = ()
     plan_error: str = ""
 
     @property
@@ -115,7 +117,9 @@ def describe_statement(statement: Statement) -> str:
     if statement.plan_error:
         return f"the decoder fails before it reads a message: {statement.plan_error}"
     if deviation is None:
-        return f"not kept: {statement.law.rstrip('.')}"
+        places = ", ".join(f"{column} of {kind} rows" for kind, column in statement.places)
+        where = f" by the column {places}" if places else ""
+        return f"not kept{where}: {statement.law.rstrip('.')}"
     sentence = _DEVIATIONS[deviation.kind].format(
         units=_describe_units(statement),
         name=_describe_name(deviation, statement),
@@ -131,13 +135,34 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
 
     With `is_unit_told` it goes on after a noun that named the unit: `of DELETE`.
     """
-    described = tuple(trait for trait in traits if trait != ("row",)) or traits
+    described = _name_families_once(tuple(trait for trait in traits if trait != ("row",)) or traits)
     phrase = _describe_trait(described[0], unit, "" if is_unit_told else unit)
     for (sort, *_), trait in itertools.pairwise(described):
         noun = _describe_trait(trait, unit, "" if trait[0] in _SAID_AFTER_UNIT else unit)
         joint = " " if sort in _CONTINUED_SORTS else " and "
         phrase += f"{joint}{noun}"
     return phrase
+
+
+def _name_families_once(traits: Traits) -> Traits:
+    """The traits without a family of types that another of them names, too; the other then names
+    this very family, and not all that decoders read alike.
+    """
+    families = {merge_family(trait[1]): trait for trait in traits if trait[0] == "family"}
+    named: list[Trait] = []
+    named_twice: set[Trait] = set()
+    for trait in traits:
+        family = families.get(merge_family(trait[1])) if trait[0] in _SORTS_OF_FAMILIES else None
+        if family is None:
+            named.append(trait)
+        else:
+            named_twice.add(family)
+            named.append((trait[0], family[1], *trait[2:]))
+    return tuple(trait for trait in named if trait not in named_twice)
+
+
+_SORTS_OF_FAMILIES: Final = frozenset({"held", "kin", "negative", "day"})
+"""Sorts of traits whose first word is a family of types."""
 
 
 def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:

@@ -11,7 +11,7 @@ import datetime as dt
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -29,7 +29,7 @@ Traits: TypeAlias = tuple[Trait, ...]
 SORTS: Final = words_of("sorts")
 """How a trait is said, by its sort."""
 _RANKED: Final = (
-    *("any", "row", "later", "equal", "same", "rekeyed", "repeated"),
+    *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows"),
     *("table-sign", "table-capital", "database-sign", "database-capital"),
     *(
         "key-sign",
@@ -50,6 +50,7 @@ _RANKED: Final = (
         "changed-key",
         "key",
         "behind",
+        "new-column",
         "unchanged",
         "changed",
         "unsigned",
@@ -68,7 +69,7 @@ _RANKED: Final = (
         "sign",
         "long",
     ),
-    *("quoted", "class", "fault", "packed", "option", "options", "trait", "release"),
+    *("quoted", "class", "fault", "packed", "option", "options", "trait", "release", "sql"),
     *("plain", "level", "day"),
 )
 """Sorts of traits: of those that explain as much, the first is taken."""
@@ -129,8 +130,8 @@ _PLACES: Final = (2, 6, 10, 18)
 _LARGE: Final = (9, 18, 36)
 _SMALL: Final = (6, 36)
 """Powers of ten at which decoders lose numbers, or spell them otherwise."""
-SIZES: Final = frozenset(
-    f"of over {limit:,} {unit}"
+SIZES: Final[Mapping[str, int]] = {
+    f"of over {limit:,} {unit}": limit
     for limits, units in (
         (LENGTHS, ("characters", "bytes")),
         (_WIDTHS, ("bits",)),
@@ -139,8 +140,8 @@ SIZES: Final = frozenset(
     )
     for limit in limits
     for unit in units
-)
-"""The words of `held` traits on how large a value is."""
+}
+"""The words of `held` traits on how large a value is, and the limit in them."""
 _IN_JSON: Final = (
     *(
         ("true or false", r"\b(true|false)\b"),
@@ -165,9 +166,7 @@ _IN_TEXTS: Final = (
         ("white space at the beginning", r"\A\s"),
         ("white space at the end", r"\s\Z"),
         ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
-        ("control characters beyond ASCII", r"[\x80-\x9f]"),
-        ("a tab", r"\t"),
-        ("double quotes", r'"'),
+        ("a line feed after a carriage return", r"\r\n"),
         ("several blanks together", r"\S[ \t]{2,}\S"),
         ("capital letters", r"[A-Z]"),
         ("small letters", r"[a-z]"),
@@ -181,6 +180,17 @@ _IN_TEXTS: Final = (
         ("leading zeros", r"\A0\d+\Z"),
     ),
 )
+_IN_STATEMENTS: Final = (
+    *CHARACTER_SORTS,
+    ("a semicolon", r";"),
+    ("a comment", r"/\*|--"),
+    ("capital letters", r"[A-Z]"),
+    ("small letters", r"[a-z]"),
+    ("a blank at an end", r"\A | \Z"),
+    ("white space at an end", r"\A\s|\s\Z"),
+    ("several blanks together", r"\S[ \t]{2,}\S"),
+    ("over 100 characters", r"(?s).{101}"),
+)
 _IN_BYTES: Final = (
     ("a zero byte", r"\x00"),
     ("leading zero bytes", r"\A\x00"),
@@ -191,8 +201,13 @@ _IN_BYTES: Final = (
     ("quotes", r"[\"'`]"),
     ("backslashes", r"\\"),
 )
-MERGED_FAMILIES: Final = {"double": "float"}
+_MERGED_FAMILIES: Final = {"double": "float"}
 """Families that decoders read alike."""
+
+
+def merge_family(family: str) -> str:
+    """The family of types that decoders read as they do this one."""
+    return _MERGED_FAMILIES.get(family, family)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +222,10 @@ class RunTraits:
     options: Mapping[str, Trait]
     repeated: frozenset[tuple[str, int]]
     has_both_levels: bool
+    _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
     _of_values: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _of_company: dict[str, Mapping[tuple[int, int], frozenset[Trait]]] = field(default_factory=dict)
+    _new_columns: dict[str, Mapping[tuple[int, int], frozenset[str]]] = field(default_factory=dict)
 
     @classmethod
     def gather(cls, cases: Iterable[Case]) -> RunTraits:
@@ -255,6 +272,7 @@ class RunTraits:
             *_of_key(change),
             *_of_table(change),
             *_of_commit(change),
+            *_of_statement(change.sql if change.kind is not Kind.ROW else None),
             *self._of_other_changes(case, number, change),
         }
         traits.add(
@@ -306,15 +324,31 @@ class RunTraits:
             self._of_values[id(cell)] = frozenset(_of_value(cell))
         return self._of_values[id(cell)] | of_name(side, column, change)
 
+    def of_new_column(
+        self, case: Case, number: int, change: Change, side: str, column: str
+    ) -> frozenset[Trait]:
+        """Whether the case has an earlier after image of the same table without the column."""
+        if case.id not in self._new_columns:
+            self._new_columns[case.id] = _find_new_columns(case)
+        new_columns = self._new_columns[case.id].get((number, change.row), frozenset())
+        is_new = side == "after" and column in new_columns
+        return frozenset([("new-column",)] if is_new else [])
+
     def _of_level(self, case: Case) -> Iterator[Trait]:
         """The trait of the case's level, if the run has cases of both levels; else none."""
         if self.has_both_levels:
             yield "level", "two" if case.level == 2 else "one"
 
     def _of_repetition(self, case: Case, number: int) -> Iterator[Trait]:
-        """Whether an earlier message of the run has the same key and value."""
+        """Whether an earlier message of the run has the same key and value, and whether an earlier
+        one of the case owes the same rows.
+        """
         if (case.id, number) in self.repeated:
             yield ("repeated",)
+        if case.id not in self._same_rows:
+            self._same_rows[case.id] = _find_messages_with_same_rows(case)
+        if number in self._same_rows[case.id]:
+            yield ("same-rows",)
 
     def _of_other_changes(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
         """The traits that tell of earlier or later changes of the row's key in the same case."""
@@ -394,6 +428,42 @@ def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset
     return {place: frozenset(traits_of_place) for place, traits_of_place in traits.items()}
 
 
+def _find_messages_with_same_rows(case: Case) -> frozenset[int]:
+    """The messages, by number, whose rows an earlier message of the case owes, too."""
+    earlier: list[Sequence[object]] = []
+    same_rows = set[int]()
+    for number, written in enumerate(case.written):
+        rows = [
+            (change.kind, change.op, change.database, change.table, change.before, change.after)
+            for change in written.changes
+        ]
+        if rows and rows in earlier:
+            same_rows.add(number)
+        earlier.append(rows)
+    return frozenset(same_rows)
+
+
+def _find_new_columns(case: Case) -> Mapping[tuple[int, int], frozenset[str]]:
+    """The columns of each after image, by message and row, that some earlier after image of its
+    table lacks.
+    """
+    common_by_table: dict[tuple[str | None, str | None], frozenset[str]] = {}
+    new_columns: dict[tuple[int, int], frozenset[str]] = {}
+    for number, written in enumerate(case.written):
+        for change in written.changes:
+            columns = frozenset(
+                column
+                for side, column, cell in cells(change, case.level)
+                if side == "after" and (case.level == 2 or cell.state is not State.ABSENT)
+            )
+            if change.kind is Kind.ROW and columns:
+                table = change.database, change.table
+                common = common_by_table.get(table, columns)
+                new_columns[number, change.row] = columns - common
+                common_by_table[table] = common & columns
+    return new_columns
+
+
 def _key_values(change: Change) -> set[tuple[object, ...]]:
     """The table and the key values of a row, before and after an UPDATE of the key; nothing for a
     row without a key.
@@ -451,6 +521,14 @@ def _of_commit(change: Change) -> Iterator[Trait]:
     """The trait of a row whose commit time has a fraction of a second."""
     if (change.commit_time_us or 0) % _SECOND:
         yield ("commit-fraction",)
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_statement(sql: str | None) -> frozenset[Trait]:
+    """A trait for each sort of text that a statement of SQL has."""
+    return frozenset(
+        ("sql", words) for words, pattern in _IN_STATEMENTS if re.search(pattern, sql or "")
+    )
 
 
 def _of_table(change: Change) -> Iterator[Trait]:
@@ -539,8 +617,7 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
             yield "held", family.value, "with an object or array within another"
         value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
     yield from (
-        ("held", MERGED_FAMILIES.get(family.value, family.value), words)
-        for words in _describe_content(value, family)
+        ("held", merge_family(family.value), words) for words in _describe_content(value, family)
     )
     if family in _INSTANTS and isinstance(value, int):
         yield "day", family.value, instant(value).partition("T")[0]
@@ -597,6 +674,8 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             _WINTER: family in _INSTANTS and not 4 <= _month_of(micros) <= 10,
         }
         return tuple(words for words, is_so in those.items() if is_so)
+    if isinstance(value, int) and family is Logical.YEAR:
+        return ("other than 0" if value else "that is 0",)
     if isinstance(value, int):
         small = {"that is 0": value == 0, "that is over 1": value > 1}
         words = (words for words, is_so in small.items() if is_so)

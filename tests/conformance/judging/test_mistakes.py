@@ -288,6 +288,49 @@ MISTAKES = [
     (1, ("images-swapped", "time-to-the-minute"), ["image's", "of the time types is wrong"]),
     (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
+    # What a text loses is told by the narrowest sort of characters, and by no other content.
+    (
+        1,
+        ("text-newlines-as-escapes",),
+        ["with line feeds is wrong: equal but for what stands for line feeds"],
+    ),
+    (
+        2,
+        ("text-crlf-as-newline",),
+        ["with a line feed after a carriage return is wrong: equal but for lost carriage returns"],
+    ),
+    (
+        2,
+        ("text-controls-dropped",),
+        [
+            "control characters below 0x20 is wrong: equal but for lost control characters below 0x20"
+        ],
+    ),
+    # An integer in too small a variable; -1 and 0 are the lowest bits of any width.
+    (2, ("set-31-bits",), ["set types of over 31 bits is wrong: its lowest 31 bits"]),
+    (
+        2,
+        ("integer-wrapped-to-32-bits",),
+        ["int types of over 31 bits is wrong: its lowest 32 bits"],
+    ),
+    (2, ("year-two-digits",), ["year types other than 0 is wrong: its last two digits"]),
+    # A value for NULL that is the other image's.
+    (
+        1,
+        ("null-before-as-after",),
+        ["image of UPDATE comes out as a value: the actual value is the after image's"],
+    ),
+    # What a statement holds, and a column of the envelope that is NULL or should be.
+    (1, ("statement-split",), ["every DDL message whose statement has a semicolon comes out more"]),
+    (
+        1,
+        ("sql-without-back-ticks",),
+        ["whose statement has back ticks: equal but for lost back ticks"],
+    ),
+    (1, ("types-null",), ["the column types is wrong for every row of any op: it comes as NULL"]),
+    (1, ("sql-of-rows",), ["every row of any op: it has a value where none is owed"]),
+    # The law on the columns of a row names the columns.
+    (1, ("corrupt-with-image",), ["not kept by the column after of CORRUPT rows: A CORRUPT row"]),
 ]
 
 
@@ -391,6 +434,46 @@ def test_laws_of_calls_are_told_before_what_follows_from_them():
     assert not [each.sentence for each in rest if each.sentence.endswith("is lost")]
 
 
+def test_a_column_that_an_earlier_row_did_not_have_is_told_as_new():
+    """A decoder that reads a row by the columns of the row before, as if the schema stayed."""
+    columns = {}
+
+    def columns_of_row_before(rows, seen):
+        of_case = columns.setdefault(seen.case.id, {})
+        cut = []
+        for row in rows:
+            before = of_case.get(row.fields.get("table"), row.after)
+            of_case[row.fields.get("table")] = row.after or before
+            after = row.after and {name: row.after[name] for name in row.after if name in before}
+            cut.append(replace(row, after=after))
+        return cut
+
+    first, *_ = found(1, columns_of_row_before)
+    assert first == (
+        "every column that an earlier after image of its table did not have is not there"
+    )
+
+
+def test_messages_whose_rows_an_earlier_one_has_are_told_as_such():
+    """What dropDuplicates on the rows of a topic loses."""
+    earlier = {}
+
+    def without_duplicates(rows, seen):
+        known = earlier.setdefault(seen.case.id, [])
+        images = [
+            (row.kind, row.op, row.fields.get("table"), row.before, row.after) for row in rows
+        ]
+        if images and images in known:
+            return []
+        known.append(images)
+        return rows
+
+    sentences = found(1, without_duplicates)
+    assert "every row of a message whose rows an earlier one has, too is lost" in sentences, (
+        sentences
+    )
+
+
 def packed_refused(rows, seen):
     """No value that is compressed can be read."""
     try:
@@ -488,7 +571,8 @@ def test_options_that_no_profile_has_apart_are_told_together():
     options = "position, primary-keys, xoffset, ids, ddl, which no profile has apart"
     assert (
         mistake.sentence
-        == f"the column position is wrong for nearly every row under the options {options}"
+        == f"the column position is wrong for nearly every row under the options {options}: "
+        "it comes as NULL"
     )
 
 

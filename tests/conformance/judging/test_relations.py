@@ -93,6 +93,16 @@ def test_the_relation_of_texts(kind, text, actual, hint):
         ("decimal-10-2", Decimal("1.50"), Typed("decimal", 1), "equal but for the fraction"),
         ("unsigned-bigint", 1 << 63, Typed("int", -(1 << 63)), "differs by 2^64"),
         ("varchar", "a ", Typed("string", "a"), "equal but for blanks at the end"),
+        ("year", 1901, Typed("int", 1), "its last two digits"),
+        ("year", 1999, Typed("int", 9), ""),
+        ("blob", b"\xd7m\xf8", Typed("binary", b"1234"), "its bytes come as base64"),
+        ("blob", b"\xd7", Typed("binary", b"d7"), "its bytes come as hexadecimal digits"),
+        (
+            "blob",
+            b"\xd7",
+            Typed("binary", b"0xd7"),
+            "its bytes come as hexadecimal digits after 0x",
+        ),
     ],
 )
 def test_the_relation_of_typed_values(kind, value, actual, hint):

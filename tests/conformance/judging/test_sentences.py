@@ -4,6 +4,7 @@ import pytest
 from text_tables import rows
 
 from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.judge import ColumnOfKind
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.sentences import (
     Quantity,
@@ -52,6 +53,9 @@ RELATIONS = {
     RelationKind.OTHER_ROW: Relation(RelationKind.OTHER_ROW, 2),
     RelationKind.OTHER_COLUMN: Relation(RelationKind.OTHER_COLUMN, name="id"),
     RelationKind.COMES_AS: Relation(RelationKind.COMES_AS, name="string"),
+    RelationKind.WHERE_NONE: Relation(RelationKind.WHERE_NONE),
+    RelationKind.LOW_BITS: Relation(RelationKind.LOW_BITS, 31),
+    RelationKind.TWO_DIGITS: Relation(RelationKind.TWO_DIGITS),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
@@ -157,3 +161,23 @@ def test_a_cell_s_trait_is_told_of_a_row_as_its_cell_s():
 
 def test_a_law_is_told_by_its_statement():
     assert describe_statement(Statement(None, law="Decoding ends.")) == "not kept: Decoding ends"
+
+
+def test_a_law_on_columns_is_told_with_the_columns_that_break_it():
+    places = (ColumnOfKind("CORRUPT", "after"), ColumnOfKind("CORRUPT", "before"))
+    law = Statement(None, law="Only ROW rows have images.", places=places)
+    assert describe_statement(law) == (
+        "not kept by the column after of CORRUPT rows, before of CORRUPT rows: "
+        "Only ROW rows have images"
+    )
+
+
+def test_a_family_of_types_is_named_once():
+    """What a value holds is a trait of all families that decoders read alike, here FLOAT's."""
+    wrong = Statement(
+        Deviation(DeviationKind.VALUE_WRONG),
+        Quantity.EVERY,
+        "value",
+        ((("family", "double"), ("held", "float", "of over 18 places")),),
+    )
+    assert describe_statement(wrong) == "every value of the double types of over 18 places is wrong"
