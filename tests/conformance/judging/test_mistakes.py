@@ -442,7 +442,7 @@ def test_a_column_that_an_earlier_row_did_not_have_is_told_as_new():
         of_case = columns.setdefault(seen.case.id, {})
         cut = []
         for row in rows:
-            before = of_case.get(row.fields.get("table"), row.after)
+            before = of_case.get(row.fields.get("table")) or row.after or {}
             of_case[row.fields.get("table")] = row.after or before
             after = row.after and {name: row.after[name] for name in row.after if name in before}
             cut.append(replace(row, after=after))
