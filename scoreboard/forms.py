@@ -39,7 +39,9 @@ _FIELDS: Final = dict.fromkeys((field.name for field in fields(Form)), str)
 
 @cache
 def forms() -> Mapping[str, Form]:
-    """The forms by the names of the readers. Raises UsageError for a file that does not fit."""
+    """For each reader that stands for a form of recipe: its form and the right one, as forms.toml
+    has them. Raises UsageError for a file that does not fit.
+    """
     table = TableFile(FORMS.name, FORMS.read_text("utf-8"), {"form": dict})
     forms_by_reader = {}
     for place, name, entry in table.entries("form"):

@@ -160,8 +160,8 @@ def adapter_digest(reader: Reader) -> str:
 
 
 def stale() -> dict[str, list[str]]:
-    """Readers and formats whose results are of other cases, rules or adapters than these, or are
-    missing.
+    """The readers, and for each the formats, whose results are missing or were judged on other
+    cases, rules or adapters than today's.
     """
     by_reader = {}
     for reader in READERS:

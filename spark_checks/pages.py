@@ -44,7 +44,7 @@ def pages(docs: Path, changed: Iterable[str] = FORMATS) -> dict[str, str]:
 
 
 def main(directory: str, *changed: str) -> None:
-    """Writes pages below the directory: of some formats, or every one."""
+    """Writes the generated pages below the directory: those of some formats, or all."""
     docs = Path(directory)
     for name, page in pages(docs, changed or FORMATS).items():
         path = docs / name

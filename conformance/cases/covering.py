@@ -42,8 +42,9 @@ class FieldClass(NamedTuple):
 
 
 def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
-    """Cases that cover what all of them cover, in the order of `cases`: of each scenario those of a
-    few profiles, by turns of the seed, and every first case of a trait that these do not have.
+    """A selection of cases that together has every trait that any of them has. Of each scenario it
+    has the cases of a few profiles, chosen by the seed, and beside these the first case of each
+    trait that is missing then. Returned in the order of `cases`.
     """
     groups: dict[tuple[object, ...], list[Case]] = defaultdict(list)
     for case in cases:

@@ -413,8 +413,8 @@ def _on_executors(
     executors: int,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes messages from Spark's tasks, of which each makes a range of them itself; returns
-    the summary and the exit code.
+    """Publishes the messages from tasks of Spark, each of which makes a range of them itself;
+    returns the summary and the exit code.
     """
     from conformance.engines.child import ChildEngine
     from conformance.engines.engine import ChildDied, DecodeRaised

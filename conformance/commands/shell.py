@@ -521,9 +521,10 @@ def check_formats(
     *,
     watched: bool = False,
 ) -> tuple[str, ...]:
-    """The formats named, or all of them. Raises UnknownName for a format, a glob of profiles or a
-    decoder's function, UsageError if its file does not exist or is no Python, unless it is
-    `watched`: before Spark and Kafka start.
+    """Checks the formats, profiles and decoder that a command was given, before Spark and Kafka
+    start, and returns the formats (all of them if none is named). Raises UnknownName for an unknown
+    format, profile or decoder's function, UsageError if the decoder's file does not exist or is no
+    Python; the content of a `watched` file is not checked.
     """
     for name in names:
         if name not in FORMATS:

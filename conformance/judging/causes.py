@@ -307,8 +307,8 @@ def find_refused_rows(finding: Finding, case: Case) -> list[Change]:
 
 
 def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[Suspect]:
-    """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release
-    and options.
+    """What a refused row may have been refused for, as suspects: its cells, its op, its shape (such
+    as many columns), and the tags, release and options of the case.
     """
     release, *options = case.profile.split("+")
     suspects: set[Suspect] = {("release", release), ("row", _op(change))}
@@ -363,8 +363,8 @@ def cell_suspects(cell: Cell) -> tuple[Suspect, ...]:
 
 @cache
 def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
-    """The suspects of a cell, narrow before wide, by the key of its type, its state and its value
-    class: that it is NULL or absent; of a value its class, then any value of the type.
+    """What may be wrong with a cell, as suspects, the narrower before the wider: that it is NULL or
+    absent, or, for a value, its value class and then its type. `key` is that of the type.
     """
     name = key.replace(" ", "-")
     if state in (State.NULL, State.ABSENT):

@@ -37,9 +37,9 @@ _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 def smallest_failures(
     result: FormatResult, record: EntryTracker, limit: int = SHOWN
 ) -> list[Failure]:
-    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any,
-    and then of those that no other cause of the run may explain. Of a rule, `limit` causes are
-    failures of their own.
+    """A failure for each broken rule and cause, with the smallest failing case as its example: one
+    that is not on record, if there is any, and preferably one that no other cause of the run may
+    explain. At most `limit` causes of a rule are failures of their own; the others become one.
     """
     by_id = {r.rule.id: r.rule for r in result.rules}
     named_causes: set[str] = set()

@@ -296,7 +296,9 @@ def _family_that_came(finding: Finding) -> str:
 
 
 def _without_lengths(relation: Relation | None) -> Relation | None:
-    """The relation, where a cut after any number of characters is one."""
+    """The relation without the length of a cut, so that cuts after different numbers of characters
+    are the same; other relations stay.
+    """
     if relation is not None and relation.kind is RelationKind.CUT:
         return widen_relation(relation)
     return relation
@@ -305,8 +307,9 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 def without_chance(
     failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
 ) -> list[tuple[Deviation, Failing]]:
-    """The deviations, where few families of types have a value of another image or row by chance;
-    and where several families come as texts, all texts of other types do.
+    """The failing units with their deviations, corrected where a relation is mere chance: few wrong
+    values equal a value of another image or row. Where values of several families come as texts,
+    all that come as texts get that deviation.
     """
     families: dict[Deviation, Counter[str]] = defaultdict(Counter)
     for deviation, failing in failings:
@@ -547,11 +550,10 @@ def _came_as_in_other_image(failing: Failing) -> bool:
 
 
 def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
-    """The deviations, where wrong values of one family of types (or of one envelope column) are
-    one: with the relation that nearly all have, or with none. What a relation explains alone
-    (characters that are lost, the other image's value) stays apart, unless few of them have it: of
-    values of the other image that are of several families it is no chance. So does a class of
-    values that are all wrong otherwise.
+    """The failing units by deviation, with the deviations of one family of types (or of one
+    envelope column) made one: with the relation that nearly all of them have, or else with none.
+    Relations that are mistakes of their own (such as lost characters) and value classes that are
+    wrong in another way stay apart.
     """
     families: dict[str, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
@@ -605,8 +607,8 @@ def _widths_of(deviation: Deviation, failing: Failing) -> frozenset[int]:
 
 
 def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviation, list[Failing]]:
-    """The deviations of one family's values; with more general relations (a cut anywhere, any
-    shift) if nearly all have such a one in common and none as it is.
+    """The deviations of one family's values, with more general relations (a cut at any length, any
+    shift) if nearly all values have one of these in common, and no relation as it stands.
     """
     total = sum(map(len, of_family.values()))
     if max(map(len, of_family.values())) >= NEARLY * total:
@@ -620,8 +622,8 @@ def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviati
 
 
 def _generalize_deviation(deviation: Deviation) -> Deviation:
-    """The deviation with a more general relation of the wrong value to the right one: a cut at any
-    place instead of one after 255 characters. Without a relation, as it is.
+    """The deviation with a more general relation of the wrong value to the right one, such as a cut
+    at any place for one after 255 characters; one without a relation stays.
     """
     if deviation.relation is None:
         return deviation

@@ -336,11 +336,10 @@ class RunIndex:
         may_explain: Callable[[Trait], bool] = lambda _trait: True,
         favoured: Container[Trait] = (),
     ) -> GuiltyTraits:
-        """The few traits of the most of these failing units that nearly no other unit has.
-
-        `traits_of_failures` are the traits of all units that fail so, or show nothing of a trait's
-        innocence. Only traits that `may_explain` the deviation are tried; of those that explain as
-        much, the `favoured` are taken first.
+        """The few traits that explain most of these failing units: nearly all units that have them
+        fail. `traits_of_failures` are the traits of all units that fail so, or that cannot clear a
+        trait. Only traits that `may_explain` the deviation are tried; of those that explain as
+        much, the `favoured` come first.
         """
         every = self._count(name)
         failing = count_traits(filter(may_explain, unit.traits) for unit in failing_units)
@@ -355,8 +354,8 @@ class RunIndex:
             return failing.number(traits) if traits else 0
 
         def is_needed(traits: Traits) -> bool:
-            """Whether every trait of several shuts out units that pass: without it, the others
-            would not explain the failures.
+            """Whether no trait of the set can be left out: without any one of them, too many units
+            with the others would pass.
             """
             if len(traits) == 1:
                 return True
@@ -529,8 +528,8 @@ def spell_exactly(cell: Cell) -> ExactValue:
 
 
 def _family_of_null(name: PopulationName, cell: Cell) -> frozenset[Trait]:
-    """The family of a NULL's type, where NULLs alone are looked at: elsewhere it has no value that
-    could be of one.
+    """The trait of a NULL's family of types, in the population of NULLs; none elsewhere, where
+    families are those of values.
     """
     is_null = name == "nulls" and cell.state in (State.NULL, State.ABSENT)
     return frozenset([("family", cell.type.logical.value)]) if is_null else frozenset()

@@ -354,9 +354,8 @@ class Judge:
     def may_refuse(
         self, case: Case, changes: Iterable[Change], output_rows: Sequence[OutputRow]
     ) -> bool:
-        """Whether the rows are a refusal of a message, of another table or of none, that its own
-        decoder may refuse: the writer leaves it open, or the rule that owns the refusal there,
-        where it is judged, does not bind.
+        """Whether the rows only refuse a message of another table, and a decoder of that table may
+        refuse it too: the writer leaves it open, or the rule there is no MUST.
         """
 
         def is_open(change: Change) -> bool:
@@ -389,8 +388,8 @@ class Judge:
         )
 
     def with_findings(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
-        """The result with these findings in place of its own; one of a case that was not decoded as
-        it is.
+        """The result of a case with these findings in place of its own, and the verdict that they
+        give. The result of a case that was not decoded stays as it is.
         """
         if findings == result.findings or result.verdict in UNDECODED:
             return result

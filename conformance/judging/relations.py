@@ -796,7 +796,9 @@ def _micros_of(value: Any) -> int | None:
 
 
 def _wire_micros(cell: Cell, wire_text: str) -> int | None:
-    """Microseconds of a wire text: of a number in the unit in which this column's text is."""
+    """The microseconds for which a text on the wire stands: a date or time, or a number in the unit
+    that this column has on the wire; None if that cannot be told.
+    """
     if not re.fullmatch(r"-?\d{1,30}", wire_text):
         return _parse_moment(wire_text)
     expected_micros = _micros_of(cell.value)

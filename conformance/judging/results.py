@@ -252,8 +252,8 @@ class RunResult:
 
 
 def circumstances(java: str) -> dict[str, str]:
-    """When and where a run began, and the versions: of Java, if there is one, and of what is
-    installed.
+    """When and where a run began, and the versions of Java, if there is one, and of the installed
+    packages; for the report's header.
     """
     began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return {

@@ -87,8 +87,8 @@ class Selection:
     def _ids_to_suggest(
         self, fmt: Format[Any], selected_profiles: Sequence[Profile]
     ) -> Iterator[str]:
-        """The ids of cases among which a pattern that matches nothing has its nearest: of the
-        profiles that a pattern names, or of the last one if none is named.
+        """The case ids among which the nearest match of a pattern that matches nothing is looked
+        for: those of the profile that the pattern names, or else of the last selected one.
         """
         named_profiles: list[Profile] = []
         for profile in selected_profiles:

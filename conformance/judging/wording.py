@@ -78,7 +78,7 @@ def describe_difference(expected: int, actual: int) -> str:
 
 
 def describe_shift(micros: int) -> str:
-    """A shift of so many microseconds, such as `5 h 30 min earlier`; positive ones are later."""
+    """A time difference in words, such as `5 h 30 min earlier`; a positive one is later."""
     remaining, parts = abs(micros), []
     for unit, size in _UNITS:
         count, remaining = divmod(remaining, size)

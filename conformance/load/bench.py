@@ -292,9 +292,9 @@ def read_results(path: Path) -> list[dict[str, Any]]:
 def compare_results(
     old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float
 ) -> list[dict[str, Any]]:
-    """Compares results by format, level and decoder, as JSON-able objects: those that have a saved
-    one, of which a ratio below `fail_below` times the saved one is too low; those that were not
-    saved; those that were saved for a measured format and are missing now.
+    """Compares the results of a run of `bench` with saved ones, by format, level and decoder, as
+    JSON objects: the change of each ratio, and whether it fell below `fail_below` times the saved
+    one; results that were not saved before; and saved ones that are missing now.
     """
     old_by_key = {_key_of_result(result): result for result in old}
     new_by_key = {_key_of_result(result): result for result in new}

@@ -72,8 +72,8 @@ def _judge_in_child(
     session: SessionOptions,
     note: Callable[[str], None],
 ) -> Generator[PipelineResult]:
-    """Judges a pipeline that is in a file, in a child process with a Spark session of the harness's
-    own.
+    """Judges a pipeline that is in a file, in a child process with a Spark session that the harness
+    starts.
     """
     conf, catalogue = session_conf(QUICK, session.conf, session.sink, session.catalogue)
     packages = required_packages((settings.format,), kafka=broker_options.kafka)

@@ -51,7 +51,9 @@ def render(outcomes: Sequence[Comparison]) -> RenderableType:
 
 
 def markdown(outcomes: Iterable[Comparison]) -> str:
-    """A Markdown table, and below it the first differences of each profile."""
+    """The results of the differential check as a Markdown table, and below it the first differences
+    of each profile.
+    """
     all_outcomes = list(outcomes)
     difference_lines: list[str] = []
     for outcome in all_outcomes:

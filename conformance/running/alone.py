@@ -241,9 +241,9 @@ class _Trial:
     def try_in_turns(
         self, failures: Sequence[Failure], decode_alone: Callable[[Case], Alone], sampled: int = 0
     ) -> dict[int, bool]:
-        """By identity of a failure whether its case fails alone; those for which no time is left
-        are missing. With `sampled` no more are asked if all of so many fail. Those that were seen
-        to fail alone are asked again only if another passes.
+        """Decodes the cases of failures alone, several times in turn, and returns for each failure
+        (by its `id()`) whether it always fails; those for which no time is left are missing. If all
+        of the first `sampled` ones fail, the others are not tried.
         """
         alone = {
             id(failure): True

@@ -476,8 +476,9 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 
 
 def owning_rule(fmt: str, profile: str, tally: Tally) -> Rule:
-    """The rule that a bad outcome breaks: of an unreadable message that was accepted the rule on
-    its fault, else the rule that each message gives rows, or that none raises. Raises UnknownName.
+    """The rule that a bad outcome of fuzzing breaks: for an unreadable message that was accepted
+    the rule on its fault, else the rule that each message gives rows, or the one that none makes
+    the decoder raise. Raises UnknownName.
     """
     if tally.outcome != "accepted":
         has_wrong_rows = tally.outcome in ("lost", "foreign", "misnumbered")

@@ -54,9 +54,10 @@ Parts: TypeAlias = Sequence[Sequence[Place]]
 
 
 def choose_calls(calls: Sequence[Call], seed: int) -> list[Call]:
-    """The judged calls whose messages are sampled: one deployment at level one, preferably
-    uncompressed, then with a time zone other than UTC; one table by the seed at level two, of those
-    with the most cases: a sample of fewer shows little.
+    """The judged calls from whose messages the laws are sampled: at level one the call of one
+    deployment, preferably without compression and with a time zone other than UTC; at level two the
+    call of one table, drawn by the seed from those with the most cases, since few cases show
+    little.
     """
     flat = [call for call in calls if call.level == 1]
     tables = [call for call in calls if call.level == 2]

@@ -356,9 +356,9 @@ class _Differences:
     def _row_differences(
         self, reference: OutputRow, decoder: OutputRow, table: str
     ) -> Iterator[tuple[str, Any, Any]]:
-        """The parts in which the decoder's row differs from the reference decoder's: op, columns of
-        the envelope (at level one, where `table` is ""), images; each with both values. A READ as
-        INSERT is no difference if the decoder claims that convention.
+        """The parts in which a decoder's row differs from the reference decoder's row, each with
+        both values: op, images, and at level one (where `table` is "") the envelope columns. A READ
+        as INSERT is no difference if the decoder claims that convention.
         """
         inserted = READ_AS_INSERT in self.claims.conventions and (reference.op, decoder.op) == (
             "READ",

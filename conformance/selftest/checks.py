@@ -465,9 +465,9 @@ def check_keepers(group: Group) -> Iterator[Check]:
 
 
 def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
-    """Checks the same in Spark, for the format's wrong keepers of IN_SPARK and the reference. One
-    query keeps the tables of all of them; it is stopped after a batch and resumed from its
-    checkpoint.
+    """Checks in Spark that the reference keeper of tables breaks no stream rule, and that each
+    wrong keeper of IN_SPARK is convicted. One query keeps the tables of all of them; it is stopped
+    after a batch and resumed from its checkpoint.
     """
     name = group.fmt.name
     home = engine.directory / f"keepers-{name}"

@@ -202,7 +202,9 @@ def judge_cases(
 
 
 def _largest_call(prepared: Prepared, level: int) -> Call:
-    """The call of a level with the most columns, of several the one with the most cases."""
+    """The decode call of a level whose table has the most columns; of several such calls the one
+    with the most cases.
+    """
     calls = [call for call in prepared.calls if call.level == level]
     return max(
         calls, key=lambda call: (len(call.table.columns) if call.table else 0, len(call.cases))

@@ -136,8 +136,8 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
     """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
-        """The function from an event's number to a struct of its key, its value and its kind;
-        `parsed` has keys and values by turns.
+        """The function that makes, from an event's number, a struct of its key, its value and its
+        kind. `parsed` is the array of the record's keys and values, which alternate.
         """
 
         def extract_event(i: Column) -> Column:

@@ -228,8 +228,8 @@ def _split(c: ColumnOf) -> str:
 
 
 def _cell_sql(c: ColumnOf, image: str) -> str:
-    """SQL of a cell's text in an image; of a TIMESTAMP, which may be an object with its zone, the
-    text is the value within.
+    """SQL of a cell's text in an image. A TIMESTAMP may be an object with its zone: then it is the
+    text of the value in that object.
     """
     cell = f"{image}.{name(c.name)}"
     return (

@@ -120,7 +120,9 @@ class ChangeFeed(DataSource):
         return "cdc"
 
     def schema(self) -> str:
-        """The columns of Spark's Kafka source; with `expected` one more."""
+        """The columns of the source `cdc` for Spark: those of its Kafka source, and one with the
+        expected changes if the option `expected` asks for it.
+        """
         return DDL + (
             ", expected array<string>"
             if Options.parse_options(self.options).expected.lower() == "true"

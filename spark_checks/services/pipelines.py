@@ -57,8 +57,9 @@ class Pipeline:
     def begin(
         self, spark: SparkSession, records: DataFrame, target: str, offered: Mapping[str, Any]
     ) -> StreamingQuery | None:
-        """Starts the query; of what is `offered` `start` gets what it takes by name. Raises
-        DecoderError if it returns no query.
+        """Calls the user's `start`, with those of the `offered` arguments that it takes by name,
+        and returns the query that it started; None for a batch job. Raises DecoderError if it
+        returns anything else.
         """
         parameters = inspect.signature(self.start).parameters
         arguments = {name: value for name, value in offered.items() if name in parameters}

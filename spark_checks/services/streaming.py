@@ -39,9 +39,9 @@ KEEPERS_AT_ONCE: Final = 3
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
-    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with
-    the options `kafka`), of which `per_trigger` bounds a micro-batch; or of a feed that is `kept`
-    in a file, by the source `cdc`.
+    """A streaming DataFrame of the records to read: of one or several Kafka topics (`topic`, with
+    commas between them, and the options `kafka`), at most `per_trigger` in a micro-batch; or of the
+    source `cdc`, whose recipe is in the file `kept`.
     """
     if "kept" in source:
         spark.dataSource.register(ChangeFeed)

@@ -42,7 +42,9 @@ def base64_bytes(t: str) -> str:
 
 
 def in_digits(type: SourceType) -> bool:
-    """Whether cells of the type may be numbers in base64, to go through `DIGITS`."""
+    """Whether cells of the type may be numbers in base64, which the SQL `DIGITS` turns into plain
+    digits first.
+    """
     return type.logical is Logical.DECIMAL or (
         type.logical is Logical.INT and type.spark.startswith("decimal")
     )
