@@ -147,7 +147,9 @@ class Flat:
             yield from self._row_records(event)
 
     def _row_records(self, event: RowChange) -> Iterator[_Record]:
-        """The records of an INSERT, UPDATE or DELETE, one for each row."""
+        """The records of a row change, one for each row, each with the change that a decoder owes
+        for it.
+        """
         for row_number, images in enumerate(event.rows):
             before = self.image(event.table, images.before)
             after = self.image(event.table, images.after)

@@ -211,7 +211,7 @@ def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
 
 
 def numeric_text(value: Decimal) -> str:
-    """A decimal as PostgreSQL prints it: plain digits, with zeros at the end."""
+    """A decimal as PostgreSQL prints it: plain digits; zeros at the end stay."""
     return f"{value:f}"
 
 

@@ -291,7 +291,7 @@ def _uuid_at(type: SourceType, number: int) -> str:
 
 def _inet_at(type: SourceType, number: int) -> str:
     """The network address that a drawn number stands for: IPv4, or IPv6 of the prefix for
-    documentation; one in four is a network.
+    documentation. Of large numbers every second one stands for a network, with a prefix length.
     """
     remainder, way = divmod(number, 4)
     if way < 2:

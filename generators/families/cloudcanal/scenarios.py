@@ -42,8 +42,8 @@ _THREE: Final[Row] = {"id": 3, "a": None, "b": "m"}
 
 
 def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of cloudcanal-json alone that the profile can write; level-one tables are in
-    `database`.
+    """Every named case for cloudcanal-json that the profile can write: those of
+    cloudcanal-canal-json, and some more. Level-one tables are in `database`.
     """
     yield from canal_scenarios(profile, database)
     yield from _transactions(Cases(database, _ABC))
@@ -51,8 +51,8 @@ def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenar
 
 
 def canal_scenarios(_profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of cloudcanal-canal-json alone that the profile can write; level-one tables
-    are in `database`.
+    """Every named case for cloudcanal-canal-json that the profile can write; level-one tables are
+    in `database`.
     """
     cases = Cases(database, _ABC)
     yield from _ddl(cases)
