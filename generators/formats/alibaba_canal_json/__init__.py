@@ -243,9 +243,9 @@ def _lossy(change: Change) -> bool:
 
 
 def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
-    """Each event with its number in the history and the id of its batch, which begins with 1 when
-    Canal starts. What was committed while Canal was down, or while its consumer paused, is in one
-    batch (canal#batch-id, canal#batch-size).
+    """Each event with its number in the history and the id of its batch. Ids begin with `first`,
+    and with 1 again after a restart of Canal. What was committed while Canal was down, or while its
+    consumer paused, is in one batch (canal#batch-id, canal#batch-size).
     """
     pauses = random.Random(f"{history.seed}/pauses")
     start, until, events_behind, size, batch = 0, -1, 0, 0, first - 1
