@@ -222,7 +222,7 @@ class Database(ABC):
             time.sleep(0.2)
 
 
-def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
+def _run_command(command: Sequence[str], what: str, folder: Path | None = None) -> str:
     """Runs a command and returns its output. Raises HarnessError if it cannot be run or fails."""
     try:
         ran = subprocess.run(
@@ -246,7 +246,9 @@ def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
 
 def _release(server: Sequence[str], option: str = "--version") -> str:
     """The release of a database server, from the output of its option that prints it."""
-    hit = re.search(r"(?:Ver|PostgreSQL\)) (\d[\d.]*)", _ran([*server, *option.split()], server[0]))
+    hit = re.search(
+        r"(?:Ver|PostgreSQL\)) (\d[\d.]*)", _run_command([*server, *option.split()], server[0])
+    )
     return hit[1] if hit else "?"
 
 
@@ -330,7 +332,9 @@ class MariaDb(_MySqlLike):
         (folder / "server.cnf").chmod(0o644)
         self.note("preparing a MariaDB")
         normal = ("--auth-root-authentication-method=normal", f"--datadir={folder}/data")
-        _ran([*install, *normal, *((f"--user={user}",) if user else ())], install[0], folder)
+        _run_command(
+            [*install, *normal, *((f"--user={user}",) if user else ())], install[0], folder
+        )
         self._serve([*server, file])
         self._fill("")
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
@@ -471,7 +475,7 @@ class MySqlContainer(_MySqlLike):
         self.version = f"MySQL of the image {self._image}"
 
     def _call(self, *arguments: str) -> str:
-        return _ran(["docker", *arguments], f"docker {arguments[0]}")
+        return _run_command(["docker", *arguments], f"docker {arguments[0]}")
 
     def _ended(self) -> int | None:
         """The container's state as an exit code: None while it runs, 1 when it has stopped."""
@@ -543,7 +547,7 @@ class PostgreSql(Database):
             "--no-sync",
             "--no-instructions",
         )
-        _ran([*as_user, initdb, f"--pgdata={folder}/data", *fixed], initdb, folder)
+        _run_command([*as_user, initdb, f"--pgdata={folder}/data", *fixed], initdb, folder)
         options = {
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),

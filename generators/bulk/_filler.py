@@ -289,8 +289,8 @@ class Filler:
                 (
                     shape.sample.topic,
                     None if follows_key else shape.sample.partition,
-                    *_filling(shape.key, *key, order),
-                    *_filling(shape.value, *value, order),
+                    *_split_part(shape.key, *key, order),
+                    *_split_part(shape.value, *value, order),
                     shape.sample.headers,
                     shape.sample.timestamp_ms if shape.timestamp is None else shape.timestamp,
                     shape.sample.event,
@@ -565,7 +565,7 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
     return itemgetter(*places)
 
 
-def _filling(
+def _split_part(
     part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]
 ) -> tuple[Any, Any]:
     """Splits a key or a value of a message at the places that vary. Returns its constant pieces,

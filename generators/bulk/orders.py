@@ -72,7 +72,7 @@ _LARGEST_PAYLOAD: Final = 16 << 20
 _MOST_ROWS: Final = 1_000
 
 
-def _skewed() -> Mapping[str, Sequence[int]]:
+def _keys_by_skew() -> Mapping[str, Sequence[int]]:
     """For each kind of skew, by its name: the key that each of 4096 equally likely random numbers
     stands for.
     """
@@ -85,7 +85,7 @@ def _skewed() -> Mapping[str, Sequence[int]]:
     }
 
 
-SKEWS: Final = _skewed()
+SKEWS: Final = _keys_by_skew()
 """`uniform`; `zipf` (the key of rank r has about 1/r of the first one's share); `hot` (nine changes
 in ten hit 16 keys).
 """

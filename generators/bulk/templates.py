@@ -382,7 +382,7 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
     spans = sorted(windows)
     if not spans and any(value != base for value in varied):
         raise NotLearned("nothing but the length follows the time")
-    texts = [_follow(spans, base, value) for value in (base, *varied)]
+    texts = [_numbers_at(spans, base, value) for value in (base, *varied)]
     places: list[VaryingBytes] = []
     for i, (start, end, binary) in enumerate(spans):
         number_texts = tuple(parts[i] for parts in texts)
@@ -391,7 +391,7 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
     return places
 
 
-def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
+def _numbers_at(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
     """The bytes of the numbers that stand at these spans of `base`, as the other message `data` has
     them, where they may have other lengths. Raises NotLearned if anything else differs from `base`.
     """

@@ -193,10 +193,10 @@ def identity(table: Table, cells: Row) -> tuple[object, ...]:
     """A row's key as a database compares it (a binary PAD SPACE collation): without trailing spaces
     and without the padding of BINARY.
     """
-    return tuple(map(_unpadded, (cells[name] for name in table.handle_key)))
+    return tuple(map(_strip_padding, (cells[name] for name in table.handle_key)))
 
 
-def _unpadded(cell: Value) -> Value:
+def _strip_padding(cell: Value) -> Value:
     """A cell of a key without the trailing spaces or zero bytes that a database ignores in
     comparisons.
     """

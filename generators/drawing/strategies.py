@@ -298,7 +298,7 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     def table(old: Table) -> Table:
         """The table with the scenario's new database, and with the suffix at the end of its name."""
         return replace(
-            old, database=database, name=_suffixed(old.name, suffix, databases.of_table(old))
+            old, database=database, name=_add_suffix(old.name, suffix, databases.of_table(old))
         )
 
     def event(old: Event) -> Event:
@@ -314,13 +314,13 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
                     old,
                     sql=_renamed_sql(old, database, suffix),
                     database=database,
-                    table=old.table and _suffixed(old.table, suffix, source),
+                    table=old.table and _add_suffix(old.table, suffix, source),
                     before=old.before and table(old.before),
                     after=old.after and table(old.after),
-                    old_name=old.old_name and _suffixed(old.old_name, suffix, source),
+                    old_name=old.old_name and _add_suffix(old.old_name, suffix, source),
                 )
             case SourceStatement():
-                moved = old.table and _suffixed(old.table, suffix, databases.MYSQL)
+                moved = old.table and _add_suffix(old.table, suffix, databases.MYSQL)
                 sql = _swap_quoted(
                     old.sql,
                     {old.database: database} | ({old.table: moved} if old.table and moved else {}),
@@ -594,7 +594,7 @@ def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Writt
     return written[draw(_values.between(0, len(written) - 1))]
 
 
-def _suffixed(name: str, suffix: str, source: databases.Source) -> str:
+def _add_suffix(name: str, suffix: str, source: databases.Source) -> str:
     """The name with the suffix, cut before the suffix where the source's limit of names asks for
     it.
     """
@@ -618,9 +618,9 @@ def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
     if drawn and event.sql == _drawing.ddl_text(
         event.action, event.database, event.table, old_name, source.name
     ):
-        moved, old = (_suffixed(name, suffix, source) for name in (event.table, old_name))
+        moved, old = (_add_suffix(name, suffix, source) for name in (event.table, old_name))
         return _drawing.ddl_text(event.action, database, moved, old, source.name)
-    tables = {name: _suffixed(name, suffix, source) for name in (event.table, old_name) if name}
+    tables = {name: _add_suffix(name, suffix, source) for name in (event.table, old_name) if name}
     return _swap_quoted(event.sql, {event.database: database} | tables, source)
 
 

@@ -110,7 +110,7 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
         return Cell(State.NULL, type)
     match type.logical, value:
         case Logical.TIMESTAMP, int() | ZeroDate() if forms.timestamp:
-            return _millis(type, value, forms)
+            return _millisecond_cell(type, value, forms)
         case Logical.TIME, int() if forms.time_digits is not None:
             base = value_cell(type, value, forms)
             return replace(base, text=mysql.time_text(value, max(type.fsp, forms.time_digits)))
@@ -121,9 +121,9 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
             assert isinstance(base.value, bytes)
             return replace(base, text=binary_text(base.value, forms.binary, forms.upper_hex))
         case ((Logical.ENUM | Logical.SET), int()) if forms.labels:
-            return _labels(type, value)
+            return _label_cell(type, value)
         case Logical.BIT, int():
-            return _bits(value_cell(type, value, forms))
+            return _bit_cell(value_cell(type, value, forms))
     return value_cell(type, value, forms)
 
 
@@ -163,17 +163,17 @@ def binary_text(value: bytes, spelling: str, upper: bool = False) -> str:
 _BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
 
 
-def _bits(base: Cell) -> Cell:
+def _bit_cell(base: Cell) -> Cell:
     """The cell of a BIT that is written as its number. If the digits could also be read as binary
     digits, both values are allowed.
     """
     digits = base.text or ""
     if not _BINARY_DIGITS.fullmatch(digits) or len(digits) > (base.type.length or 1):
         return base
-    return _either(base, (base.value, int(digits, 2)), BIT_DOUBT)
+    return _allow_values(base, (base.value, int(digits, 2)), BIT_DOUBT)
 
 
-def _labels(type: SourceType, value: int) -> Cell:
+def _label_cell(type: SourceType, value: int) -> Cell:
     """The cell of an ENUM or SET that is written by its labels; a label that is a number may be
     read as one.
     """
@@ -189,17 +189,17 @@ def _labels(type: SourceType, value: int) -> Cell:
     if label_text.isascii() and label_text.isdigit() and int(label_text) <= (type.high or 0):
         options.add(int(label_text))
     base = Cell(State.VALUE, type, value, label_text, mysql.value_class(type, value))
-    return _either(base, tuple(sorted(options)), LABEL_DOUBT)
+    return _allow_values(base, tuple(sorted(options)), LABEL_DOUBT)
 
 
-def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
+def _millisecond_cell(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
     """The cell of a TIMESTAMP that is written to the millisecond, as text or as milliseconds since
     1970.
     """
     cls = mysql.value_class(type, value)
     if isinstance(value, ZeroDate):
         if forms.timestamp == "epoch":
-            return _either(Cell(State.VALUE, type, value, "0", cls), (value, 0), EPOCH_DOUBT)
+            return _allow_values(Cell(State.VALUE, type, value, "0", cls), (value, 0), EPOCH_DOUBT)
         return Cell(State.VALUE, type, value, mysql.datetime_text(value, _digits(type, forms)), cls)
     kept_micros = value // 1000 * 1000
     reason = "" if kept_micros == value else TRUNCATED
@@ -213,7 +213,7 @@ def _digits(type: SourceType, forms: TextForms) -> int:
     return min(type.fsp, 3) if forms.timestamp == "cut" else 3
 
 
-def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
+def _allow_values(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
     """The cell with these values allowed, since its text may stand for each of them; `base` itself
     if they are all the same.
     """

@@ -85,14 +85,14 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     """
     try:
         return [
-            _converted(written, profile, layout.partitions)
+            _convert_record(written, profile, layout.partitions)
             for written in connectors.write(history, profile, layout)
         ]
     except NamesClash:
         return []
 
 
-def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
+def _convert_record(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
     """A record of JSON with its key and value in Confluent's Avro, and on the partition that the
     new bytes of the key give; without a key it keeps its partition.
     """

@@ -106,7 +106,7 @@ def _decimal(cell: Cell, value: Value) -> Cell:
     return replace(cell, text=scaled_text(value, cell.type.scale or 0))  # type: ignore[arg-type]
 
 
-def _colons(cell: Cell, value: Value) -> Cell:
+def _spell_with_colons(cell: Cell, value: Value) -> Cell:
     """An expected cell with a colon between date and time of a DATETIME or TIMESTAMP, and a DECIMAL
     with all digits of its scale, for profiles with that spelling.
     """
@@ -187,14 +187,14 @@ def _flat(profile: OggProfile) -> Flat:
         numbers=frozenset() if profile.strings else NUMBERS,
         complete_before=True,
         has_before=lambda _before, _after: profile.before,
-        respell=_colons if profile.colons else _decimal,
+        respell=_spell_with_colons if profile.colons else _decimal,
         more_fields=_other_splits,
         position=_position,
-        write_other=lambda event: _truncated(event, profile),
+        write_other=lambda event: _truncate_message(event, profile),
     )
 
 
-def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
+def _truncate_message(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
     """Yields the message of a TRUNCATE and the change expected of it; nothing for other events,
     because it is the one statement that is an operation of a trail.
     """

@@ -96,7 +96,7 @@ def _cut(messages: Sequence[Written], borders: Iterable[int]) -> Stages:
     return tuple(tuple(messages[low:high]) for low, high in itertools.pairwise(places))
 
 
-def _evenly(messages: Sequence[Written]) -> Stages:
+def _cut_evenly(messages: Sequence[Written]) -> Stages:
     return _cut(messages, (len(messages) * n // STAGES for n in range(1, STAGES)))
 
 
@@ -111,7 +111,7 @@ def _repeat_message(written: Written, later_ms: int) -> Written:
 
 
 def _none(stream: Stream, chance: random.Random) -> Stages:
-    return _evenly(stream.written)
+    return _cut_evenly(stream.written)
 
 
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
@@ -131,13 +131,13 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
     keyed += [
         (late + 0.7, _repeat_message(old, restarted_ms))
         for (_, old), (late, new) in itertools.pairwise(row_messages)
-        if _soon(old, new)
+        if _have_one_commit_time(old, new)
     ]
     keyed.sort(key=lambda item: item[0])
-    return _evenly([written for _, written in keyed])
+    return _cut_evenly([written for _, written in keyed])
 
 
-def _soon(old: Written, new: Written) -> bool:
+def _have_one_commit_time(old: Written, new: Written) -> bool:
     """Whether two messages of rows belong to two commits that have the same commit time."""
     return (
         old.message.event != new.message.event
@@ -145,7 +145,7 @@ def _soon(old: Written, new: Written) -> bool:
     )
 
 
-def _copied(stream: Stream, chance: random.Random) -> Stages:
+def _duplicate_with_timestamps(stream: Stream, chance: random.Random) -> Stages:
     """Repeats messages as `_duplicate` does, with the timestamps of the first time, as a tool does
     that copies records.
     """
@@ -171,7 +171,7 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
     )
 
 
-def _compacted(stream: Stream, chance: random.Random) -> Stages:
+def _compact_topics(stream: Stream, chance: random.Random) -> Stages:
     """The reader's first two looks find what log compaction left: in the topics of rows the last
     record of each key, and for some keys whose last record is a tombstone, nothing.
     """
@@ -250,13 +250,13 @@ def _control_lags(stream: Stream, chance: random.Random) -> Stages:
     """
     partitions = _partitions(stream.written)
     if not partitions:
-        return _evenly(())
+        return _cut_evenly(())
     control = [written.message.partition for written in stream.written if _is_control(written)]
     last = min(control) if control else chance.choice(sorted(partitions))
     other_messages = [written for written in stream.written if written.message.partition != last]
     quarter = len(partitions[last]) // 8
     last_messages = partitions[last]
-    first, second, third, fourth = _evenly(other_messages)
+    first, second, third, fourth = _cut_evenly(other_messages)
     return (
         (first, second, third, fourth + tuple(last_messages))
         if chance.random() < 0.5
@@ -291,7 +291,7 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
         if messages[n].message.event == messages[n - 1].message.event
     ]
     if not inside:
-        return _evenly(messages)
+        return _cut_evenly(messages)
     borders = chance.sample(inside, min(len(inside), STAGES - 1))
     return _cut(messages, (*borders, *[len(messages)] * (STAGES - 1 - len(borders))))
 
@@ -300,7 +300,7 @@ def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones. In the reader's later looks rows come again, behind
     watermarks that have passed their commit time.
     """
-    first, second, third, fourth = _evenly(stream.written)
+    first, second, third, fourth = _cut_evenly(stream.written)
 
     def repeat_marks(messages: Sequence[Written]) -> tuple[Written, ...]:
         return tuple(_repeat_message(w, 900_000) for w in messages if _is_watermark(w))
@@ -360,7 +360,7 @@ def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
             if change.op is Op.DELETE and before and id(written) not in before:
                 deletes.append((places[id(written)] + 1, tuple(before.values())))
     if not deletes:
-        return _evenly(stream.written)
+        return _cut_evenly(stream.written)
     # Late ones: their keys are less likely to be used again.
     latest_deletes = sorted(deletes, key=lambda item: item[0])[-(STAGES - 1) :]
     ends = [
@@ -421,7 +421,7 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
             spoiled = _spoil_message(written, chance.sample(must, len(must)))
             messages.extend(() if spoiled is None else (spoiled,))
         messages.append(written)
-    return _evenly(messages)
+    return _cut_evenly(messages)
 
 
 def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Written | None:
@@ -498,7 +498,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "copied",
         "Records come again, at once or later, under the timestamps that they had.",
         "order",
-        _copied,
+        _duplicate_with_timestamps,
         ordered=True,
         fine=False,
     ),
@@ -506,7 +506,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "append-time",
         "The same, in a topic whose broker sets the timestamps (LogAppendTime).",
         "record-time",
-        _copied,
+        _duplicate_with_timestamps,
         twin="copied",
         append_time=True,
         ordered=True,
@@ -517,7 +517,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "Compaction has removed all records of the first half but the last of each key; a tombstone"
         " stays.",
         "compaction",
-        _compacted,
+        _compact_topics,
         quiet=True,
         twin="none",
         compacted=True,

@@ -172,7 +172,7 @@ def create_topics(
             missing = [
                 topic
                 for topic, count in partitions.items()
-                if topic not in existing or not _led(existing[topic], count)
+                if topic not in existing or not _has_leaders(existing[topic], count)
             ]
             if not missing:
                 return
@@ -200,7 +200,7 @@ def config_of(append_time: bool) -> Mapping[str, str]:
     )
 
 
-def _led(topic: TopicMetadata, partitions: int) -> bool:
+def _has_leaders(topic: TopicMetadata, partitions: int) -> bool:
     """Whether a topic has all its partitions, and each of them a broker that leads it."""
     return (
         topic.error is None

@@ -557,9 +557,9 @@ def _blank_avro(value: bytes) -> bytes:
     """
     source = io.BytesIO(value)
     record = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
-    if ENCODER(_branched(record)) + source.read() != value:
+    if ENCODER(_name_branches(record)) + source.read() != value:
         return value
-    return ENCODER(_blanked(_branched(record)))
+    return ENCODER(_blank_record(_name_branches(record)))
 
 
 _FIXED: Final = {"float": "<f", "double": "<d"}
@@ -580,22 +580,22 @@ _REALS_AS_BYTES: Final = fastavro.parse_schema(
 """
 
 
-def _branched(value: Any, image: bool = False) -> Any:
+def _name_branches(value: Any, image: bool = False) -> Any:
     """A decoded Avro value in which each cell of a row is a pair (branch of the union, value), as
     the encoder needs it. `image` says that the value is a row. A float or double was read as bytes
     of a type `as_float` or `as_double`, so that the two can be told apart.
     """
     match value:
         case list():
-            return [_branched(item) for item in value]
+            return [_name_branches(item) for item in value]
         case (str() as name, bytes() as raw):
             kind = name.rpartition("as_")[2]
             return kind, struct.unpack(_FIXED[kind], raw)[0]
         case (name, inner):
-            return name, _branched(inner)
+            return name, _name_branches(inner)
         case dict():
             return {
-                name: _branched(item, image or name in ("data", "old"))
+                name: _name_branches(item, image or name in ("data", "old"))
                 for name, item in value.items()
             }
         case int() | str() | bytes() if image:
@@ -606,7 +606,7 @@ def _branched(value: Any, image: bool = False) -> Any:
 _VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckLocation": None}
 
 
-def _blanked(value: Any) -> Any:
+def _blank_record(value: Any) -> Any:
     """A decoded Simple message without what differs between runs (ids and versions of tables, the
     clock, the file of a claim check), and with the keys of each row sorted.
     """
@@ -617,14 +617,14 @@ def _blanked(value: Any) -> Any:
                 name: (
                     dict(sorted(item.items()))
                     if name in ("data", "old") and item
-                    else blank.get(name, _blanked(item))
+                    else blank.get(name, _blank_record(item))
                 )
                 for name, item in value.items()
             }
         case list():
-            return [_blanked(item) for item in value]
+            return [_blank_record(item) for item in value]
         case (name, inner):
-            return name, _blanked(inner)
+            return name, _blank_record(inner)
     return value
 
 

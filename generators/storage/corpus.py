@@ -412,7 +412,7 @@ def _sha256(file: Path) -> str:
 
 
 @contextmanager
-def _located(file: Path, line: int | None = None) -> Iterator[None]:
+def _locate_errors(file: Path, line: int | None = None) -> Iterator[None]:
     """A context that turns a Malformed of its block, or nesting that is too deep, into a
     CorpusError that names the file and the line.
     """
@@ -483,7 +483,7 @@ def _manifest(folder: Path) -> _Manifest:
     """
     file = folder / MANIFEST
     content = _bytes(file)
-    with _located(file):
+    with _locate_errors(file):
         data = from_line(content)
         version = data.get("version") if isinstance(data, dict) else None
         if version != VERSION or type(version) is not int:
@@ -522,7 +522,7 @@ def _lines(file: Path) -> Iterator[tuple[int, Plain]]:
     if lines.pop() != b"":
         raise CorpusError(f"{file}:{len(lines) + 1}: the last line does not end")
     for number, line in enumerate(lines, 1):
-        with _located(file, number):
+        with _locate_errors(file, number):
             yield number, from_line(line)
 
 
@@ -536,14 +536,14 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     """
     tables, shells = _tables(folder / TABLES)
     if SCHEMAS in manifest.sha256:
-        with _located(folder / SCHEMAS):
+        with _locate_errors(folder / SCHEMAS):
             codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
     places: dict[tuple[str, int, int], tuple[str, list[Change]]] = {}
     written: dict[str, list[tuple[Message, list[Change]]]] = {shell.id: [] for shell in shells}
     following: defaultdict[tuple[str, int], int] = defaultdict(int)
     file = folder / MESSAGES
     for number, data in _lines(file):
-        with _located(file, number):
+        with _locate_errors(file, number):
             case, fields = _split(data, _HEAD, written)
             message = codec.load_message(fields, case=case)
             place = message.topic, message.partition
@@ -560,7 +560,7 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             places[(*place, ordinal)] = case, changes
     file, total = folder / EXPECTED, 0
     for number, data in _lines(file):
-        with _located(file, number):
+        with _locate_errors(file, number):
             case, fields = _split(data, _PLACE, written)
             spot = (
                 string(need(data, "topic", ""), "topic"),
@@ -625,7 +625,7 @@ def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
 def _tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
     """Reads tables.json: the tables, and the cases without their messages."""
     content = _bytes(file)
-    with _located(file):
+    with _locate_errors(file):
         members = fields(from_line(content), "", {"tables", "cases"})
         tables = array(need(members, "tables", ""), "tables", codec.load_table)
         cases = array(need(members, "cases", ""), "cases", _SHELL.load)

@@ -255,7 +255,7 @@ def _draft_of_rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None
         )
         before, full = before_image, None
         if before_image is not None and after is not None and profile.partial_old:
-            before, full = _changed(before_image, after)
+            before, full = _old_images(before_image, after)
         if before is not None and (after is not None or profile.deleted_in != "data"):
             old.append(_texts(before))
         data_image = after if after is not None else before if profile.deleted_in != "old" else None
@@ -281,7 +281,7 @@ LEFT_OUT: Final = "left-out"
 """The class of an old value that stands in the new row alone."""
 
 
-def _changed(before: Image, after: Image) -> tuple[Image, Image]:
+def _old_images(before: Image, after: Image) -> tuple[Image, Image]:
     """Two old images of an UPDATE: one with the changed columns alone, as the message has it, and
     one for a reader who takes the other columns from the new row.
     """

@@ -186,7 +186,7 @@ def wire(
     reading = spelled_reading(type, modes, declared)
     if reading and reading.unfit and not nullable:
         raise Refused(f"Debezium {modes.columns} stops at a value of {declared} NOT NULL")
-    meaning = (reading and _spelled(schema_, type, value, reading, modes)) or _meaning(
+    meaning = (reading and _meaning_by_spelling(schema_, type, value, reading, modes)) or _meaning(
         type, value, modes, snapshot
     )
     if meaning.value is None and not nullable:
@@ -263,7 +263,7 @@ def shown_spelling(declared: str) -> str:
     return declared if spelling_words(declared).startswith("FLOAT(M,D)") else ""
 
 
-def _spelled(
+def _meaning_by_spelling(
     schema_: Schema, type: SourceType, value: Value, reading: ColumnReading, modes: Modes
 ) -> Meaning | None:
     """What the connector writes for a value whose form depends on how the streamed statement spells
@@ -345,7 +345,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             stored = value.rstrip(" ") if type.name == "char" else value
             stored = (
                 "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored)
-                if not _encodes(stored)
+                if not _fits_utf8(stored)
                 else stored
             )
             return Meaning(
@@ -362,16 +362,16 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             )
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
             if type.logical is Logical.TIMESTAMP and not snapshot and modes.zero_timestamp_is_epoch:
-                zoned = values.zoned_text(0, _width(type, modes, snapshot))
+                zoned = values.zoned_text(0, _fraction_digits(type, modes, snapshot))
                 return Meaning(zoned, 0, _ZERO_TIMESTAMP, options=(0, value))
             return Meaning(None, None, _ZERO)
         case Logical.DATE, dt.date():
-            date, reason = _adjusted(value, modes)
+            date, reason = _adjust_date(value, modes)
             return Meaning(values.date_value((date - _EPOCH_DATE).days, modes), date, reason)
         case Logical.DATETIME, int():
             return _datetime(value, type.fsp, modes)
         case Logical.TIMESTAMP, int():
-            return Meaning(values.zoned_text(value, _width(type, modes, snapshot)), value)
+            return Meaning(values.zoned_text(value, _fraction_digits(type, modes, snapshot)), value)
         case Logical.TIME, int():
             shown_time = (
                 misread_time(value, type.fsp) if modes.misreads_time and not snapshot else value
@@ -449,7 +449,7 @@ def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
     return Meaning(values.wrap(value), value)
 
 
-def _encodes(value: str) -> bool:
+def _fits_utf8(value: str) -> bool:
     """Whether UTF-8 can hold the text: it has no lone surrogate."""
     try:
         value.encode()
@@ -458,14 +458,14 @@ def _encodes(value: str) -> bool:
     return True
 
 
-def _width(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
+def _fraction_digits(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
     """The number of fraction digits of a streamed TIMESTAMP: as declared from release 2.2 on; None,
     which is as many as needed, before that, in snapshots, and without declared digits.
     """
     return type.fsp if type.fsp and modes.pads_timestamps and not snapshot else None
 
 
-def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
+def _adjust_date(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
     """The date that the connector makes of a date by Debezium's `adjustTemporal`, which moves years
     of two digits; and, if it changed, the reason.
     """
@@ -479,7 +479,7 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
     to 1970 to 2069 if the connector adjusts years.
     """
     days, micros_of_day = divmod(value, mysql.DAY)
-    date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
+    date, reason = _adjust_date(_EPOCH_DATE + dt.timedelta(days=days), modes)
     moved = (date - _EPOCH_DATE).days * mysql.DAY + micros_of_day
     meaning = values.datetime_value(moved, fsp, modes)
     return replace(meaning, reason=reason or meaning.reason)

@@ -150,7 +150,7 @@ def wire(
             else wired(schema(type, modes, True), type, "", Meaning(None), modes)
         )
     if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
-        return _hidden(type, modes, nullable)
+        return _placeholder_cell(type, modes, nullable)
     lost_name = not snapshot and (
         type.name == "name" or (type.name == "ltree" and modes.loses_streamed_ltree)
     )
@@ -271,16 +271,18 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     send it: the placeholder (debezium#unavailable-value) in the column's type; up to release 2.0
     null for arrays.
     """
-    if type.name.endswith("[]") and (not modes.unavailable_arrays or _unwritten(type, modes)):
+    if type.name.endswith("[]") and (
+        not modes.unavailable_arrays or _has_no_placeholder(type, modes)
+    ):
         empty: Any = []
         lost = (
             "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes"
             " always"
         )
-    elif _unwritten(type, modes):
+    elif _has_no_placeholder(type, modes):
         empty, lost = b"", _UNWRITTEN
     else:
-        return _hidden(type, modes, nullable)
+        return _placeholder_cell(type, modes, nullable)
     meaning = Meaning(None if nullable else empty, None, lost, lost=True)
     return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
@@ -291,7 +293,7 @@ _UNWRITTEN: Final = (
 )
 
 
-def _unwritten(type: SourceType, modes: Modes) -> bool:
+def _has_no_placeholder(type: SourceType, modes: Modes) -> bool:
     """Whether the connector has no placeholder for a value of this type that the server did not
     send (debezium#unavailable-value).
     """
@@ -303,7 +305,7 @@ def _unwritten(type: SourceType, modes: Modes) -> bool:
     )
 
 
-def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+def _placeholder_cell(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """The cell of a TOASTed value that an UPDATE left as it was, and that the server does not send:
     a placeholder.
     """
@@ -332,12 +334,17 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         type.logical is Logical.JSON and placeholder == UNAVAILABLE
     )
     meaning = Meaning(
-        placeholder, None, _HIDDEN, (_typed(type, placeholder),), lost=True, corrupt=corrupt
+        placeholder,
+        None,
+        _HIDDEN,
+        (_typed_placeholder(type, placeholder),),
+        lost=True,
+        corrupt=corrupt,
     )
     return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
 
-def _typed(type: SourceType, placeholder: Any) -> Value:
+def _typed_placeholder(type: SourceType, placeholder: Any) -> Value:
     """The placeholder as a value of the column's type: what a decoder would read if it took the
     placeholder for a value.
     """
@@ -398,18 +405,18 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
         case Logical.BINARY, bytes():
             return Meaning(values.binary_value(value, modes), value)
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), str()):
-            return _beyond(_infinite(type, value, modes, snapshot))
+            return _unreadable_moment(_infinite_moment(type, value, modes, snapshot))
         case Logical.DATE, dt.date():
             return Meaning(values.date_value((value - _EPOCH_DATE).days, modes), value)
         case Logical.DATE, int():
-            return _beyond(values.date_value(value, modes))
+            return _unreadable_moment(values.date_value(value, modes))
         case Logical.DATETIME, int():
             meaning = values.datetime_value(value, type.fsp, modes)
-            return meaning if _is_common(value) else _beyond(meaning.value)
+            return meaning if _is_common(value) else _unreadable_moment(meaning.value)
         case Logical.TIMESTAMP, int():
             width = type.fsp if type.fsp and modes.pads_timestamps else None
             zoned = values.zoned_text(value, width)
-            return Meaning(zoned, value) if _is_common(value) else _beyond(zoned)
+            return Meaning(zoned, value) if _is_common(value) else _unreadable_moment(zoned)
         case Logical.TIME, int():
             return values.time_value(value, type.fsp, modes)
         case Logical.JSON, Json() if type.name.endswith("[]"):
@@ -438,14 +445,14 @@ def _is_common(micros: int) -> bool:
     return postgresql_values.TIMESTAMP_MIN <= micros <= postgresql_values.TIMESTAMP_MAX
 
 
-def _beyond(wire_value: Any) -> Meaning:
+def _unreadable_moment(wire_value: Any) -> Meaning:
     """What a reader has of a moment that Python's and Spark's types cannot hold: nothing, and it
     may refuse the message.
     """
     return Meaning(wire_value, None, _BEYOND, lost=True, corrupt=True)
 
 
-def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
+def _infinite_moment(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
     """What the connector writes for an infinite date or timestamp (debezium#infinite-dates)."""
     if type.logical is Logical.TIMESTAMP:
         return value

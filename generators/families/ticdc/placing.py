@@ -67,7 +67,7 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
             if limit is None or (kind == "LIST" and value in limit):
                 return number
             if kind == "RANGE" and (
-                limit == ["MAXVALUE"] or value is None or _below(value, limit[0])
+                limit == ["MAXVALUE"] or value is None or _is_below(value, limit[0])
             ):
                 return number
         return None
@@ -75,7 +75,7 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     return place
 
 
-def _below(value: Value, limit: Value) -> bool:
+def _is_below(value: Value, limit: Value) -> bool:
     """Whether the value is less than the limit of a RANGE partition; dates are compared as ISO
     texts.
     """

@@ -32,7 +32,7 @@ def row_key(table: Table, source_row: Row) -> str:
         assert isinstance(value, int)
         handle = _number(value - (2 * _SIGN if value >= _SIGN else 0))
     elif key and clustered != [False]:
-        parts = [_encoded(column, source_row[column.name]) for column in key]
+        parts = [_encode_value(column, source_row[column.name]) for column in key]
         if None in parts and clustered:
             raise Refused(f"table {table.name}: TiKV's form of its clustered key is not known here")
         handle = (
@@ -55,7 +55,7 @@ def _key_of_all_columns(source_row: Row) -> bytes:
     return _number(zlib.crc32(repr(sorted(source_row.items())).encode()))
 
 
-def _encoded(column: Column, value: Value) -> bytes | None:
+def _encode_value(column: Column, value: Value) -> bytes | None:
     """The bytes of a value of a clustered key, which compare as the values do; None for a type
     whose encoding is not known here.
     """
@@ -65,35 +65,37 @@ def _encoded(column: Column, value: Value) -> bytes | None:
             return _UINT + struct.pack(">Q", number) if kind.unsigned else _INT + _number(number)
         case int() as micros if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
             return _UINT + struct.pack(
-                ">Q", _packed(mysql.EPOCH + dt.timedelta(microseconds=micros))
+                ">Q", _pack_moment(mysql.EPOCH + dt.timedelta(microseconds=micros))
             )
         case int() as micros if kind.logical is Logical.TIME:
             return _DURATION + _number(micros * 1000)
         case dt.date() as day:
-            return _UINT + struct.pack(">Q", _packed(dt.datetime(day.year, day.month, day.day)))
+            return _UINT + struct.pack(
+                ">Q", _pack_moment(dt.datetime(day.year, day.month, day.day))
+            )
         case ZeroDate():
             return None
         case bytes() as raw:
-            return _BYTES + _grouped(raw)
+            return _BYTES + _group_bytes(raw)
         case str() as characters if kind.logical is Logical.TEXT and not column.collation.endswith(
             "_ci"
         ):
-            return _BYTES + _grouped(characters.encode())
+            return _BYTES + _group_bytes(characters.encode())
         case str() as characters if (
             column.collation.endswith("_general_ci") and characters.isascii()
         ):
-            return _BYTES + _grouped(characters.encode("utf-16-be"))
+            return _BYTES + _group_bytes(characters.encode("utf-16-be"))
     return None
 
 
-def _packed(moment: dt.datetime) -> int:
+def _pack_moment(moment: dt.datetime) -> int:
     """The number in which TiDB keeps a date and time."""
     day = (moment.year * 13 + moment.month) << 5 | moment.day
     clock = moment.hour << 12 | moment.minute << 6 | moment.second
     return (day << 17 | clock) << 24 | moment.microsecond
 
 
-def _grouped(raw: bytes) -> bytes:
+def _group_bytes(raw: bytes) -> bytes:
     """The bytes of a text in TiKV's memcomparable form: groups of eight bytes, each followed by a
     mark of how many count.
     """

@@ -57,7 +57,7 @@ def _ddl(
     )
 
 
-def _altered(
+def _alter_table(
     cases: Cases, name: str, second: int, action: str, sql: str, *columns: Column, suffix: str = ""
 ) -> tuple[Table, Table, SchemaChange]:
     """Three things of a case: its table, what a statement makes of it (other columns, or a name
@@ -138,7 +138,7 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     """
     texts = (ID, Column("n", _STRING), _S)
     name = "schema/two-versions"
-    narrow, wide, added = _altered(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
+    narrow, wide, added = _alter_table(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
     events: tuple[Event, ...] = (
         insert(narrow, _ROW, _at(1)),
         added,
@@ -146,7 +146,7 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     )
     yield named(name, Bootstrap(_at(0), narrow), *events, tags=("schema:version",))
     name = "schema/modified-column"
-    number, text_table, modified = _altered(cases, name, 2, "modify column", _MODIFY, *texts)
+    number, text_table, modified = _alter_table(cases, name, 2, "modify column", _MODIFY, *texts)
     events = (
         insert(number, _ROW, _at(1)),
         modified,
@@ -160,7 +160,7 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
         tags=("schema:version",),
     )
     name = "schema/new-before-old"
-    number, text_table, modified = _altered(cases, name, 1, "modify column", _MODIFY, *texts)
+    number, text_table, modified = _alter_table(cases, name, 1, "modify column", _MODIFY, *texts)
     events = (
         insert(number, _ROW, _at(0)),
         modified,
@@ -168,15 +168,17 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     )
     yield named(name, *events, Bootstrap(_at(3), text_table), tags=("schema:pre",))
     name = "schema/only-new"
-    narrow, wide, added = _altered(cases, name, 1, "add column", _ADD, ID, _N, _S, _A)
+    narrow, wide, added = _alter_table(cases, name, 1, "add column", _ADD, ID, _N, _S, _A)
     yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
     name = "schema/add-column-first"
-    narrow, first, added = _altered(cases, name, 1, "add column", f"{_ADD} FIRST", _A, ID, _N, _S)
+    narrow, first, added = _alter_table(
+        cases, name, 1, "add column", f"{_ADD} FIRST", _A, ID, _N, _S
+    )
     yield named(
         name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",)
     )
     name = "schema/truncate"
-    table, _, cut = _altered(cases, name, 2, "truncate table", "TRUNCATE TABLE {t}")
+    table, _, cut = _alter_table(cases, name, 2, "truncate table", "TRUNCATE TABLE {t}")
     events = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
     yield named(name, Bootstrap(_at(0), table), *events, tags=("schema:version",))
     name = "schema/drop-and-create"
@@ -199,7 +201,7 @@ def _names(cases: Cases) -> Iterator[Scenario]:
     two databases, and names that differ in case.
     """
     name = "schema/rename"
-    old, new, renamed = _altered(cases, name, 2, "rename table", _RENAME, suffix="_new")
+    old, new, renamed = _alter_table(cases, name, 2, "rename table", _RENAME, suffix="_new")
     history_events = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
     yield named(name, Bootstrap(_at(0), old), *history_events, tags=("schema:rename",))
     name = "schema/rename-two-tables"
@@ -210,7 +212,7 @@ def _names(cases: Cases) -> Iterator[Scenario]:
         name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",)
     )
     name = "schema/rename-then-bootstrap"
-    old, new, renamed = _altered(cases, name, 0, "rename table", _RENAME, suffix="_new")
+    old, new, renamed = _alter_table(cases, name, 0, "rename table", _RENAME, suffix="_new")
     yield named(
         name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",)
     )

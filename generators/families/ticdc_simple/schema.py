@@ -422,7 +422,7 @@ def _ids(
     fresh: list[str] = []
     for column in table.columns:
         name = statement.renamed.get(column.name, column.name)
-        if name in kinds and not _rewritten(kinds[name], column.type):
+        if name in kinds and not _writes_anew(kinds[name], column.type):
             ids[column.name] = known_table.ids[name]
         else:
             fresh.append(column.name)
@@ -439,7 +439,7 @@ def _ids(
     }
 
 
-def _rewritten(old: SourceType, new: SourceType) -> bool:
+def _writes_anew(old: SourceType, new: SourceType) -> bool:
     """Whether TiDB writes a column's values anew, and gives it a new id, when its type changes from
     `old` to `new`.
     """

@@ -159,7 +159,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             spelled = isinstance(event, RowChange) and any(
                 column.declared for column in event.table.columns
             )
-            doubtful = raw or (spelled and any(map(_lossy, changes)))
+            doubtful = raw or (spelled and any(map(_has_unfit_value, changes)))
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
             message = Message(
@@ -168,7 +168,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             written.append(
                 Written(
                     message,
-                    tuple(_undecidable(change) if doubtful else change for change in positioned),
+                    tuple(_accept_corrupt(change) if doubtful else change for change in positioned),
                 )
             )
     return written
@@ -218,7 +218,7 @@ def _stops_the_writer(event: Event, profile: CanalProfile) -> bool:
     return any(have_old) and not all(have_old)
 
 
-def _undecidable(change: Change) -> Change:
+def _accept_corrupt(change: Change) -> Change:
     """The change with one CORRUPT row allowed, because refusing the message is as good as reading
     it: raw control characters make it no JSON (RFC 8259 section 7), or a binary's text has a
     character that is no byte.
@@ -226,7 +226,7 @@ def _undecidable(change: Change) -> Change:
     return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
 
 
-def _lossy(change: Change) -> bool:
+def _has_unfit_value(change: Change) -> bool:
     """Whether a value of the change does not fit its column: a binary has a character that is no
     byte, since Canal decoded it as text, or a BIGINT UNSIGNED is negative
     (canal#live-character-binary, canal#live-serial).

@@ -52,7 +52,7 @@ def is_key_for_ever(column: Column) -> bool:
 def column_type(column: Column, facts: CanalProfile) -> str:
     """The type of a column as the member `mysqlType` spells it."""
     if column.declared:
-        return _spelled(column.declared)
+        return _spell_type(column.declared)
     type = column.type
     plain = type.logical in (Logical.INT, Logical.YEAR) and not type.zerofill and type.length != 1
     if plain and not facts.display_widths:
@@ -60,7 +60,7 @@ def column_type(column: Column, facts: CanalProfile) -> str:
     return mysql.declared(type)
 
 
-def _spelled(declared: str) -> str:
+def _spell_type(declared: str) -> str:
     """A type as Canal's SQL parser prints it: the name as written, parameters without spaces,
     `unsigned zerofill` in lower case.
 
@@ -85,26 +85,26 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
         return _spatial(type, value, facts)
     cell = wire(type, value, facts)
     if spelled.startswith("serial") and isinstance(value, int):
-        return _signed(type, value, cell)
+        return _serial_cell(type, value, cell)
     if spelled.startswith("bool") and facts.boolean_code == -7:
         return CanalCell(cell.text, -6, cell.cell)
     if type.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
-        return _blob(type, cell, facts)
+        return _blob_cell(type, cell, facts)
     if type.name == "binary" and spelled.startswith("char"):
         return (
-            _garbled(type, value.rstrip(b"\0"), 1, cell, facts)
+            _garbled_cell(type, value.rstrip(b"\0"), 1, cell, facts)
             if isinstance(value, bytes)
             else CanalCell(None, 1, cell.cell)
         )
     if type.logical is Logical.BINARY and spelled.startswith(_TEXT_WORDS):
         code = SQL_TYPES["varchar" if spelled.startswith("varchar") else "text"]
         return (
-            _garbled(type, value, code, cell, facts)
+            _garbled_cell(type, value, code, cell, facts)
             if isinstance(value, bytes)
             else CanalCell(None, code, cell.cell)
         )
     if type.name == "binary" and isinstance(value, bytes):
-        return _padded(type, value.rstrip(b"\0"), cell)
+        return _padded_cell(type, value.rstrip(b"\0"), cell)
     charset = CHARSETS.get(column.charset, "ascii")
     if (
         type.logical is Logical.TEXT
@@ -112,11 +112,11 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
         and charset != CHARSETS[facts.connection_charset]
     ):
         encoded = (cell.text or "").encode(charset, "replace")
-        return _garbled(type, encoded, cell.code, cell, facts)
+        return _garbled_cell(type, encoded, cell.code, cell, facts)
     return cell
 
 
-def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
+def _serial_cell(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
     """The cell of a column that a live statement declared as SERIAL. The word does not say
     UNSIGNED, so that Canal reads a signed BIGINT (canal#live-serial).
     """
@@ -145,7 +145,7 @@ def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
     )
 
 
-def _padded(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
+def _padded_cell(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
     """The cell of a BINARY(n). Canal strips zero bytes; a reader of typed rows, who knows n, pads
     them again (canal#binary-stripped).
     """
@@ -160,7 +160,7 @@ def _padded(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
     )
 
 
-def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
+def _blob_cell(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
     """The cell of a text that Canal takes for a BLOB: its bytes as ISO-8859-1 text. A decoder sees
     that in code and type, and may restore the text.
     """
@@ -182,7 +182,7 @@ def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
     return CanalCell(latin_text, 2004, both)
 
 
-def _garbled(
+def _garbled_cell(
     type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile
 ) -> CanalCell:
     """The cell of bytes that Canal decodes with the character set of its connection, though the

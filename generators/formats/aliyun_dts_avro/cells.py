@@ -277,7 +277,7 @@ def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Writte
         return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
     assert isinstance(value, int)
     if type.source == "postgresql":
-        return _zoned(type, profile, value)
+        return _timestamp_with_offset(type, profile, value)
     seconds, micros = divmod(value, mysql.MICROS)
     return _of_datum(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
 
@@ -291,7 +291,7 @@ _LAST: Final = mysql.wall("9999-12-31") + mysql.DAY
 """The end of the year 9999, in microseconds."""
 
 
-def _zoned(type: SourceType, profile: AliyunProfile, value: int) -> Written:
+def _timestamp_with_offset(type: SourceType, profile: AliyunProfile, value: int) -> Written:
     """PostgreSQL's timestamptz as wall-clock time at the profile's offset; in UTC if that would
     leave the years 1 to 9999.
     """
@@ -320,7 +320,7 @@ def _boolean(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     )
 
 
-def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
+def _format_value(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
     """A value of a type that only this format has, as that datum, with the expected cell of the
     class `cls`.
     """
@@ -329,14 +329,16 @@ def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
 
 def _geometry(branch: str) -> _Maker:
     """The function that writes a spatial value as that branch of the union."""
-    return lambda type, _, value: _wired(
+    return lambda type, _, value: _format_value(
         type, value, (branch, {"type": "GEOMETRY", "value": value}), "geometry"
     )
 
 
 def _special(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
     """A branch Decimal whose text is no number, such as NaN, with the expected cell."""
-    return _wired(type, value, ("Decimal", {"value": value, "precision": 0, "scale": 0}), "special")
+    return _format_value(
+        type, value, ("Decimal", {"value": value, "precision": 0, "scale": 0}), "special"
+    )
 
 
 NONE: Final[Datum] = ("EmptyObject", "NONE")

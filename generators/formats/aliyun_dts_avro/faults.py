@@ -170,7 +170,7 @@ def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
     return _change_at(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
-def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
+def _spell_longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """The function that spells the number in a place of a record with `zeros` more bytes, which add
     nothing to it.
     """
@@ -295,14 +295,14 @@ FAULTS: Final = (
         "overlong-version",
         "overlong-number",
         "version takes a byte more than it need.",
-        _longer("version", 1),
+        _spell_longer("version", 1),
         UNSPECIFIED,
     ),
     Fault(
         "overlong-operation",
         "overlong-number",
         "operation takes twelve bytes, where a number has ten at most.",
-        _longer("operation", 11),
+        _spell_longer("operation", 11),
         UNSPECIFIED,
     ),
 )

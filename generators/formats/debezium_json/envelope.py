@@ -331,7 +331,7 @@ def table_changes(
         {
             "type": type_,
             "id": quoted,
-            "table": None if type_ == "DROP" else _described(table, charset, profile),
+            "table": None if type_ == "DROP" else _describe_table(table, charset, profile),
         }
     ]
 
@@ -365,7 +365,7 @@ def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Tab
     return replace(table, primary_key=key, columns=columns)
 
 
-def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
+def _describe_table(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
     """The member `table` of an element of `tableChanges`: the table's character set, key, columns
     in order and comment, with the names that the profile writes.
     """
@@ -387,7 +387,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     """The description of a column in `tableChanges`: type, length, character set and default as the
     statement spells them.
     """
-    match = _DECLARED.match(column.declared or _spelled(column.type))
+    match = _DECLARED.match(column.declared or _spell_type(column.type))
     assert match is not None
     base, rest = match[1].upper(), f" {match[4].strip().upper()}"
     is_tinyint = base in ("TINYINT", "INT1") and profile.modes.signed_tinyint == "int8"
@@ -429,7 +429,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         "autoIncremented": counted,
         "generated": counted,
         "comment": comment_of(column, profile) or None,
-        "defaultValueExpression": _expression(column.default),
+        "defaultValueExpression": _default_expression(column.default),
         "enumValues": [f"'{label}'" for label in labels] or None,
     }
 
@@ -508,7 +508,7 @@ def postgresql_size(type: SourceType) -> tuple[int, int]:
     return row.driver_size or ((sized and type.length) or _ANY_LENGTH, 0)
 
 
-def _spelled(type: SourceType) -> str:
+def _spell_type(type: SourceType) -> str:
     """A MySQL type as statements spell it; integers have no width."""
     sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (
         type.name,
@@ -526,7 +526,7 @@ def _spelled(type: SourceType) -> str:
     )
 
 
-def _expression(default: Default | None) -> str | None:
+def _default_expression(default: Default | None) -> str | None:
     """The text of a column's default as the connector's DDL parser keeps it: a literal without
     quotes, the epoch for the current time; None without a default.
     """

@@ -82,7 +82,7 @@ class KnownColumns:
             if like or not created
             else {}
         )
-        self.columns[here] = dict(_after(event, event.after.columns, before))
+        self.columns[here] = dict(_known_after(event, event.after.columns, before))
         if like:
             self.alike.add(here)
         elif event.action in ("create table", "table comment"):
@@ -95,7 +95,8 @@ class KnownColumns:
             table = replace(
                 table,
                 columns=tuple(
-                    _completed(c, known[c.name]) if c.name in known else c for c in table.columns
+                    _complete_column(c, known[c.name]) if c.name in known else c
+                    for c in table.columns
                 ),
             )
         return replace(table, comment="") if here in self.alike else table
@@ -114,7 +115,7 @@ class KnownColumns:
                 column |= {"autoIncremented": counted, "generated": counted, "enumValues": labels}
 
 
-def _after(
+def _known_after(
     event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]
 ) -> Iterable[tuple[str, _Known]]:
     """Yields the name of each of `columns` and what the connector knows of it after a statement,
@@ -142,7 +143,7 @@ def _after(
             )
 
 
-def _completed(column: Column, known: _Known) -> Column:
+def _complete_column(column: Column, known: _Known) -> Column:
     """The column with the comment and the nullability that the connector knows, where its own
     definition has none.
     """

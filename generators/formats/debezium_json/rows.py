@@ -147,7 +147,7 @@ def shape_of(
     (`envelope.keyed`), PostgreSQL's the unique index whose name is the first.
     """
     identity = identity_columns(table, profile)
-    table = _known(table, profile, snapshot)
+    table = _known_table(table, profile, snapshot)
     names = {c.name: envelope.field_name(c.name, profile, snapshot) for c in table.columns}
     if len(set(names.values())) < len(names):
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
@@ -200,7 +200,7 @@ def shape_of(
     )
 
 
-def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
+def _unknown_key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
     """The columns that the connector does not know to be in the key, because it asks PostgreSQL's
     catalogue for mangled names; all columns of a table whose own name or schema's is mangled
     (debezium#mangled-names).
@@ -211,21 +211,26 @@ def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset
     return frozenset(c.name for c in table.columns if hides_all or not c.name.isascii())
 
 
-def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
+def _columns_without_facts(
+    table: Table, profile: DebeziumProfile, snapshot: bool
+) -> frozenset[str]:
     """The columns of which the connector knows neither NOT NULL nor a default: the hidden ones, and
     all of a table with a back-slash in its name or schema's, which the catalogue takes for a
     pattern (debezium#name-patterns).
     """
     if profile.mangles_names and not snapshot and "\\" in f"{table.schema}{table.name}":
         return frozenset(c.name for c in table.columns)
-    return _hidden(table, profile, snapshot)
+    return _unknown_key_columns(table, profile, snapshot)
 
 
-def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
+def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     """The table as the connector knows it: with the columns and the key that it takes."""
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
-    hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
+    hidden, bare = (
+        _unknown_key_columns(table, profile, snapshot),
+        _columns_without_facts(table, profile, snapshot),
+    )
     key = table.primary_key or first_unique_index(table)
     captured = (
         c
@@ -293,7 +298,7 @@ def defaults_of(
     """
     if not profile.defaults:
         return {}
-    hidden = _bare(table, profile, snapshot)
+    hidden = _columns_without_facts(table, profile, snapshot)
     # A statement may have given one to a column that is gone.
     pairs = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
     return {

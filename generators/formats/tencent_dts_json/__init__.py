@@ -272,7 +272,7 @@ def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
 
 
-def _log(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str]:
+def _log_fields(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str]:
     """The fields of a record that say where the event stands in the binlog."""
     name, position, _ = position_of(event.at, ordinal)
     return {
@@ -292,7 +292,7 @@ def _records(
     """Yields the records of an event, each with the change expected of it: one for each row, or one
     for a DDL statement, transaction mark, heartbeat or checkpoint; nothing for other events.
     """
-    log = _log(event, ordinal, transaction)
+    log = _log_fields(event, ordinal, transaction)
     position = position_of(event.at, ordinal)[1]
     committed = event.at.ms // 1000 * 1_000_000
     match event:

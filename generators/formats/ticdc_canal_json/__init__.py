@@ -464,7 +464,9 @@ def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
     known_losses = []
     if profile.binary_lossy:
         reason = "a byte that is no UTF-8 is written as U+FFFD"
-        known_losses.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
+        known_losses.append(
+            Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replace_invalid_bytes)
+        )
     if profile.null_text_bug:
         reason = "the text null is written as JSON null"
         known_losses.append(
@@ -473,7 +475,7 @@ def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
     return tuple(known_losses)
 
 
-def _replaced(_kind: SourceType, value: Value) -> Value:
+def _replace_invalid_bytes(_kind: SourceType, value: Value) -> Value:
     """A binary with U+FFFD in UTF-8 for each byte that is no UTF-8, which is what its message holds
     of it; any other value as it is.
     """

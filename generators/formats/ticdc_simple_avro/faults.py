@@ -190,7 +190,7 @@ def _row_type(value: bytes) -> bytes:
     return value[:place] + LONG(3) + value[place + 1 :]
 
 
-def _replaced(at: int, head: bytes) -> Callable[[bytes], bytes]:
+def _replace_byte(at: int, head: bytes) -> Callable[[bytes], bytes]:
     """The function that puts the bytes `head` in place of the byte at that offset of a message's
     frame.
     """
@@ -265,7 +265,7 @@ def _other_record(index: int) -> Fault:
         name,
         "wrong-branch",
         f"The first byte is union index {index}, {record_name}.",
-        _replaced(0, LONG(index)),
+        _replace_byte(0, LONG(index)),
     )
 
 
@@ -275,10 +275,13 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "message-type-unknown",
         "wrong-branch",
         "The message type is symbol 4 of four.",
-        _replaced(1, LONG(4)),
+        _replace_byte(1, LONG(4)),
     ),
     Fault(
-        "payload-unknown", "wrong-branch", "The payload is branch 4 of four.", _replaced(2, LONG(4))
+        "payload-unknown",
+        "wrong-branch",
+        "The payload is branch 4 of four.",
+        _replace_byte(2, LONG(4)),
     ),
     Fault("row-type-unknown", "wrong-branch", "The row's type is symbol 3 of three.", _row_type),
     Fault(
@@ -292,7 +295,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "type-of-another-payload",
         "contradiction",
         "The type says WATERMARK of a DML payload.",
-        _replaced(1, LONG(0)),
+        _replace_byte(1, LONG(0)),
     ),
     Fault(
         "payload-of-another-type",
@@ -326,7 +329,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "overlong-number",
         "overlong-number",
         "The version 1 takes two bytes, the second a zero.",
-        _replaced(_FRAME, b"\x82\x00"),
+        _replace_byte(_FRAME, b"\x82\x00"),
         UNSPECIFIED,
     ),
 )
@@ -340,7 +343,7 @@ _WALL: Final = mysql.wall("2021-07-19 11:12:13")
 _CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 
 
-def _branched(branch: str, value: Any) -> bytes:
+def _branch_bytes(branch: str, value: Any) -> bytes:
     """The bytes of a value in a row's map: the number of its branch, then its content; of a record,
     the values of its members in order.
     """
@@ -411,8 +414,8 @@ def unfit(
             f"cell-{logical}-{way}",
             column,
             value,
-            _branched(*wire(type, value)),
-            _branched(*unfit_value),
+            _branch_bytes(*wire(type, value)),
+            _branch_bytes(*unfit_value),
         )
 
 
@@ -434,12 +437,12 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
             name,
             column,
             value,
-            _branched("string", written_form),
-            _branched("string", unfit_content),
+            _branch_bytes("string", written_form),
+            _branch_bytes("string", unfit_content),
         )
 
     def number(name: str, column: str, value: int, unfit_content: bytes) -> CellFault:
-        return _cell(name, column, value, _branched("long", value), unfit_content)
+        return _cell(name, column, value, _branch_bytes("long", value), unfit_content)
 
     def bit(name: str, column: str, value: int, unfit_content: int) -> CellFault:
         """The fault of a BIT cell: the number `value` becomes `unfit_content`, both in the branch
@@ -448,23 +451,25 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
         contents = (
             (str(value), str(unfit_content)) if profile.bits == "string" else (value, unfit_content)
         )
-        written_form, unfit = (_branched(profile.bits, content) for content in contents)
+        written_form, unfit = (_branch_bytes(profile.bits, content) for content in contents)
         return _cell(name, column, value, written_form, unfit)
 
     return (
-        number("cell-int", "c_int", 1234567891, _branched("string", "12x4")),
-        number("cell-int-over", "c_int", 1234567892, _branched("long", 1 << 31)),
-        number("cell-int-fraction", "c_int", 1234567893, _branched("double", 1.5)),
-        number("cell-int-bytes", "c_int", 1234567894, _branched("bytes", b"\xff\x00")),
-        number("cell-tinyint-under", "c_tinyint", -101, _branched("long", -129)),
-        number("cell-unsigned-int-negative", "c_unsigned_int", 4123456789, _branched("long", -1)),
+        number("cell-int", "c_int", 1234567891, _branch_bytes("string", "12x4")),
+        number("cell-int-over", "c_int", 1234567892, _branch_bytes("long", 1 << 31)),
+        number("cell-int-fraction", "c_int", 1234567893, _branch_bytes("double", 1.5)),
+        number("cell-int-bytes", "c_int", 1234567894, _branch_bytes("bytes", b"\xff\x00")),
+        number("cell-tinyint-under", "c_tinyint", -101, _branch_bytes("long", -129)),
+        number(
+            "cell-unsigned-int-negative", "c_unsigned_int", 4123456789, _branch_bytes("long", -1)
+        ),
         number("cell-bigint-over", "c_bigint", 1234567890123456789, _unsigned(-1)),
         _cell(
             "cell-unsigned-bigint-text",
             "c_unsigned_bigint",
             1234567890123456788,
             _unsigned(1234567890123456788),
-            _branched("string", "12x4"),
+            _branch_bytes("string", "12x4"),
         ),
         string("cell-decimal", "c_decimal_10_2", Decimal("7654321.5"), "7654321.50", "12x4"),
         string(
@@ -485,15 +490,15 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
             "cell-float",
             "c_float",
             12345.5,
-            _branched("float", 12345.5),
-            _branched("string", "1.2.3"),
+            _branch_bytes("float", 12345.5),
+            _branch_bytes("string", "1.2.3"),
         ),
         _cell(
             "cell-double",
             "c_double",
             54321.25,
-            _branched("double", 54321.25),
-            _branched("string", "5432x"),
+            _branch_bytes("double", 54321.25),
+            _branch_bytes("string", "5432x"),
         ),
         bit("cell-bit", "c_bit_8", 173, 256),
         string("cell-date", "c_date", _DATE, "2021-07-19", "2021-13-45"),
@@ -501,8 +506,8 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
             "cell-datetime", "c_datetime_0", _WALL, "2021-07-19 11:12:13", "2021-07-19 25:61:61"
         ),
         string("cell-time", "c_time_0", _CLOCK, "11:12:13", "99:99:99"),
-        number("cell-year", "c_year", 2019, _branched("string", "20x4")),
-        number("cell-set", "c_set_64", 4886718345, _branched("string", "48x6")),
+        number("cell-year", "c_year", 2019, _branch_bytes("string", "20x4")),
+        number("cell-set", "c_set_64", 4886718345, _branch_bytes("string", "48x6")),
         _cell(
             "cell-timestamp-value",
             "c_timestamp_0",
