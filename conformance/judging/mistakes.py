@@ -10,54 +10,34 @@ to the next. Nothing here moves a verdict.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Final, TypeAlias
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
-from conformance.judging.causes import relation_of
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
+from conformance.judging.explaining import (
+    OF_MESSAGES,
+    OF_NAMES,
+    choose_candidates,
+    favoured_traits,
+    length_of_cuts,
+)
 from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_be_in
-from conformance.judging.judge import CELL, CaseResult, ColumnOfKind, Finding
-from conformance.judging.relations import (
-    BLANKS_AT_BOTH_ENDS,
-    Relation,
-    RelationKind,
-    contents_of_lost_characters,
-    signs_before_a_cut,
-)
+from conformance.judging.judge import CaseResult, ColumnOfKind, Finding
+from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge_mistakes
+from conformance.judging.relations import RelationKind
 from conformance.judging.results import FormatResult
-from conformance.judging.sentences import (
-    Quantity,
-    Statement,
-    describe_statement,
-    merge_alternatives,
-)
-from conformance.judging.traits import (
-    AT_MIDNIGHT,
-    LENGTHS,
-    SEASONS,
-    SIZES,
-    TIME_OF_DAY,
-    Trait,
-    Traits,
-)
-from conformance.rules.rules import Aspect, Obligation, Rule
+from conformance.judging.sentences import Quantity, Statement, merge_alternatives
+from conformance.judging.traits import SIZES, Trait, Traits
+from conformance.rules.rules import Obligation, Rule
 from generators.model import Case, Logical
-
-Place: TypeAlias = tuple[str, int, int, str, str | None]
-"""Case, message, row, side and column of a finding."""
 
 LAWS_OF_CALLS: Final = frozenset({"batch", "environment"})
 """Laws on what a message's rows may not depend on: other messages of the call, another call."""
 MOST: Final = 10
 """Mistakes that are named."""
-_ALIKE: Final = 0.95
-"""Share of the cases of two mistakes that they must have in common to be one."""
-_WIDE: Final = 3
-"""How many times the cases of a vague mistake another may have to be its explanation."""
 _OPS: Final = frozenset({"op", "kind"})
 _OF_VALUES: Final = frozenset(
     {"kin", "class", "type", "family", "negative", "unsigned", "held", "like"}
@@ -65,8 +45,6 @@ _OF_VALUES: Final = frozenset(
 """Sorts of traits on what a value is."""
 _OF_ROWS: Final = frozenset({"op", "image", "side", "changed", "unchanged"})
 """Sorts of traits on where a value stands."""
-_OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"})
-"""Sorts of traits on a column's name."""
 _COMMON: Final = _OF_VALUES | {"op", "image", "bare"}
 """Sorts of traits of which a common one makes one mistake."""
 _ZEROS: Final = frozenset(
@@ -84,39 +62,6 @@ _ZEROS: Final = frozenset(
 """Words of the traits on dates that no calendar has, which decoders treat apart."""
 _CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
 """Families whose classes are no ranges, but what a value holds."""
-_OF_MESSAGES: Final = frozenset(
-    {
-        *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
-        "repeated",
-        *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
-    }
-)
-"""Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
-other messages, all others are chance: the cases of a type, a name or an option stand together.
-"""
-_OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negative"})
-"""Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
-there depends.
-"""
-_MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
-"""Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
-_OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
-"""Sorts of traits of a case as a whole."""
-_SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
-    "table": frozenset({"table-sign", "table-capital"}),
-    "database": frozenset({"database-sign", "database-capital"}),
-    "commit_time": frozenset({"commit-fraction"}),
-    "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
-    "types": frozenset({"type", "family", "unsigned", *_OF_NAMES}),
-    "sql": frozenset({"sql"}),
-}
-"""Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
-_OF_NAMES_OF_TABLES: Final = frozenset().union(
-    *(_SORTS_OF_FIELDS[field] for field in ("table", "database", "keys"))
-)
-"""Sorts of traits on the names of a table, its database and its key."""
-_MEMBERS: Final = frozenset({"null", "empty"})
-"""Sorts of traits on a document's members."""
 _DRAWN: Final = "a fault that was drawn"
 _FAULT: Final = "fault:"
 NAMES: Final = 2
@@ -129,39 +74,8 @@ RARE: Final = 0.05
 """Share of the units that traits must explain where other messages may be the reason: a few of many
 agree by chance.
 """
-MAJORITY: Final = 0.5
-"""Share of the units of a family of types that must fail for most of them to be told."""
 LARGE: Final = 0.15
 """Share of a mistake's units that is told by a noun of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What a decoder does wrong: the traits of the failing units, the statement, the ids of the
-    broken rules and the most binding of their obligations, the ids of the cases that it explains,
-    what is broken in them (case, message, row, side, column), and a finding of the smallest of them
-    with its result, the traits that all have (`shared`).
-    """
-
-    traits: Traits
-    statement: Statement
-    rules: tuple[str, ...]
-    obligation: Obligation
-    cases: frozenset[str]
-    broken: frozenset[Place]
-    finding: Finding
-    result: CaseResult
-    shared: frozenset[Trait]
-
-    @property
-    def has_examples(self) -> bool:
-        """Whether its cases are examples of it: the error of a plan has nothing to do with them."""
-        return not self.statement.plan_error
-
-    @property
-    def sentence(self) -> str:
-        """The statement in words."""
-        return describe_statement(self.statement)
 
 
 _KEPT: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
@@ -223,7 +137,7 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         binds = mistake.obligation is Obligation.MUST
         return not binds, not is_law, -len(mistake.cases), mistake.sentence
 
-    return sorted(_merge_mistakes(mistakes_found), key=order)
+    return sorted(merge_mistakes(mistakes_found), key=order)
 
 
 def _tell_law(law: Rule, failings: Iterable[Failing]) -> Statement:
@@ -321,7 +235,7 @@ def _explain(
         yield _Told((), Statement(deviation)), unexplained
         return
     traits_of_failures = _bad_traits(deviation, by_deviation)
-    favoured = _favoured_traits(deviation, list(by_deviation[deviation].values()))
+    favoured = favoured_traits(deviation, list(by_deviation[deviation].values()))
     while unexplained and len(parts) < MOST:
         traits, is_sure = index.find_guilty_traits(
             deviations.population_of(deviation),
@@ -345,7 +259,7 @@ def _explain(
             explained = unexplained
         by_chance = not traits or len(explained) < RARE * len(unexplained)
         if deviation.kind is DeviationKind.ROW_LOST:
-            by_chance |= any(trait[0] not in _OF_MESSAGES for trait in traits)
+            by_chance |= any(trait[0] not in OF_MESSAGES for trait in traits)
         if depends_on_company and by_chance:
             statement = Statement(deviation, Quantity.SOME, unit, by_company=True)
             yield _Told((), statement), unexplained
@@ -374,89 +288,12 @@ def _explain(
         )
 
 
-_CONTENTS_OF_NAMES: Final = {
-    "a line end": "line ends",
-    "a quote": "quotes",
-    "numbers": "a number",
-    "nulls": "null",
-    "names of members": "an object",
-    "true and false": "true or false",
-    "blanks at the beginning": "a blank at the beginning",
-    "blanks at the end": "a blank at the end",
-    BLANKS_AT_BOTH_ENDS: "a blank at an end",
-}
-"""What a value holds, where the relation names it otherwise."""
-_CONTENTS_OF_RELATIONS: Final = {
-    RelationKind.FRACTION: frozenset({"a fraction"}),
-    RelationKind.ROUNDED: frozenset({"a fraction"}),
-    RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
-    RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
-    RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
-    RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
-}
-"""What a value holds that comes out in such a relation."""
-
-
-def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozenset[Trait]:
-    """The traits on what a value holds that the relation names, too: lost line ends are lost of
-    values with line ends.
-    """
-    if deviation.kind is DeviationKind.ROW_SURPLUS:
-        return frozenset({("sql", "a semicolon")})
-    relation = deviation.relation
-    if relation is None:
-        return frozenset()
-    relation_names = {relation.name, relation.before}
-    names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
-    names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
-    families = {failing.family for failing in failings}
-    contents: set[Trait] = {
-        ("held", family, f"with {name}") for family, name in product(families, names)
-    }
-    contents |= {("sql", name) for name in names}
-    if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
-        contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
-    keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
-    signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
-    sizes = set[Trait]()
-    length = _length_of_cuts(relation, failings)
-    if length:
-        limit = max((limit for limit in LENGTHS if limit <= length), default=0)
-        size = f"of over {limit:,} {relation.name}"
-        sizes = {("held", failing.family, size) for failing in failings}
-    if relation.kind is RelationKind.LOW_BITS:
-        # Of a variable with a sign the highest bit is the sign.
-        widths = relation.number - 1, relation.number
-        sizes = {
-            ("held", family, f"of over {width} bits") for family, width in product(families, widths)
-        }
-    return frozenset(contents | signs | sizes | keys)
-
-
-_SEVERAL_KEYS: Final = ("keys", "with a key of several columns")
-"""The trait of rows whose list of key columns has an order."""
-
-
-def _length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
-    """The length after which all of these values are cut; 0 if they are cut elsewhere, or before a
-    character, or if the length of the only one may be chance.
-    """
-    if relation.kind is not RelationKind.CUT or relation.before:
-        return 0
-    cuts = {relation_of(failing.finding, failing.result.case) for failing in failings}
-    lengths = {cut.number for cut in cuts if cut and cut.kind is RelationKind.CUT}
-    if None in cuts or len(lengths) != 1:
-        return 0
-    (length,) = lengths
-    return length if len(cuts) > 1 or length >= min(LENGTHS) else 0
-
-
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
     """The deviation with the length after which all of these values are cut off, if they all are
     cut at the same length.
     """
     relation = deviation.relation
-    length = _length_of_cuts(relation, failings) if relation and deviation.is_wrong_value else 0
+    length = length_of_cuts(relation, failings) if relation and deviation.is_wrong_value else 0
     if relation is None or not length:
         return deviation
     return replace(deviation, relation=replace(relation, number=length))
@@ -483,56 +320,6 @@ def _explain_by_content(
         return None
     share, trait = max(shares)
     return _Part((trait,), list(unexplained), share)
-
-
-def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
-    """Which traits may explain why these units deviate so: a season only if all of them have it,
-    and of texts that lose characters nothing that they hold beside such characters.
-    """
-    shared = frozenset.intersection(*(failing.traits for failing in failings))
-    contents = deviation.relation and contents_of_lost_characters(deviation.relation)
-    of_contents = {("held", Logical.TEXT.value, f"with {name}") for name in contents or ()}
-    are_texts = all(("family", Logical.TEXT.value) in failing.traits for failing in failings)
-
-    def is_candidate(trait: Trait) -> bool:
-        """Whether a trait may explain the deviation of all units, or of some."""
-        is_season = trait[0] == "held" and trait[-1] in SEASONS
-        if is_season and trait not in shared:
-            return False
-        is_of_content = trait[0] in _OF_CONTENTS_OF_TEXTS
-        if contents and are_texts and is_of_content and trait not in of_contents:
-            return False
-        return may_explain(deviation, trait)
-
-    return is_candidate
-
-
-_OF_CONTENTS_OF_TEXTS: Final = frozenset({"held", "kin", "class"})
-"""Sorts of traits on what a text holds."""
-
-
-def may_explain(deviation: Deviation, trait: Trait) -> bool:
-    """Whether a decoder could deviate so because of the trait: no cell of a row makes its envelope
-    wrong, or an image of its own too many.
-    """
-    sort = trait[0]
-    if deviation.kind is DeviationKind.FIELD_WRONG:
-        of_field = _SORTS_OF_FIELDS.get(deviation.name, frozenset())
-        return sort in _OF_MESSAGES | _OF_CASES | of_field
-    if sort == "commit-fraction":
-        return False
-    if deviation.is_of_images:
-        return sort in _OF_MESSAGES | _OF_CASES
-    has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
-    if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
-        return False
-    if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
-        return deviation.relation_kind is RelationKind.SHIFT
-    if sort == "held" and trait[-1] == TIME_OF_DAY:
-        return deviation.relation_kind is RelationKind.TIME_OF_DAY
-    if sort == "held" and trait[-1] == AT_MIDNIGHT:
-        return deviation == deviations.NULL
-    return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells
 
 
 def _widen_group(
@@ -584,7 +371,7 @@ def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
     they are malformed.
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
-    traits = tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS))
+    traits = tuple(sorted(trait for trait in shared if trait[0] in MEMBERS))
     names = _fault_names(failings)
     more = max(0, len(names) - FAULTS)
     statement = Statement(deviation, faults=tuple(names[:FAULTS]), more_faults=more)
@@ -783,9 +570,9 @@ def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
     signs of a name, a value's content, a zero date, a property of the row.
     """
     first_sorts, second_sorts = {trait[0] for trait in first}, {trait[0] for trait in second}
-    if first_sorts | second_sorts <= _OF_NAMES:
+    if first_sorts | second_sorts <= OF_NAMES:
         return first != second
-    if (first_sorts <= _OF_NAMES) is not (second_sorts <= _OF_NAMES) and not of_names:
+    if (first_sorts <= OF_NAMES) is not (second_sorts <= OF_NAMES) and not of_names:
         return True
     if _has_zero_date(first) is not _has_zero_date(second):
         return True
@@ -837,124 +624,3 @@ def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Ru
 
 def _size(case: Case) -> int:
     return sum(written.message.size for written in case.written)
-
-
-def _merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
-    """The mistakes, of which those on the same cases, or on the same member of messages, are
-    joined. One that nothing explains is joined to another that has all of its cases.
-    """
-    merged: list[Mistake] = []
-    for mistake in sorted(mistakes_found, key=_merging_order):
-        for index, earlier in enumerate(merged):
-            if not _must_stay_apart(mistake, earlier) and _are_one(mistake, earlier):
-                merged[index] = replace(
-                    earlier,
-                    rules=tuple(dict.fromkeys((*earlier.rules, *mistake.rules))),
-                    cases=earlier.cases | mistake.cases,
-                    broken=earlier.broken | mistake.broken,
-                )
-                break
-        else:
-            merged.append(mistake)
-    return merged
-
-
-def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
-    """The order in which mistakes are joined to earlier ones: first those that make other values of
-    a row wrong; then, last, the law on the columns of a row, which follows from a wrong kind, and
-    those that nothing explains.
-    """
-    spoils = _spoils_whole_rows(mistake)
-    return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
-
-
-def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether two mistakes are reported as two even though they are on the same cases."""
-    aspects = {mistake.finding.aspect, earlier.finding.aspect}
-    if Aspect.FIELD in aspects and not aspects.isdisjoint(CELL):
-        return True
-    sorts = {trait[0] for trait in (*mistake.traits, *earlier.traits)}
-    if mistake.traits != earlier.traits and sorts == {"sign"}:
-        return True
-    is_swapped = earlier.statement.deviation == deviations.SWAPPED
-    return is_swapped and mistake.finding.aspect is Aspect.PRESENCE
-
-
-def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether two mistakes are one: they are on the same cases, or `mistake` is only a part of
-    `earlier`.
-    """
-    other_leads = _spoils_whole_rows(earlier)
-    may_follow = _is_vague(mistake) or other_leads
-    too_wide = not other_leads and len(earlier.cases) > _WIDE * len(mistake.cases)
-    if (
-        may_follow
-        and not too_wide
-        and _have_same_cases(mistake.cases, mistake.cases & earlier.cases)
-    ):
-        return True
-    if earlier.traits and all(
-        trait[0] in _MEMBERS and trait in mistake.traits for trait in earlier.traits
-    ):
-        return True
-    if _is_of_bare_rows(mistake) and _is_of_bare_rows(earlier):
-        return True
-    if earlier.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
-        return True
-    if _follows_from_kinds(mistake, earlier):
-        return True
-    # Of the same values it is one mistake, whatever the relations.
-    are_values = all(
-        compared.statement.deviation is not None and compared.statement.deviation.is_wrong_value
-        for compared in (mistake, earlier)
-    )
-    if are_values and mistake.traits and earlier.traits and _has_same_values(mistake, earlier):
-        return True
-    return _have_same_cases(mistake.cases, earlier.cases)
-
-
-def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether a mistake is the law on the columns of a row, which most of its cases break since the
-    earlier mistake gives their rows another kind.
-    """
-    deviation = earlier.statement.deviation
-    has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
-    shared = len(mistake.cases & earlier.cases)
-    return (
-        _is_law_of_columns(mistake) and has_other_kinds and shared >= MAJORITY * len(mistake.cases)
-    )
-
-
-def _is_law_of_columns(mistake: Mistake) -> bool:
-    """Whether the mistake is the law on which columns a row of a kind has."""
-    return mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
-
-
-def _is_of_bare_rows(mistake: Mistake) -> bool:
-    return len(mistake.traits) == 1 and mistake.traits[0][0] == "bare"
-
-
-def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether the units of one mistake all have the traits that the other tells of, so that both
-    are about the same values.
-    """
-    if mistake.traits == earlier.traits:
-        return True
-    of_contents = any(trait[0] == "held" for trait in mistake.traits + earlier.traits)
-    if not (of_contents or mistake.statement.is_vague):
-        return False
-    return mistake.shared.issuperset(earlier.traits) or earlier.shared.issuperset(mistake.traits)
-
-
-def _is_vague(mistake: Mistake) -> bool:
-    return not mistake.traits and mistake.statement.is_vague
-
-
-def _spoils_whole_rows(mistake: Mistake) -> bool:
-    """Whether a mistake makes other values of the same rows wrong."""
-    deviation = mistake.statement.deviation
-    return deviation is not None and deviation.spoils_whole_rows
-
-
-def _have_same_cases(first: Collection[str], second: Collection[str]) -> bool:
-    return len(set(first) & set(second)) >= _ALIKE * len(set(first) | set(second))

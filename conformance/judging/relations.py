@@ -193,6 +193,7 @@ _CUT_BEFORE: Final = (
     ("a comma", ","),
     ("a semicolon", ";"),
     ("a dot", "."),
+    ("an equals sign", "="),
     ("a quote", "\"'`"),
 )
 """Characters at which readers end a text by mistake."""

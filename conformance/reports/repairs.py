@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from conformance.judging.deviations import deviation_of
 from conformance.judging.judge import Finding
-from conformance.judging.mistakes import MOST, Mistake, mistakes
+from conformance.judging.merging import Mistake
+from conformance.judging.mistakes import MOST, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.reports.facts import count_words
 from conformance.rules.rules import Obligation, Rule

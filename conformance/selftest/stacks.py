@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from conformance.judging.mistakes import Mistake, Place, mistakes, place
+from conformance.judging.merging import Mistake, Place
+from conformance.judging.mistakes import mistakes, place
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Obligation
 from conformance.selftest.bench import AnsweredCase, Bench

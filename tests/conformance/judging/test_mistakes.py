@@ -12,9 +12,10 @@ import pytest
 from conformance.cases.catalogue import named_cases
 from conformance.judging import perfect
 from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.explaining import choose_candidates
 from conformance.judging.index import Failing
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.mistakes import choose_candidates, mistakes
+from conformance.judging.mistakes import mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import FormatResult, RuleResult

@@ -1,0 +1,187 @@
+"""Which traits may explain a deviation, and which of them are tried first.
+
+No cell of a row makes its envelope wrong; a text that loses line feeds does not lose them since it
+holds a comma. What the relation of wrong values names is the first that is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+from conformance.judging import deviations
+from conformance.judging.causes import relation_of
+from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.index import Failing
+from conformance.judging.relations import (
+    BLANKS_AT_BOTH_ENDS,
+    Relation,
+    RelationKind,
+    contents_of_lost_characters,
+    signs_before_a_cut,
+)
+from conformance.judging.traits import AT_MIDNIGHT, LENGTHS, SEASONS, TIME_OF_DAY, Trait
+from generators.model import Logical
+
+OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"})
+"""Sorts of traits on a column's name."""
+OF_MESSAGES: Final = frozenset(
+    {
+        *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
+        *("repeated", "same-rows"),
+        *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
+    }
+)
+"""Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
+other messages, all others are chance: the cases of a type, a name or an option stand together.
+"""
+_OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negative"})
+"""Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
+there depends.
+"""
+_MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
+"""Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
+_OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
+"""Sorts of traits of a case as a whole."""
+_SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    "table": frozenset({"table-sign", "table-capital"}),
+    "database": frozenset({"database-sign", "database-capital"}),
+    "commit_time": frozenset({"commit-fraction"}),
+    "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
+    "types": frozenset({"type", "family", "unsigned", *OF_NAMES}),
+    "sql": frozenset({"sql"}),
+}
+"""Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
+_OF_NAMES_OF_TABLES: Final = frozenset().union(
+    *(_SORTS_OF_FIELDS[field] for field in ("table", "database", "keys"))
+)
+"""Sorts of traits on the names of a table, its database and its key."""
+_CONTENTS_OF_NAMES: Final = {
+    "a line end": "line ends",
+    "a quote": "quotes",
+    "numbers": "a number",
+    "nulls": "null",
+    "names of members": "an object",
+    "true and false": "true or false",
+    "blanks at the beginning": "a blank at the beginning",
+    "blanks at the end": "a blank at the end",
+    BLANKS_AT_BOTH_ENDS: "a blank at an end",
+}
+"""What a value holds, where the relation names it otherwise."""
+_CONTENTS_OF_RELATIONS: Final = {
+    RelationKind.FRACTION: frozenset({"a fraction"}),
+    RelationKind.ROUNDED: frozenset({"a fraction"}),
+    RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
+    RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
+    RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
+    RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
+}
+"""What a value holds that comes out in such a relation."""
+
+
+def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozenset[Trait]:
+    """The traits on what a value holds that the relation names, too: lost line ends are lost of
+    values with line ends.
+    """
+    if deviation.kind is DeviationKind.ROW_SURPLUS:
+        return frozenset({("sql", "a semicolon")})
+    relation = deviation.relation
+    if relation is None:
+        return frozenset()
+    relation_names = {relation.name, relation.before}
+    names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
+    names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
+    families = {failing.family for failing in failings}
+    contents: set[Trait] = {
+        ("held", family, f"with {name}") for family, name in product(families, names)
+    }
+    contents |= {("sql", name) for name in names}
+    if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
+        contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
+    keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
+    signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
+    return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))
+
+
+def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[Trait]:
+    """The traits on how large a value is by the length after which all values are cut, or by the
+    bits that are left of all.
+    """
+    families = {failing.family for failing in failings}
+    if relation.kind is RelationKind.LOW_BITS:
+        # Of a variable with a sign the highest bit is the sign.
+        sizes = [f"of over {width} bits" for width in (relation.number - 1, relation.number)]
+        return {("held", family, size) for family, size in product(families, sizes)}
+    length = length_of_cuts(relation, failings)
+    limit = max((limit for limit in LENGTHS if limit <= length), default=0)
+    size = f"of over {limit:,} {relation.name}"
+    return {("held", family, size) for family in families} if length else set()
+
+
+_SEVERAL_KEYS: Final = ("keys", "with a key of several columns")
+"""The trait of rows whose list of key columns has an order."""
+
+
+def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
+    """The length after which all of these values are cut; 0 if they are cut elsewhere, or before a
+    character, or if the length of the only one may be chance.
+    """
+    if relation.kind is not RelationKind.CUT or relation.before:
+        return 0
+    cuts = {relation_of(failing.finding, failing.result.case) for failing in failings}
+    lengths = {cut.number for cut in cuts if cut and cut.kind is RelationKind.CUT}
+    if None in cuts or len(lengths) != 1:
+        return 0
+    (length,) = lengths
+    return length if len(cuts) > 1 or length >= min(LENGTHS) else 0
+
+
+def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
+    """Which traits may explain why these units deviate so: a season only if all of them have it,
+    and of texts that lose characters nothing that they hold beside such characters.
+    """
+    shared = frozenset.intersection(*(failing.traits for failing in failings))
+    contents = deviation.relation and contents_of_lost_characters(deviation.relation)
+    of_contents = {("held", Logical.TEXT.value, f"with {name}") for name in contents or ()}
+    are_texts = all(("family", Logical.TEXT.value) in failing.traits for failing in failings)
+
+    def is_candidate(trait: Trait) -> bool:
+        """Whether a trait may explain the deviation of all units, or of some."""
+        is_season = trait[0] == "held" and trait[-1] in SEASONS
+        if is_season and trait not in shared:
+            return False
+        is_of_content = trait[0] in _OF_CONTENTS_OF_TEXTS
+        if contents and are_texts and is_of_content and trait not in of_contents:
+            return False
+        return may_explain(deviation, trait)
+
+    return is_candidate
+
+
+_OF_CONTENTS_OF_TEXTS: Final = frozenset({"held", "kin", "class"})
+"""Sorts of traits on what a text holds."""
+
+
+def may_explain(deviation: Deviation, trait: Trait) -> bool:
+    """Whether a decoder could deviate so because of the trait: no cell of a row makes its envelope
+    wrong, or an image of its own too many.
+    """
+    sort = trait[0]
+    if deviation.kind is DeviationKind.FIELD_WRONG:
+        of_field = _SORTS_OF_FIELDS.get(deviation.name, frozenset())
+        return sort in OF_MESSAGES | _OF_CASES | of_field
+    if sort == "commit-fraction":
+        return False
+    if deviation.is_of_images:
+        return sort in OF_MESSAGES | _OF_CASES
+    has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
+    if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
+        return False
+    if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
+        return deviation.relation_kind is RelationKind.SHIFT
+    if sort == "held" and trait[-1] == TIME_OF_DAY:
+        return deviation.relation_kind is RelationKind.TIME_OF_DAY
+    if sort == "held" and trait[-1] == AT_MIDNIGHT:
+        return deviation == deviations.NULL
+    return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells

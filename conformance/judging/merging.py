@@ -1,0 +1,179 @@
+"""What a mistake is, and which mistakes are one: those on the same cases, and those that follow from
+another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from conformance.judging import deviations
+from conformance.judging.deviations import DeviationKind
+from conformance.judging.judge import CELL, CaseResult, Finding
+from conformance.judging.sentences import Statement, describe_statement
+from conformance.judging.traits import Trait, Traits
+from conformance.rules.rules import Aspect, Obligation
+
+Place: TypeAlias = tuple[str, int, int, str, str | None]
+"""Case, message, row, side and column of a finding."""
+
+
+_ALIKE: Final = 0.95
+"""Share of the cases of two mistakes that they must have in common to be one."""
+_WIDE: Final = 3
+"""How many times the cases of a vague mistake another may have to be its explanation."""
+MEMBERS: Final = frozenset({"null", "empty"})
+"""Sorts of traits on a document's members."""
+MAJORITY: Final = 0.5
+"""Share of the units of a family of types that must fail for most of them to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What a decoder does wrong: the traits of the failing units, the statement, the ids of the
+    broken rules and the most binding of their obligations, the ids of the cases that it explains,
+    what is broken in them (case, message, row, side, column), and a finding of the smallest of them
+    with its result, the traits that all have (`shared`).
+    """
+
+    traits: Traits
+    statement: Statement
+    rules: tuple[str, ...]
+    obligation: Obligation
+    cases: frozenset[str]
+    broken: frozenset[Place]
+    finding: Finding
+    result: CaseResult
+    shared: frozenset[Trait]
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether its cases are examples of it: the error of a plan has nothing to do with them."""
+        return not self.statement.plan_error
+
+    @property
+    def sentence(self) -> str:
+        """The statement in words."""
+        return describe_statement(self.statement)
+
+
+def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
+    """The mistakes, of which those on the same cases, or on the same member of messages, are
+    joined. One that nothing explains is joined to another that has all of its cases.
+    """
+    merged: list[Mistake] = []
+    for mistake in sorted(mistakes_found, key=_merging_order):
+        for index, earlier in enumerate(merged):
+            if not _must_stay_apart(mistake, earlier) and _are_one(mistake, earlier):
+                merged[index] = replace(
+                    earlier,
+                    rules=tuple(dict.fromkeys((*earlier.rules, *mistake.rules))),
+                    cases=earlier.cases | mistake.cases,
+                    broken=earlier.broken | mistake.broken,
+                )
+                break
+        else:
+            merged.append(mistake)
+    return merged
+
+
+def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
+    """The order in which mistakes are joined to earlier ones: first those that make other values of
+    a row wrong; then, last, the law on the columns of a row, which follows from a wrong kind, and
+    those that nothing explains.
+    """
+    spoils = _spoils_whole_rows(mistake)
+    return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
+
+
+def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
+    """Whether two mistakes are reported as two even though they are on the same cases."""
+    aspects = {mistake.finding.aspect, earlier.finding.aspect}
+    if Aspect.FIELD in aspects and not aspects.isdisjoint(CELL):
+        return True
+    sorts = {trait[0] for trait in (*mistake.traits, *earlier.traits)}
+    if mistake.traits != earlier.traits and sorts == {"sign"}:
+        return True
+    is_swapped = earlier.statement.deviation == deviations.SWAPPED
+    return is_swapped and mistake.finding.aspect is Aspect.PRESENCE
+
+
+def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
+    """Whether two mistakes are one: they are on the same cases, or `mistake` is only a part of
+    `earlier`.
+    """
+    other_leads = _spoils_whole_rows(earlier)
+    may_follow = _is_vague(mistake) or other_leads
+    too_wide = not other_leads and len(earlier.cases) > _WIDE * len(mistake.cases)
+    if (
+        may_follow
+        and not too_wide
+        and _have_same_cases(mistake.cases, mistake.cases & earlier.cases)
+    ):
+        return True
+    if earlier.traits and all(
+        trait[0] in MEMBERS and trait in mistake.traits for trait in earlier.traits
+    ):
+        return True
+    if _is_of_bare_rows(mistake) and _is_of_bare_rows(earlier):
+        return True
+    if earlier.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
+        return True
+    if _follows_from_kinds(mistake, earlier):
+        return True
+    # Of the same values it is one mistake, whatever the relations.
+    are_values = all(
+        compared.statement.deviation is not None and compared.statement.deviation.is_wrong_value
+        for compared in (mistake, earlier)
+    )
+    if are_values and mistake.traits and earlier.traits and _has_same_values(mistake, earlier):
+        return True
+    return _have_same_cases(mistake.cases, earlier.cases)
+
+
+def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
+    """Whether a mistake is the law on the columns of a row, which most of its cases break since the
+    earlier mistake gives their rows another kind.
+    """
+    deviation = earlier.statement.deviation
+    has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
+    shared = len(mistake.cases & earlier.cases)
+    return (
+        _is_law_of_columns(mistake) and has_other_kinds and shared >= MAJORITY * len(mistake.cases)
+    )
+
+
+def _is_law_of_columns(mistake: Mistake) -> bool:
+    """Whether the mistake is the law on which columns a row of a kind has."""
+    return mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
+
+
+def _is_of_bare_rows(mistake: Mistake) -> bool:
+    return len(mistake.traits) == 1 and mistake.traits[0][0] == "bare"
+
+
+def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
+    """Whether the units of one mistake all have the traits that the other tells of, so that both
+    are about the same values.
+    """
+    if mistake.traits == earlier.traits:
+        return True
+    of_contents = any(trait[0] == "held" for trait in mistake.traits + earlier.traits)
+    if not (of_contents or mistake.statement.is_vague):
+        return False
+    return mistake.shared.issuperset(earlier.traits) or earlier.shared.issuperset(mistake.traits)
+
+
+def _is_vague(mistake: Mistake) -> bool:
+    return not mistake.traits and mistake.statement.is_vague
+
+
+def _spoils_whole_rows(mistake: Mistake) -> bool:
+    """Whether a mistake makes other values of the same rows wrong."""
+    deviation = mistake.statement.deviation
+    return deviation is not None and deviation.spoils_whole_rows
+
+
+def _have_same_cases(first: Collection[str], second: Collection[str]) -> bool:
+    return len(set(first) & set(second)) >= _ALIKE * len(set(first) | set(second))
