@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from generators.errors import UnknownName
 from generators.families.java_text import double_text, float_text
+from generators.families.wire_messages import Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,6 @@ def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
             (name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name])
         )
     return tuple(pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """JSON text that goes out as it stands."""
-
-    text: str
 
 
 def envelope(schema: Schema, payload: Any) -> str:

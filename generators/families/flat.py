@@ -4,13 +4,14 @@ members.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final
 
-from generators.families.connect import Raw, string
+from generators.families.connect import string
 from generators.families.mysql_texts import TextForms, cell
+from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_json, print_message
 from generators.model import (
     Cell,
     Change,
@@ -21,7 +22,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -42,20 +42,10 @@ is `change.row`: a value for `json`, `Raw` JSON text, or ABSENT.
 """
 Members = Sequence[tuple[str, Member]]
 """The members of a JSON object in order, by name."""
-ABSENT: Final = object()
-"""The value of a member that a message leaves out."""
 
 WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
 UNTOLD: Final = "the message does not tell what the row was"
 NULL_UNTOLD: Final = "the column was NULL, and the message leaves NULL out"
-
-
-class _Record(NamedTuple):
-    """A record before it is bytes, and the change that a decoder owes for it."""
-
-    key: str | None
-    value: str
-    change: Change
 
 
 SEND_LAG_MS: Final = 1729
@@ -72,8 +62,12 @@ def _unchanged_cell(wire_cell: Cell, _value: Value) -> Cell:
     return wire_cell
 
 
-def _no_messages(_event: Event) -> Iterable[tuple[str, Change]]:
+def _no_messages(_event: Event) -> Iterable[WireMessage]:
     return ()
+
+
+_print: Final = partial(print_json, quote=string)
+"""Prints JSON as Jackson does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,59 +103,50 @@ class Flat:
     """Rows that a snapshot reads are written, too."""
     position: Callable[[RowChange, int], str | None] | None = None
     """The position of a row, from its number in the event."""
-    key: Member | None = None
-    """The record's key."""
-    write_row: Callable[[RowChange, Change], str] | None = None
-    """Writes the value of a row's message in place of `members`."""
-    write_other: Callable[[Event], Iterable[tuple[str, Change]]] = _no_messages
-    """The values of the messages of any other event, each with its change."""
+    key: Callable[[RowChange, Change], Mapping[str, Any]] | None = None
+    """The members of the record's key."""
+    members_of_row: Callable[[RowChange, Change], Mapping[str, Any]] | None = None
+    """Gives the members of a row's message in place of `members`."""
+    write_other: Callable[[Event], Iterable[WireMessage]] = _no_messages
+    """The messages of any other event."""
 
     def write(self, history: History, layout: Layout) -> list[Written]:
         """The messages of a history in order: one for each row, and those of other events."""
-        written = []
+        written: list[Written] = []
         for number, event in enumerate(history.events):
-            for record in self._records(event):
-                message = Message(
-                    layout.topic,
-                    0,
-                    None if record.key is None else record.key.encode(),
-                    record.value.encode(),
-                    timestamp_ms=event.at.ms + SEND_LAG_MS,
-                    event=number,
+            for message in self._messages(event):
+                written += print_message(
+                    message, _print, layout, event=number, timestamp_ms=event.at.ms + SEND_LAG_MS
                 )
-                # Each row has a message of its own, in which it is the first.
-                written.append(Written(message, (replace(record.change, row=0),)))
         return written
 
-    def _records(self, event: Event) -> Iterator[_Record]:
+    def _messages(self, event: Event) -> Iterator[WireMessage]:
         """Yields the messages of an event: one for each row of an INSERT, UPDATE or DELETE, and of
         a snapshot if the format writes these; for events that are no row change, what `write_other`
         gives.
         """
         if not isinstance(event, RowChange):
-            for value, change in self.write_other(event):
-                yield _Record(None, value, change)
+            yield from self.write_other(event)
         elif event.op in (Op.INSERT, Op.UPDATE, Op.DELETE) or (
             event.op is Op.READ and self.writes_snapshots
         ):
-            yield from self._row_records(event)
+            yield from self._row_messages(event)
 
-    def _row_records(self, event: RowChange) -> Iterator[_Record]:
-        """The records of a row change, one for each row, each with the change that a decoder owes
-        for it.
-        """
+    def _row_messages(self, event: RowChange) -> Iterator[WireMessage]:
+        """The messages of an INSERT, UPDATE or DELETE, one for each row."""
         for row_number, images in enumerate(event.rows):
             before = self.image(event.table, images.before)
             after = self.image(event.table, images.after)
             change = replace(self._change(event, before, after), row=row_number)
             if self.position is not None:
                 change = replace(change, position=self.position(event, row_number))
-            if self.write_row is not None:
-                value = self.write_row(event, change)
+            if self.members_of_row is not None:
+                value = self.members_of_row(event, change)
             else:
-                value = json_text(present_members(self.members, event, change))
-            key = None if self.key is None else json_text(self.key(event, change))
-            yield _Record(key, value, change)
+                value = values_of_members(self.members, event, change)
+            key = None if self.key is None else self.key(event, change)
+            # Each row has a message of its own, in which it is the first.
+            yield WireMessage(value, (replace(change, row=0),), key)
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
         """The change that a decoder owes for the message of one row; `before` and `after` are the
@@ -314,27 +299,9 @@ def _number(cell: Cell) -> Cell:
     return replace(cell, state=State.VALUE, text=number_text, options=(), reason="", json=True)
 
 
-def present_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
-    """The members of a row's message by name: those whose function gives a value, not ABSENT."""
-    values = {name: value_of(event, change) for name, value_of in members}
-    return {name: value for name, value in values.items() if value is not ABSENT}
-
-
-def json_text(value: object, spell: Callable[[str], str] = string) -> str:
-    """JSON without blanks, whose texts `spell` quotes and escapes: as Jackson does unless another
-    one is given.
-    """
-    match value:
-        case Raw():
-            return value.text
-        case str():
-            return spell(value)
-        case dict():
-            members = [f"{spell(name)}:{json_text(item, spell)}" for name, item in value.items()]
-            return f"{{{','.join(members)}}}"
-        case list() | tuple():
-            return f"[{','.join(json_text(item, spell) for item in value)}]"
-    return json.dumps(value)
+def values_of_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
+    """The values of a row's members by name, in their order; ABSENT for those that it has not."""
+    return {name: value_of(event, change) for name, value_of in members}
 
 
 def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:

@@ -31,15 +31,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from generators.families.flat import (
-    ABSENT,
     OLD,
     ROW,
     Flat,
-    json_text,
     key_scenarios,
     writer,
 )
 from generators.families.mysql_texts import TextForms, scaled_text
+from generators.families.wire_messages import ABSENT, WireMessage
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
     Bootstrap,
@@ -219,11 +218,11 @@ def _stream_position(event: RowChange, row: int) -> str:
     )
 
 
-def _control_text(
+def _control_record(
     at: Instant, table: Table, operation: str, profile: AwsDmsProfile
-) -> tuple[str, Change]:
-    """The JSON of a control record, and the CONTROL change that a decoder owes for it. The record
-    names its table, and has no time of a commit.
+) -> WireMessage:
+    """A control record, and the CONTROL change that a decoder owes for it. The record names its
+    table, and has no time of a commit.
     """
     metadata = {
         **_head(at, "control", operation),
@@ -234,7 +233,7 @@ def _control_text(
         "schema-name": table.database,
         "table-name": table.name,
     }
-    details = {"control": {"table-def": _definition(table)}} if profile.control_details else {}
+    details = {"table-def": _definition(table)} if profile.control_details else ABSENT
     control = Change(
         0,
         Kind.CONTROL,
@@ -244,7 +243,7 @@ def _control_text(
         table.name,
         other_keys=(table.primary_key,) if profile.control_details else (),
     )
-    return json_text({**details, "metadata": metadata}), control
+    return WireMessage({"control": details, "metadata": metadata}, (control,))
 
 
 def _definition(table: Table) -> dict[str, Any]:
@@ -260,17 +259,17 @@ def _column_definition(column: Column) -> dict[str, Any]:
     return {"type": DMS_TYPES[type.logical], **length, "nullable": column.nullable}
 
 
-def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[tuple[str, Change]]:
-    """Yields the control record of an event, with the change expected of it: of a table before its
-    full load, and, with IncludeTableAlterOperations, of a statement that changes it.
+def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[WireMessage]:
+    """The control record of an event: of a table before its full load, and, with
+    IncludeTableAlterOperations, of a statement that changes it.
     """
     match event:
         case Bootstrap(at=at, table=table, over=False):
-            yield _control_text(at, table, "create-table", profile)
+            yield _control_record(at, table, "create-table", profile)
         case SchemaChange(at=at, action=action, after=Table() as after) if (
             profile.table_alters and action in ALTERATIONS
         ):
-            yield _control_text(at, after, ALTERATIONS[action], profile)
+            yield _control_record(at, after, ALTERATIONS[action], profile)
 
 
 def _flat(profile: AwsDmsProfile) -> Flat:

@@ -34,16 +34,15 @@ from typing import Any, Final
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
 from generators.families.flat import (
-    ABSENT,
     OLD,
     ROW,
     Flat,
     Member,
-    json_text,
     key_scenarios,
     writer,
 )
 from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
+from generators.families.wire_messages import ABSENT, WireMessage
 from generators.model import (
     Cell,
     Change,
@@ -161,13 +160,14 @@ def _listed(image: Member) -> Member:
 
 
 def _envelope(
-    event: Event, row_number: int, profile: DialectProfile, **members: Any
+    event: Event, row_number: int, profile: DialectProfile, **more_members: Any
 ) -> dict[str, Any]:
-    """The members of a message, by name: those in `members`, and a default for each other one that
-    all messages have. A statement gives `sql`.
+    """The members of a message, in the order of Huawei's example or of the alphabet: those in
+    `more_members`, and a default for each other one that all messages have. A statement gives
+    `sql`.
     """
     unit = 1000 if profile.seconds else 1
-    return {
+    members = {
         "data": None,
         "es": event.at.ms // 1000 * (1000 // unit),
         "id": _number(event, row_number, profile),
@@ -179,8 +179,9 @@ def _envelope(
         "sqlType": None,
         "ts": (event.at.ms + 729) // unit,
         **({"gtid": ""} if profile.gtid else {}),
-        **members,
+        **more_members,
     }
+    return {name: members[name] for name in (_DRS if profile.example_order else sorted(members))}
 
 
 def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
@@ -209,15 +210,8 @@ _DRS: Final = (
 )
 
 
-def _message_json(members: dict[str, Any], profile: DialectProfile) -> str:
-    """The JSON of a message; its members are in the order of Huawei's example, or of the alphabet."""
-    return json_text(
-        {name: members[name] for name in (_DRS if profile.example_order else sorted(members))}
-    )
-
-
 def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
-    """The members, by name, of the message of one row of an INSERT, UPDATE, DELETE or snapshot;
+    """The members of the message of one row of an INSERT, UPDATE, DELETE or snapshot;
     where the profile says so, a deleted row stands in `old` and not in `data`.
     """
     table, is_delete = event.table, event.op is Op.DELETE
@@ -258,14 +252,12 @@ def _flat(profile: DialectProfile) -> Flat:
         respell=lambda cell, value: _spell(profile, cell, value),
         writes_snapshots=True,
         position=lambda event, row_number: str(_number(event, row_number, profile)),
-        write_row=lambda event, change: _message_json(
-            _members_of_row(event, change, profile), profile
-        ),
+        members_of_row=lambda event, change: _members_of_row(event, change, profile),
         write_other=lambda event: _statement(event, profile),
     )
 
 
-def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Change]]:
+def _statement(event: Event, profile: DialectProfile) -> Iterable[WireMessage]:
     """Yields the JSON message of a DDL statement and the change expected of it; nothing for other
     events and for actions without an entry in DDL_TYPES.
     """
@@ -287,12 +279,10 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
             None,
             event.table,
             position=str(members["id"]),
+            commit_time_us=event.at.ms // 1000 * 1_000_000,
             sql=event.sql,
         )
-        yield (
-            _message_json(members, profile),
-            replace(statement, commit_time_us=event.at.ms // 1000 * 1_000_000),
-        )
+        yield WireMessage(members, (statement,))
 
 
 write: Final = writer(_flat)

@@ -31,9 +31,10 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from generators.families.connect import Raw
-from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text, key_scenarios, writer
+from generators.families.connect import string
+from generators.families.flat import OLD, ROW, Flat, key_scenarios, writer
 from generators.families.mysql_texts import BASE64, TextForms, scaled_text, supports
+from generators.families.wire_messages import ABSENT, Raw, WireMessage, json_text
 from generators.model import (
     Bootstrap,
     Cell,
@@ -111,7 +112,9 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
             return replace(cell, state=State.VALUE, text=type.members[value - 1], options=())
         case Logical.SET, int():
             labels = [label for i, label in enumerate(type.members) if value >> i & 1]
-            return replace(cell, state=State.VALUE, text=json_text(labels), options=(), json=True)
+            return replace(
+                cell, state=State.VALUE, text=json_text(labels, string), options=(), json=True
+            )
         case Logical.JSON, Json(value=None):
             return Cell(State.NULL, type)
         case Logical.JSON, Json(value=str() as text):
@@ -179,7 +182,7 @@ def _keys(event: RowChange, change: Change) -> list[Any]:
     return [by_name[name] for name in event.table.primary_key]
 
 
-def _key(event: RowChange, change: Change) -> Any:
+def _key(event: RowChange, change: Change) -> Mapping[str, Any]:
     """The members of a row's record key: its database, its table, and each key column as `pk.` and
     its name in lower case, or `_uuid` for a table without a primary key.
     """
@@ -283,44 +286,35 @@ it is none of a table.
 """
 
 
-def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
-    """Yields the JSON and the expected change of the begin or end of a bootstrap, or of a DDL
-    statement; nothing for other events.
+def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[WireMessage]:
+    """The message of the begin or end of a bootstrap, or of a DDL statement; nothing for other
+    events.
     """
     match event:
         case Bootstrap(at=at, table=table, over=over):
             names = {"database": table.database, "table": table.name}
             type = "bootstrap-complete" if over else "bootstrap-start"
-            message_json = json_text({**names, "type": type, "ts": at.ms // 1000, "data": {}})
+            members = {**names, "type": type, "ts": at.ms // 1000, "data": {}}
             micros = at.ms // 1000 * 1_000_000
-            yield (
-                message_json,
-                Change(
-                    0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros
-                ),
+            control = Change(
+                0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros
             )
+            yield WireMessage(members, (control,))
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
             # Of a RENAME `table` and `old` are the table before, `def` is the one after.
             changed = event.old_name or event.table
-            names = {"database": event.database} | ({"table": changed} if changed else {})
-            old = (
-                {"old": _definition(replace(event.before, name=changed))}
-                if DDL_TYPES[action] == "table-alter" and event.before
-                else {}
-            )
-            def_ = {"def": _definition(event.after)} if event.after else {}
-            place = {"position": _position(event)} if profile.position else {}
-            message_json = json_text(
-                {
-                    "type": DDL_TYPES[action],
-                    **names,
-                    **old,
-                    **def_,
-                    "ts": event.at.ms,
-                    "sql": event.sql,
-                    **place,
-                }
-            )
+            table_before = event.before if DDL_TYPES[action] == "table-alter" else None
+            position = _position(event) if profile.position else None
+            members = {
+                "type": DDL_TYPES[action],
+                "database": event.database,
+                "table": changed or ABSENT,
+                "old": _definition(replace(table_before, name=changed)) if table_before else ABSENT,
+                "def": _definition(event.after) if event.after else ABSENT,
+                "ts": event.at.ms,
+                "sql": event.sql,
+                "position": position or ABSENT,
+            }
             statement = Change(
                 0,
                 Kind.DDL,
@@ -328,10 +322,12 @@ def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str
                 event.database,
                 None,
                 changed or None,
-                position=place.get("position"),
+                position=position,
+                commit_time_us=event.at.ms * 1000,
+                sql=event.sql,
                 other_keys=(event.after.primary_key,) if event.after else (),
             )
-            yield message_json, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
+            yield WireMessage(members, (statement,))
 
 
 def _definition(table: Table) -> dict[str, Any]:

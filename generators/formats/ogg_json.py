@@ -30,17 +30,16 @@ from decimal import Decimal
 from typing import Any, Final
 
 from generators.families.flat import (
-    ABSENT,
     Flat,
     Member,
     Members,
     cells_of_image,
-    json_text,
     key_scenarios,
-    present_members,
+    values_of_members,
     writer,
 )
 from generators.families.mysql_texts import BASE64, TextForms, scaled_text
+from generators.families.wire_messages import ABSENT, WireMessage
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
     Cell,
@@ -194,9 +193,9 @@ def _flat(profile: OggProfile) -> Flat:
     )
 
 
-def _truncate_message(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
-    """Yields the message of a TRUNCATE and the change expected of it; nothing for other events,
-    because it is the one statement that is an operation of a trail.
+def _truncate_message(event: Event, profile: OggProfile) -> Iterable[WireMessage]:
+    """The message of a TRUNCATE; nothing for other events, because it is the one statement that is
+    an operation of a trail.
     """
     if (
         isinstance(event, SchemaChange)
@@ -212,13 +211,9 @@ def _truncate_message(event: Event, profile: OggProfile) -> Iterable[tuple[str, 
             position=_position(event, 0),
         )
         truncation = replace(truncation, accept=((Kind.DDL, None),), **_flat(profile).names(table))
-        yield (
-            json_text(
-                present_members(
-                    _members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation
-                )
-            ),
-            truncation,
+        row_change = RowChange(event.at, table, Op.TRUNCATE, ())
+        yield WireMessage(
+            values_of_members(_members(profile), row_change, truncation), (truncation,)
         )
 
 

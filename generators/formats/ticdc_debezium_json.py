@@ -62,7 +62,7 @@ from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from generators.families.cases import Cases, deleted, inserted, updated
-from generators.families.connect import Raw, Schema
+from generators.families.connect import Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import (
@@ -74,7 +74,6 @@ from generators.families.debezium.values import (
     wire_values,
     wired,
 )
-from generators.families.flat import json_text
 from generators.families.ticdc import sink, text
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
 from generators.families.ticdc.scenarios import (
@@ -84,6 +83,7 @@ from generators.families.ticdc.scenarios import (
     statements,
     watermark,
 )
+from generators.families.wire_messages import Raw, json_text
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
@@ -319,7 +319,7 @@ def _messages(
 
 
 write: Final = sink.writer_of_events(_messages)
-_json: Final = partial(json_text, spell=text.iterator_string)
+_json: Final = partial(json_text, quote=text.iterator_string)
 _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 

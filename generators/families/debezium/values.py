@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final, Literal, TypeAlias
 
-from generators.families.connect import Raw, Schema, payload_text
+from generators.families.connect import Schema, payload_text
 from generators.families.java_text import double_text, java_decimal, two_complement, unscaled
+from generators.families.wire_messages import Raw
 from generators.model import Cell, Deployment, Logical, SourceType, State, Value
 from generators.sources.mysql import to_float32
 

@@ -33,10 +33,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import SEND_LAG_MS, ddl_topic, text_faults
-from generators.families.connect import Raw, envelope, payload_text
+from generators.families.connect import envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import TextForms, supports, wire_image
+from generators.families.wire_messages import Raw
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR, CellFault

@@ -54,11 +54,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from generators.families.connect import Raw, Schema, partition_of, payload_text, schema_text
+from generators.families.connect import Schema, partition_of, payload_text, schema_text
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.families.java_text import hash_order
+from generators.families.wire_messages import Raw
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from generators.families.flat import ABSENT, OLD, ROW, Flat
+from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
+from generators.families.wire_messages import ABSENT
 from generators.model import (
     Cell,
     Column,
