@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from conformance.pipelines.missed import MissedChanges
 from conformance.pipelines.rows import TypedRow, cell_text, value_text
 from conformance.pipelines.timeline import (
     PLACEHOLDER,
@@ -23,6 +24,9 @@ from generators.model import Op, RowChange, SchemaChange, State
 MOMENT = "both are of one millisecond: only their position tells which is newer"
 
 
+CHOSEN = "an older change of the batch counted, or WHEN NOT MATCHED inserted the row of a DELETE"
+
+
 class Difference(NamedTuple):
     """The last part of a rule's id, and words."""
 
@@ -35,6 +39,7 @@ class Judged(Protocol):
 
     story: Streamed
     reader: Reader
+    missed_changes: MissedChanges
 
     @property
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
@@ -58,8 +63,16 @@ class Causes:
         """
         removal = self.versions[-1]
         text = f"row {key_text(self.key)} was removed by {self._name(removal)}"
+        if shared := self._missed.shared_cause(removal, self.key):
+            return Difference("convergence", f"{text}, and is there; {shared}")
+        gone = self._gone_since(removal)
+        if gone is not None and (again := self._removal_again(removal, gone)) is not None:
+            return Difference(
+                self._rule_of(removal),
+                f"{text} and was gone after batch {gone}; {again.name}, which tells it once more,"
+                f" brought it back: WHEN NOT MATCHED inserted the row of a DELETE",
+            )
         if (culprit := self._undone_by(removal)) is not None:
-            gone = self._gone_since(removal)
             if gone is not None and culprit.stage > gone:
                 return Difference(
                     "tombstone",
@@ -67,9 +80,13 @@ class Causes:
                     " brought it back",
                 )
             return Difference("order", f"{text}, and is there; {culprit.name} is older")
-        if len(self.versions) > 1 and self._in_one_moment(self.versions[-2], removal):
+        in_one_moment = len(self.versions) > 1 and self._in_one_moment(self.versions[-2], removal)
+        if in_one_moment and not self._missed.has_clear_removal:
             return Difference("order", f"{text}, and is there; {MOMENT}")
-        return Difference(self._rule_of(removal), f"{text}, and is there")
+        text = f"{text}, and is there"
+        if self._came_with_row(removal):
+            text = f"{text}; the row and its removal came in one batch: {CHOSEN}"
+        return Difference(self._rule_of(removal), text)
 
     def of_missing(self) -> Difference:
         """The difference of a row that the source has and the table lacks: which rule is broken,
@@ -78,6 +95,8 @@ class Causes:
         life = self._life()
         last = life[-1] if life else self.versions[-1]
         text = f"row {key_text(self.key)} is missing: {self._name(last)} is not there"
+        if shared := self._missed.shared_cause(last, self.key):
+            return Difference("convergence", f"{text}; {shared}")
         if (culprit := self._removed_again_by(last)) is not None:
             return Difference("order", f"{text}; {culprit.name}, which is older, removed it")
         if self._was_there(life) and (culprit := self._undone_by(last)) is not None:
@@ -96,7 +115,7 @@ class Causes:
             return Difference(rule, f"{text}; {self._name(before)} came in the same batch")
         if life and life[0].cause == Op.UPDATE:
             return Difference("key-change", f"{text}; {self._name(life[0])} gave the row this key")
-        return Difference("convergence", text)
+        return Difference("convergence", self._with_way(text, last))
 
     def of_cells(self, row: TypedRow, wrong: list[str]) -> list[Difference]:
         """The differences of a row whose cells in the columns `wrong` are not those of its last
@@ -128,24 +147,42 @@ class Causes:
         ]
 
     def _of_older(self, older: Version, last: Version) -> Difference:
-        """The difference of a row that the table shows as an older version, with the reason: a
-        later message undid the last version, both came in one batch or in one millisecond, or none
-        known.
+        """The difference of a row that the table shows as an older version, with the reason: what
+        all missed changes share, a later message that undid the last version, both came in one
+        batch or in one millisecond, or none known.
         """
-        text = f"row {key_text(self.key)} is as {self._name(older)} left it; {self._name(last)} is newer"
-        if (culprit := self._undone_by(last)) is not None:
+        changes = self.versions[self.versions.index(older) + 1 :]
+        changes = [v for v in changes if isinstance(self._event(v), RowChange)]
+        missed = changes[-1] if changes else last
+        text = f"row {key_text(self.key)} is as {self._name(older)} left it; {self._name(missed)} is newer"
+        if shared := self._missed.shared_cause(missed, self.key):
+            return Difference("convergence", f"{text}; {shared}")
+        if (culprit := self._undone_by(last, older)) is not None:
             return Difference("order", f"{text}, and {culprit.name} undid it")
-        if self._in_one_moment(older, last):
+        if self._in_one_moment(older, missed):
             return Difference("order", f"{text}; {MOMENT}")
-        if self._stage(older) == self._stage(last):
+        if self._stage(older) == self._stage(missed):
             return Difference("one-per-batch", f"{text}, and both came in one batch")
         gone = [v for v in self.versions[self.versions.index(older) :] if v.image is None]
-        if gone and self._stage(gone[-1]) == self._stage(last):
+        if gone and self._stage(gone[-1]) == self._stage(missed):
             return Difference(
                 self._rule_of_one_batch(gone[-1]),
                 f"{text}, and {self._name(gone[-1])} came with it",
             )
-        return Difference("convergence", text)
+        return Difference("convergence", self._with_way(text, missed))
+
+    def _with_way(self, text: str, missed: Version) -> str:
+        """The words with what is unusual in how a missed change came."""
+        missed_changes = self._missed
+        ways = (
+            missed_changes.place_words(missed, self.key),
+            missed_changes.late_words(missed, self.key),
+        )
+        return "; ".join((text, *filter(None, ways)))
+
+    @property
+    def _missed(self) -> MissedChanges:
+        return self.judged.missed_changes
 
     def _in_one_moment(self, older: Version, newer: Version) -> bool:
         """Whether the source made both changes of the row within one millisecond, so that their
@@ -262,12 +299,42 @@ class Causes:
                 return number
         return None
 
-    def _undone_by(self, version: Version) -> Arrival | None:
+    def _undone_by(self, version: Version, displayed: Version | None = None) -> Arrival | None:
         """The last message that arrived behind this version's own message although it is of an
-        older version in which the row exists; None if there is none.
+        older version in which the row exists (of `displayed`, if given); None if there is none.
         """
         older = {v.event for v in self.versions if v.event < version.event and v.image}
+        if displayed is not None:
+            older &= {displayed.event}
         return self._last_behind(version, older)
+
+    def _removal_again(self, removal: Version, gone: int) -> Arrival | None:
+        """The repeat of a DELETE behind which the row is there again, although it was gone after
+        the stage `gone`; None if an older change came behind the repeat.
+        """
+        displayed = self.judged.displayed
+        back = next((n for n in range(gone + 1, len(displayed)) if self.key in displayed[n]), None)
+        events = {v.event for v in self.versions if v.event <= removal.event}
+        came = [a for a in self._arrivals(events) if a.stage == back]
+        is_again = bool(came) and came[-1].written.message.event == removal.event
+        return came[-1] if is_again and self._is_sent_as_delete(removal) else None
+
+    def _is_sent_as_delete(self, removal: Version) -> bool:
+        """Whether the message of a removal has a DELETE of the row, as also an UPDATE of the key
+        may.
+        """
+        message = self.judged.reader.first_of(removal.event, self.key)
+        return message is not None and any(
+            change.op is Op.DELETE for change in message.written.changes
+        )
+
+    def _came_with_row(self, removal: Version) -> bool:
+        """Whether the row came in the batch of its removal, and was not there before."""
+        stage = self._stage(removal)
+        if stage is None or not self._is_sent_as_delete(removal) or len(self.versions) < 2:
+            return False
+        was_there = stage > 0 and self.key in self.judged.displayed[stage - 1]
+        return not was_there and self._stage(self.versions[-2]) == stage
 
     def _removed_again_by(self, version: Version) -> Arrival | None:
         """The last message that arrived behind this version's own message although it is of an

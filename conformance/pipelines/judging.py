@@ -11,6 +11,7 @@ from functools import cached_property
 
 from conformance.pipelines.causes import Causes, Difference
 from conformance.pipelines.histories import KeptVersion, RowHistory
+from conformance.pipelines.missed import MissedChanges
 from conformance.pipelines.reach import reached_rules
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims, TypedRow, is_same, unaccepted, value_text
@@ -40,6 +41,7 @@ class Judge:
         self.timelines = timelines_of(self.story, compacted=stream.nemesis.compacted)
         self.reader = Reader(self.story, tuple(arrivals_of(stream.stages)))
         self.doubtful = doubtful_keys(self.story)
+        self.missed_changes = MissedChanges(self)
 
     def judge(self) -> PipelineResult:
         """Compares the tables after all stages, and the kept history, with the source, and returns

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from generators.drawing.streams import Key, Streamed
 from generators.garbage.nemesis import Stages, is_removed
@@ -209,6 +210,13 @@ def key_text(key: Key) -> str:
     return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
 
 
+class RowPlace(NamedTuple):
+    """Which of the rows of a message a row is, from 1 on, and how many rows the message has."""
+
+    number: int
+    rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """What the arrivals of a stream tell of its rows."""
@@ -238,6 +246,34 @@ class Reader:
         first = self.first_of(event, key) or self.first_of(event)
         return None if first is None else first.stage
 
+    def came_late(self, event: int, key: Key) -> bool:
+        """Whether the first message of an event about a row came in a later stage than the change
+        of a newer event.
+        """
+        first = self.first_of(event, key) or self.first_of(event)
+        if first is None:
+            return False
+        return any(
+            arrival.stage < first.stage and arrival.written.message.event > event
+            for arrival in self.arrivals
+            if isinstance(self._event_of(arrival), RowChange)
+        )
+
+    def place_in_message(self, event: int, key: Key) -> RowPlace | None:
+        """Where a row is in the first message of an event about it; None if none has an image of
+        it.
+        """
+        first = self.first_of(event, key)
+        if first is None:
+            return None
+        rows = [change for change in first.written.changes if change.kind is Kind.ROW]
+        names = self.story.table.primary_key
+        number = next(n for n, change in enumerate(rows, 1) if _is_of_key(change, key, names))
+        return RowPlace(number, len(rows))
+
+    def _event_of(self, arrival: Arrival) -> object:
+        return self.story.history.events[arrival.written.message.event]
+
     def name(self, version: Version, key: Key) -> str:
         """A version of a row in words for a difference: its cause, its position in the order of
         changes, and its first message.
@@ -257,15 +293,18 @@ def is_spoiled(written: Written) -> bool:
 
 def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
     """Whether a message has a before or after image of the row with this primary key."""
-    for change in written.changes:
-        if change.kind is not Kind.ROW:
+    rows = (change for change in written.changes if change.kind is Kind.ROW)
+    return any(_is_of_key(change, key, names) for change in rows)
+
+
+def _is_of_key(change: Change, key: Key, names: tuple[str, ...]) -> bool:
+    """Whether a row change has an image of the row at a key."""
+    for side in ("before", "after"):
+        image = change.image(side, 2)
+        if not image or not image.keys() >= set(names):
             continue
-        for side in ("before", "after"):
-            image = change.image(side, 2)
-            if not image or not image.keys() >= set(names):
-                continue
-            if tuple(image[name].value for name in names) == key:
-                return True
+        if tuple(image[name].value for name in names) == key:
+            return True
     return False
 
 

@@ -32,7 +32,7 @@ from conformance.selftest.keeping import (
     batches,
 )
 from conformance.streams.recipes import Group, ReadStream
-from generators.model import Cell, Change
+from generators.model import Cell, Change, Kind, Op
 from generators.wire_format import get
 
 Typings = Mapping[str, Any]
@@ -44,7 +44,8 @@ class Habit:
 
     `convicts` is the last part of the id of the rule that must catch it, under at least one of the
     nemeses whose names match the glob `nemesis`. `needs` is what a stream must have for the habit
-    to show: "statements", "positions" (they order changes of one moment), or "" for nothing.
+    to show: "statements", "positions" (they order changes of one moment), "late" changes (behind
+    newer ones of an earlier batch), "several-rows" in a message, or "" for nothing.
 
     `title` names the habit, `recipe` is the address of a public recipe that has it; `rank` is its
     place among the commonest habits, 0 for none.
@@ -94,7 +95,30 @@ def shows(habit: Habit, stream: ReadStream) -> bool:
             return "truncate table" in stream.story.statements
         case "positions":
             return bool(order_of(stream.recipe.format).positions)
+        case "late":
+            return any(came_late(stream))
+        case "several-rows":
+            return any(_has_several_rows(w.changes) for stage in stream.stages for w in stage)
     return True
+
+
+def came_late(stream: ReadStream) -> Iterator[bool]:
+    """For each row change of a stream, in the order of arrival, whether a newer one came in an
+    earlier stage.
+    """
+    newest = -1
+    for messages in stream.stages:
+        events = [w.message.event for w in messages if _rows_of(w.changes)]
+        yield from (event < newest for event in events)
+        newest = max((newest, *events))
+
+
+def _has_several_rows(changes: Iterable[Change]) -> bool:
+    return len(_rows_of(changes)) > 1
+
+
+def _rows_of(changes: Iterable[Change]) -> list[Change]:
+    return [change for change in changes if change.kind is Kind.ROW]
 
 
 @dataclass(slots=True)
@@ -373,6 +397,55 @@ class AsItIs(Fold):
         Fold._fold_events(self, events)
 
 
+@dataclass(slots=True)
+class DeletedInserted(NoGuard):
+    """WHEN NOT MATCHED THEN INSERT without a condition: a DELETE whose row is not there inserts it.
+
+    `before_images` are the rows of DELETEs, by key and place.
+    """
+
+    before_images: dict[tuple[RowKey, Version], Typings] = field(default_factory=dict)
+
+    def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
+        """What a row change does to keys; the row of a DELETE is noted."""
+        for event in Fold._events(self, record, change):
+            before, _ = self._images(change)
+            if change.op is Op.DELETE and before is not None:
+                self.before_images[event.key, event.state.tie] = before
+            yield event
+
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Merges the newest change of each key, if it is newer than the row; where no row is, a
+        DELETE inserts its own.
+        """
+        for key, state in self._newest(events).items():
+            states = self.rows.get(key)
+            if states is None:
+                image = state.image or self.before_images.get((key, state.tie))
+                self.rows[key] = [replace(state, image=image)]
+            elif self._newness(states[0]) < self._newness(state):
+                self.rows[key] = [self._overlay(states[0], state)]
+
+
+class HighWater(Fold):
+    """Drops a change that is not newer than the newest row of the whole table."""
+
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Merges the changes of a batch that are above the mark, which is of before the batch."""
+        versions = [state.version for state in chain.from_iterable(self.rows.values())]
+        mark = max(versions, default=())
+        Fold._fold_events(self, [event for event in events if event.state.version > mark])
+
+
+class FirstRow(Fold):
+    """Reads `data[0]`: of a message with several rows only the first counts."""
+
+    def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
+        """What the first row of a message does to keys."""
+        if change is _rows_of(record.written.changes)[0]:
+            yield from Fold._events(self, record, change)
+
+
 FOLDS: Final[Mapping[str, type[Fold]]] = {
     "hard-delete": HardDelete,
     "no-guard": NoGuard,
@@ -389,6 +462,9 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
     "by-millisecond": ByMillisecond,
     "old-key-left": OldKeyLeft,
     "as-it-is": AsItIs,
+    "deleted-inserted": DeletedInserted,
+    "high-water": HighWater,
+    "first-row": FirstRow,
 }
 """Each habit's fold."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.running import PipelineSettings, streams_of
 from conformance.rules.order import order_of
 from conformance.rules.pipelines import rules
@@ -38,7 +39,7 @@ def test_each_habit_is_convicted_by_its_rule_and_the_right_pipeline_by_none(
 
 def test_every_fold_has_a_habit_and_every_habit_a_rule() -> None:
     assert FOLDS.keys() == HABITS.keys()
-    assert len(FOLDS) == 15
+    assert len(FOLDS) == 18
     known = {rule.id.rpartition("/")[2] for rule in rules("debezium-json")}
     assert {habit.convicts for habit in HABITS.values()} <= known
 
@@ -78,3 +79,79 @@ def test_words_name_the_event_and_the_message() -> None:
 def test_what_was_wrong_before_a_replay_is_not_blamed_on_it(habit: str, rule: str) -> None:
     (stream,), _ = streams_of(PipelineSettings("debezium-json", "mine.py", nemesis="replay"))
     assert fold(stream, FOLDS[habit]).wrong[0][0] == f"debezium-json/pipeline/{rule}"
+
+
+@pytest.mark.parametrize(
+    ("name", "nemesis", "habit", "first"),
+    [
+        (
+            "alibaba-canal-json",
+            "none",
+            "first-row",
+            (
+                "alibaba-canal-json/pipeline/convergence",
+                (
+                    "row 29 is missing: INSERT at 230050 (message 51: partition 0, offset 50) is not"
+                    " there; it is row 2 of 2 of its message, as every change that the table misses"
+                ),
+            ),
+        ),
+        (
+            "debezium-json",
+            "reorder",
+            "high-water",
+            (
+                "debezium-json/pipeline/convergence",
+                (
+                    "row 18 is missing: INSERT at mysql-bin.999999:813:1 (message 147: partition 2,"
+                    " offset 42) is not there; it came in a later batch than newer changes of other"
+                    " rows, as every change that the table misses: does a high-water mark or a"
+                    " watermark drop it?"
+                ),
+            ),
+        ),
+        (
+            "maxwell-json",
+            "none",
+            "deleted-inserted",
+            (
+                "maxwell-json/pipeline/delete",
+                (
+                    "row 2 was removed by DELETE at binlog.999999:1064960005 (message 91: partition 0,"
+                    " offset 90), and is there; the row and its removal came in one batch: an older"
+                    " change of the batch counted, or WHEN NOT MATCHED inserted the row of a DELETE"
+                ),
+            ),
+        ),
+        (
+            "maxwell-json",
+            "replay",
+            "deleted-inserted",
+            (
+                "maxwell-json/pipeline/delete",
+                (
+                    "row 8 was removed by DELETE at binlog.999999:1064960005 (message 96: partition 0,"
+                    " offset 95) and was gone after batch 2; message 312, a repeat: partition 0, offset"
+                    " 311, which tells it once more, brought it back: WHEN NOT MATCHED inserted the"
+                    " row of a DELETE"
+                ),
+            ),
+        ),
+    ],
+)
+def test_what_all_wrong_rows_have_in_common_is_told_first(
+    name: str, nemesis: str, habit: str, first: tuple[str, str]
+) -> None:
+    (stream,), _ = streams_of(PipelineSettings(name, "mine.py", nemesis=nemesis))
+    assert fold(stream, FOLDS[habit]).wrong[0] == first
+
+
+def test_a_removal_that_no_time_mistakes_acquits_the_order_of_removals() -> None:
+    (stream,), _ = streams_of(PipelineSettings("maxwell-json", "mine.py", nemesis="none"))
+    assert broken(fold(stream, FOLDS["deleted-inserted"])) == {"delete": 10}
+    (stream,), _ = streams_of(PipelineSettings("debezium-json", "mine.py", nemesis="duplicate"))
+    assert "order" in broken(fold(stream, FOLDS["by-millisecond"]))
+
+
+def broken(result: PipelineResult) -> dict[str, int]:
+    return {rule.rpartition("/")[2]: count for rule, count in result.broken.items()}

@@ -1,0 +1,150 @@
+"""The changes that a pipeline's last table does not show, and what all of them have in common: one
+row tells that a change is missing, all wrong rows together tell why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Protocol
+
+from conformance.pipelines.rows import TypedRow
+from conformance.pipelines.timeline import Reader, Version
+from generators.drawing.streams import Key, Streamed
+from generators.model import RowChange
+
+SECOND_MS: Final = 1_000
+"""No two changes that are further apart are mistaken by a pipeline that orders by a time."""
+
+
+class Tables(Protocol):
+    """The tables of a stream, and what its rows were."""
+
+    story: Streamed
+    reader: Reader
+    doubtful: set[Key]
+
+    @property
+    def timelines(self) -> Mapping[Key, list[Version]]:
+        """The versions of each row."""
+
+    @property
+    def displayed(self) -> list[dict[Key, list[TypedRow]]]:
+        """The rows of each snapshot by key."""
+
+    def shows(self, row: TypedRow, version: Version) -> bool:
+        """Whether a row shows a version."""
+
+
+@dataclass(frozen=True)
+class MissedChanges:
+    """The newest missed row change of each wrong row. Missed statements are left out."""
+
+    tables: Tables
+
+    @cached_property
+    def by_key(self) -> dict[Key, Version]:
+        """The missed changes by the row's key."""
+        found: dict[Key, Version] = {}
+        for key, versions in self.tables.timelines.items():
+            rows = self.tables.displayed[-1].get(key, [])
+            if key in self.tables.doubtful or len(rows) > 1:
+                continue
+            missed = self._missed(rows[0] if rows else None, versions)
+            if missed is not None:
+                found[key] = missed
+        return found
+
+    def _missed(self, row: TypedRow | None, versions: Sequence[Version]) -> Version | None:
+        """The newest row change behind the version that the table shows; None if the row is right,
+        shows no version, or misses only a statement.
+        """
+        last = versions[-1]
+        if row is None:
+            behind = [] if last.image is None else _life_of(versions)
+        elif last.image is not None and self.tables.shows(row, last):
+            behind = []
+        elif last.image is None:
+            behind = [last]
+        else:
+            behind = self._behind_displayed(row, versions)
+        changes = [v for v in behind if self._row_change(v) is not None]
+        return changes[-1] if changes else None
+
+    def _behind_displayed(self, row: TypedRow, versions: Sequence[Version]) -> list[Version]:
+        """The versions behind the newest one that a row shows; none if it shows none."""
+        numbers = [n for n, v in enumerate(versions) if v.image and self.tables.shows(row, v)]
+        return list(versions[numbers[-1] + 1 :]) if numbers else []
+
+    def _row_change(self, version: Version) -> RowChange | None:
+        event = self.tables.story.history.events[version.event]
+        return event if isinstance(event, RowChange) else None
+
+    @cached_property
+    def all_came_late(self) -> bool:
+        """Whether there are several, and each came in a later batch than newer changes."""
+        return len(self.by_key) > 1 and all(
+            self.tables.reader.came_late(version.event, key) for key, version in self.by_key.items()
+        )
+
+    @cached_property
+    def all_behind_first_row(self) -> bool:
+        """Whether there are several, and none is of the first row of its message."""
+        places = [
+            self.tables.reader.place_in_message(v.event, key) for key, v in self.by_key.items()
+        ]
+        return len(places) > 1 and all(place is not None and place.number > 1 for place in places)
+
+    @cached_property
+    def has_clear_removal(self) -> bool:
+        """Whether a removal is missed that no order by a time mistakes: it has another second than
+        the change before it.
+        """
+        return any(
+            version.image is None and self._is_seconds_behind(self.tables.timelines[key], version)
+            for key, version in self.by_key.items()
+        )
+
+    def _is_seconds_behind(self, versions: Sequence[Version], version: Version) -> bool:
+        change = self._row_change(version)
+        before = [c for v in versions if v.event < version.event and (c := self._row_change(v))]
+        if change is None or not before:
+            return False
+        return change.at.ms // SECOND_MS > before[-1].at.ms // SECOND_MS
+
+    def shared_cause(self, version: Version, key: Key) -> str:
+        """What explains every missed change, this one among them, in words; "" if nothing does."""
+        if self.by_key.get(key) != version:
+            return ""
+        if self.all_behind_first_row:
+            return f"{self.place_words(version, key)}, as every change that the table misses"
+        if self.all_came_late:
+            return (
+                f"{self.late_words(version, key)}, as every change that the table misses: does a"
+                " high-water mark or a watermark drop it?"
+            )
+        return ""
+
+    def place_words(self, version: Version, key: Key) -> str:
+        """That a change is not of the first row of its message, in words; "" if it is."""
+        place = self.tables.reader.place_in_message(version.event, key)
+        if place is None or place.number == 1:
+            return ""
+        return f"it is row {place.number} of {place.rows} of its message"
+
+    def late_words(self, version: Version, key: Key) -> str:
+        """That a change came late, in words; "" if it did not."""
+        if not self.tables.reader.came_late(version.event, key):
+            return ""
+        return "it came in a later batch than newer changes of other rows"
+
+
+def _life_of(versions: Sequence[Version]) -> list[Version]:
+    """The versions since the row was last not there."""
+    life: list[Version] = []
+    for version in reversed(versions):
+        if version.image is None:
+            break
+        life.insert(0, version)
+    return life
