@@ -16,7 +16,7 @@ import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from generators.sources.mysql import key_order
@@ -262,12 +262,6 @@ def json_string(value: str, library: Escapes) -> str:
     """
     pattern, table = _escapes(library)
     return f'"{pattern.sub(lambda hit: table[hit[0]], value)}"'
-
-
-@lru_cache(maxsize=8192)
-def json_name(name: str, library: Escapes) -> str:
-    """`json_string` of a text that comes again and again: a column's name or type."""
-    return json_string(name, library)
 
 
 _RAW_CONTROL: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")

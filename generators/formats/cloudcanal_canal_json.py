@@ -34,8 +34,9 @@ from typing import ClassVar, Final, Literal
 from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
+from generators.families.wire_messages import ABSENT, Raw, WireMessage
 from generators.garbage.faults import FAULTS, NESTED_CELL
-from generators.model import Change, History, Layout, Written
+from generators.model import History, Layout, Written
 from generators.profile_tables import read_choices
 from generators.wire_format import Format, about
 
@@ -65,34 +66,29 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 
-def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
-    """The JSON message of a draft, with Canal's members in the order of the alphabet, and the
+def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> WireMessage:
+    """The message of a draft, with Canal's members in the order of the alphabet, and the
     changes expected of it, which have the draft's key columns.
     """
-    old = messages.json_of_images(draft.old) if draft.old or draft.is_ddl else profile.no_old
-    members = [
-        ("data", messages.json_of_images(draft.rows)),
-        ("database", messages.quoted(draft.database)),
-        ("es", str(draft.exec_ms)),
-        ("id", str(draft.number)),
-        ("isDdl", "true" if draft.is_ddl else "false"),
-        ("mysqlType", messages.type_map(draft.columns, profile)),
-        *([("old", old)] if old else []),
-        ("pkNames", messages.listed(draft.keys)),
-        ("sql", messages.quoted(draft.sql)),
-        ("sqlType", messages.jdbc_map(draft.columns)),
-        ("table", messages.quoted(draft.table)),
-        *(
-            [("tableChanges", messages.table_changes(draft, profile))]
-            if draft.described is not None
-            else []
-        ),
-        ("ts", str(draft.send_ms)),
-        ("type", messages.quoted(draft.action)),
-    ]
-    return messages.json_object(members), [
-        replace(change, keys=draft.keys) for change in draft.changes
-    ]
+    no_old = Raw(profile.no_old) if profile.no_old else ABSENT
+    members = {
+        "data": draft.rows,
+        "database": draft.database,
+        "es": draft.exec_ms,
+        "id": draft.number,
+        "isDdl": draft.is_ddl,
+        "mysqlType": messages.type_map(draft.columns, profile),
+        "old": draft.old if draft.old or draft.is_ddl else no_old,
+        "pkNames": draft.keys,
+        "sql": draft.sql,
+        "sqlType": messages.jdbc_map(draft.columns),
+        "table": draft.table,
+        "tableChanges": messages.table_changes(draft, profile),
+        "ts": draft.send_ms,
+        "type": draft.action,
+    }
+    changes = (replace(change, keys=draft.keys) for change in draft.changes)
+    return WireMessage(members, tuple(changes))
 
 
 FORMAT: Final = Format(

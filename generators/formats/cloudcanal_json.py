@@ -38,8 +38,9 @@ from typing import Final
 from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import supports
+from generators.families.wire_messages import WireMessage
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
-from generators.model import Change, History, Layout, Written
+from generators.model import History, Layout, Written
 from generators.profile_tables import read_choices
 from generators.wire_format import Format, about
 
@@ -78,32 +79,31 @@ def write(history: History, profile: JsonProfile, layout: Layout) -> list[Writte
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 
-def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
-    """The JSON message of a draft, with CloudCanal's own members, and the changes expected of it,
+def _finish(draft: messages.Draft, profile: JsonProfile) -> WireMessage:
+    """The message of a draft, with CloudCanal's own members, and the changes expected of it,
     which have the draft's schema and, if the profile names keys, its key columns.
     """
     keys = draft.keys if profile.keyed else ()
-    changes = [replace(change, schema=draft.schema, keys=keys) for change in draft.changes]
-    members = [
-        ("action", messages.quoted(draft.action)),
-        ("before", messages.json_of_images(draft.old)),
-        ("bid", str(draft.number)),
-        ("data", messages.json_of_images(draft.rows)),
-        ("db", messages.quoted(draft.database)),
-        ("dbValType", messages.type_map(draft.columns, profile)),
-        ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
-        ("entryType", messages.quoted(draft.entry)),
-        ("execTs", str(draft.exec_ms)),
-        ("jdbcType", messages.jdbc_map(draft.columns)),
-        ("pks", messages.listed(keys)),
-        ("schema", messages.quoted(draft.schema)),
-        ("sendTs", str(draft.send_ms)),
-        ("sql", messages.quoted(draft.sql)),
-        ("table", messages.quoted(draft.table)),
-    ]
-    if draft.described is not None:
-        members.append(("tableChanges", messages.table_changes(draft, profile)))
-    return messages.json_object(members), changes
+    members = {
+        "action": draft.action,
+        "before": draft.old,
+        "bid": draft.number,
+        "data": draft.rows,
+        "db": draft.database,
+        "dbValType": messages.type_map(draft.columns, profile),
+        "ddl" if profile.ddl_key else "isDdl": draft.is_ddl,
+        "entryType": draft.entry,
+        "execTs": draft.exec_ms,
+        "jdbcType": messages.jdbc_map(draft.columns),
+        "pks": keys,
+        "schema": draft.schema,
+        "sendTs": draft.send_ms,
+        "sql": draft.sql,
+        "table": draft.table,
+        "tableChanges": messages.table_changes(draft, profile),
+    }
+    changes = (replace(change, schema=draft.schema, keys=keys) for change in draft.changes)
+    return WireMessage(members, tuple(changes))
 
 
 FORMAT: Final = Format(

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import ClassVar, Final, Literal, TypeAlias
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
 from generators.families.java_text import (
     Escapes,
     hash_code,
-    json_name,
     json_string,
     remainder_of_abs,
 )
 from generators.families.mysql_texts import BASE64, HEX, TextForms, wire_image
+from generators.families.wire_messages import ABSENT, WireMessage, print_json, print_message
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
     Cell,
@@ -34,7 +34,6 @@ from generators.model import (
     Image,
     Kind,
     Layout,
-    Message,
     Op,
     RowChange,
     SchemaChange,
@@ -108,8 +107,8 @@ class EnvelopeShape:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message before serialisation. `rows` stand in `data`, `old` are the old rows, in the same
-    order.
+    """What a message says, before its format names the members. `rows` stand in `data`, `old` are
+    the old rows, in the same order.
 
     `keys` are the table's key, `columns` those that the type maps describe. `number`, `exec_ms` and
     `send_ms` are the message's batch or sequence number and times.
@@ -138,9 +137,9 @@ def write(
     profile: CloudCanalProfile,
     layout: Layout,
     shape: EnvelopeShape,
-    finish: Callable[[Draft], tuple[str, list[Change]]],
+    finish: Callable[[Draft], WireMessage],
 ) -> list[Written]:
-    """The messages of a history in order; `finish` gives the text of one and its changes."""
+    """The messages of a history in order; `finish` names the members of one, and owes its changes."""
     chance = random.Random(f"{history.seed}/{profile.name}")
     first = chance.randrange(1, 1_000_000)
     written: list[Written] = []
@@ -154,7 +153,7 @@ def write(
             exec_ms=event.at.ms if profile.milliseconds else event.at.ms // 1000 * 1000,
             send_ms=event.at.ms + SEND_LAG_MS,
         )
-        payload, changes = finish(draft)
+        message = finish(draft)
         owed_changes = tuple(
             replace(
                 change,
@@ -165,15 +164,17 @@ def write(
                 position=str(draft.number),
                 commit_time_us=draft.exec_ms * 1000,
             )
-            for change in changes
+            for change in message.changes
         )
         place = partition_of(draft, layout.partitions)
         topic = ddl_topic(layout.topic) if draft.is_ddl and profile.ddl_topic else layout.topic
-        message = Message(
-            topic, place, None, payload.encode(), timestamp_ms=draft.send_ms, event=ordinal
-        )
-        written.append(Written(message, owed_changes))
+        message = replace(message, changes=owed_changes, partitions=(place,), topic=topic)
+        written += print_message(message, _print, layout, event=ordinal, timestamp_ms=draft.send_ms)
     return written
+
+
+_print: Final = partial(print_json, quote=partial(json_string, library=Escapes.FASTJSON1))
+"""Prints JSON as fastjson 1 does."""
 
 
 def ddl_topic(topic: str) -> str:
@@ -197,7 +198,7 @@ def types_of(draft: Draft, profile: CloudCanalProfile) -> dict[str, str] | None:
     """The source types of the message's columns by name, as its type map spells them; None without
     columns.
     """
-    return {column.name: type_of(column.type, profile) for column in draft.columns} or None
+    return type_map(draft.columns, profile) or None
 
 
 _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
@@ -308,63 +309,35 @@ def jdbc_type(type: SourceType) -> int:
     return SQL_TYPES[type.name]
 
 
-def quoted(value: str | None) -> str:
-    """A text as the JSON string that fastjson 1 writes, or `null`."""
-    return "null" if value is None else json_string(value, Escapes.FASTJSON1)
+def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> dict[str, str]:
+    """`dbValType`, or `mysqlType`: the type with its length by column."""
+    return {column.name: type_of(column.type, profile) for column in columns}
 
 
-def _quoted_name(name: str) -> str:
-    return json_name(name, Escapes.FASTJSON1)
+def jdbc_map(columns: Iterable[Column]) -> dict[str, int]:
+    """`jdbcType`, or `sqlType`: the `java.sql.Types` number by column."""
+    return {column.name: jdbc_type(column.type) for column in columns}
 
 
-def listed(names: Iterable[str]) -> str:
-    """The JSON array of some names, as fastjson 1 writes it."""
-    return f"[{','.join([_quoted_name(name) for name in names])}]"
-
-
-def json_of_images(images: Iterable[Texts]) -> str:
-    """A JSON array of rows, each an object of texts and nulls."""
-    return f"[{','.join(map(_image_json, images))}]"
-
-
-def _image_json(image: Texts) -> str:
-    """A JSON object of the cells of a row."""
-    return _json_of_pairs((name, quoted(value)) for name, value in image.items())
-
-
-def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> str:
-    """The JSON of `dbValType` or `mysqlType`: by column, the type with its length."""
-    return _json_of_pairs((c.name, _quoted_name(type_of(c.type, profile))) for c in columns)
-
-
-def jdbc_map(columns: Iterable[Column]) -> str:
-    """The JSON of `jdbcType` or `sqlType`: by column, the `java.sql.Types` number."""
-    return _json_of_pairs((c.name, str(jdbc_type(c.type))) for c in columns)
-
-
-def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
-    """The JSON of `tableChanges`: one object that describes the table as it is after the statement,
-    with positions from 0 (cloudcanal#table-changes, cloudcanal#types-after).
+def table_changes(draft: Draft, profile: CloudCanalProfile) -> Any:
+    """`tableChanges`: one object with 0-based positions, the table as it is after the statement
+    (cloudcanal#table-changes, cloudcanal#types-after); ABSENT of a message that describes none.
     """
     table = draft.described
-    assert table is not None
+    if table is None:
+        return ABSENT
     columns = [
-        f'{{"jdbcType":{jdbc_type(c.type)},"name":{_quoted_name(c.name)},"position":{i},'
-        f'"typeExpression":{_quoted_name(type_of(c.type, profile))},"typeName":{_quoted_name(c.type.name)}}}'
-        for i, c in enumerate(table.columns)
+        {
+            "jdbcType": jdbc_type(column.type),
+            "name": column.name,
+            "position": position,
+            "typeExpression": type_of(column.type, profile),
+            "typeName": column.type.name,
+        }
+        for position, column in enumerate(table.columns)
     ]
-    keys = listed(table.primary_key)
-    described = f'{{"columns":[{",".join(columns)}],"primaryKeyColumnNames":{keys}}}'
-    return f'{{"table":{described},"type":{quoted(draft.action)}}}'
-
-
-def json_object(members: Iterable[tuple[str, str]]) -> str:
-    """A JSON object of members whose names need no escapes, in the order given."""
-    return "{" + ",".join([f'"{name}":{value_json}' for name, value_json in members]) + "}"
-
-
-def _json_of_pairs(pairs: Iterator[tuple[str, str]]) -> str:
-    return f"{{{','.join([f'{_quoted_name(name)}:{value_json}' for name, value_json in pairs])}}}"
+    described = {"columns": columns, "primaryKeyColumnNames": table.primary_key}
+    return {"table": described, "type": draft.action}
 
 
 _BINARY_FAULTS: Final = {

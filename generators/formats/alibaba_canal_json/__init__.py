@@ -35,17 +35,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from generators.families.canal import SQL_TYPES, CanalCell, is_blob
 from generators.families.java_text import (
     Escapes,
     has_raw_control,
     hash_code,
-    json_name,
     json_string,
     remainder_of_abs,
 )
+from generators.families.wire_messages import WireMessage, json_text, print_json, print_message
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
@@ -67,7 +68,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -103,7 +103,7 @@ Wires: TypeAlias = Mapping[str, CanalCell]
 
 @dataclass(frozen=True, slots=True)
 class _Flat:
-    """A flat message before serialisation."""
+    """What a flat message says of its event."""
 
     type: str
     database: str = ""
@@ -135,6 +135,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
+    quote = partial(json_string, library=profile.escapes)
+    printer = partial(print_json, quote=quote)
     for number, logged, batch in _batches(history, chance.randrange(1, 1_000_000)):
         event = logged if profile.live else _event_as_shown(logged)
         if _stops_the_writer(event, profile):
@@ -142,8 +144,10 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
         es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout):
-            message_json = _serialise(flat, profile, batch, es, stamp)
-            raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(message_json)
+            members = _members(flat, profile, batch, es, stamp)
+            raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(
+                json_text(members, quote)
+            )
             positioned = (
                 replace(
                     change,
@@ -162,15 +166,11 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             doubtful = raw or (spelled and any(map(_has_unfit_value, changes)))
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
-            message = Message(
-                topic, partition, None, message_json.encode(), timestamp_ms=stamp, event=number
+            changes_owed = tuple(
+                _accept_corrupt(change) if doubtful else change for change in positioned
             )
-            written.append(
-                Written(
-                    message,
-                    tuple(_accept_corrupt(change) if doubtful else change for change in positioned),
-                )
-            )
+            message = WireMessage(members, changes_owed, partitions=(partition,), topic=topic)
+            written += print_message(message, printer, layout, event=number, timestamp_ms=stamp)
     return written
 
 
@@ -600,47 +600,26 @@ def _unknown(type: SourceType, reason: str) -> Cell:
     return Cell(State.ANY, type, reason=reason)
 
 
-def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> str:
-    """The JSON of a message: keys in alphabetical order, the members of rows and types in the
-    table's order, and every null written.
-    """
-    library = profile.escapes
-
-    def quoted(cell_text: str | None) -> str:
-        return "null" if cell_text is None else json_string(cell_text, library)
-
-    def mapped(members: Mapping[str, str]) -> str:
-        pairs = [f"{json_name(name, library)}:{value}" for name, value in members.items()]
-        return f"{{{','.join(pairs)}}}"
-
-    def image_json(cell_texts: Texts) -> str:
-        return mapped({name: quoted(cell_text) for name, cell_text in cell_texts.items()})
-
-    def images_json(images: Iterable[Texts]) -> str:
-        return f"[{','.join(map(image_json, images))}]"
-
-    fields = {
-        "id": str(batch),
-        "data": images_json(flat.data) if flat.data else "null",
-        "database": quoted(flat.database),
-        "es": str(es),
-        "isDdl": "true" if flat.is_ddl else "false",
-        "mysqlType": (
-            mapped({n: json_name(t, library) for n, t in flat.types.items()})
-            if flat.types
-            else "null"
-        ),
-        "old": images_json(flat.old) if flat.old else "null",
-        "pkNames": "null" if flat.keys is None else f"[{','.join(map(quoted, flat.keys))}]",
-        "sql": quoted(flat.sql),
-        "sqlType": mapped({n: str(c) for n, c in flat.codes.items()}) if flat.codes else "null",
-        "table": quoted(flat.table),
-        "ts": str(stamp),
-        "type": quoted(flat.type),
+def _members(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> dict[str, Any]:
+    """The members of a flat message in alphabetical order; inner maps are in table order."""
+    members = {
+        "id": batch,
+        "data": flat.data or None,
+        "database": flat.database,
+        "es": es,
+        "isDdl": flat.is_ddl,
+        "mysqlType": flat.types or None,
+        "old": flat.old or None,
+        "pkNames": flat.keys,
+        "sql": flat.sql,
+        "sqlType": flat.codes or None,
+        "table": flat.table,
+        "ts": stamp,
+        "type": flat.type,
     }
     if profile.gtid is not None:
-        fields["gtid"] = quoted(profile.gtid)
-    return mapped(dict(sorted(fields.items())))
+        members["gtid"] = profile.gtid
+    return dict(sorted(members.items()))
 
 
 def supports(type: SourceType) -> bool:

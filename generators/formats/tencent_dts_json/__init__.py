@@ -71,10 +71,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from generators.families.java_text import hash_code, remainder_of_abs
+from generators.families.java_text import Escapes, hash_code, json_string, remainder_of_abs
 from generators.families.mysql_texts import supports
+from generators.families.wire_messages import Raw, WireMessage, print_json, print_message
 from generators.formats.tencent_dts_json.profiles import (
     CHOICES,
     NAME,
@@ -85,8 +87,6 @@ from generators.formats.tencent_dts_json.rows import (
     columns_of,
     images_of,
     keys_of,
-    list_text,
-    quoted,
     types_of,
 )
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
@@ -100,7 +100,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     RowChange,
     SchemaChange,
@@ -171,12 +170,12 @@ CARRIED: Final = ("heartbeatTimestamp", "pkNames")
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record before serialisation: JSON text by field, its change, and what its place follows
+    """What one record alone says: its members by name, its change, and what its place follows
     from.
     """
 
     type: str
-    members: Mapping[str, str]
+    members: Mapping[str, Any]
     change: Change
     object: str = ""
     key: Texts = ()
@@ -220,46 +219,44 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
         for record in _records(event, ordinal, opened or event_transaction, profile):
             stamp = event.at.ms + READER_LAG_MS
             members = {
-                "id": str(first_id + len(written)),
-                "version": "1",
-                "messageType": f'"{record.type}"',
-                "sourceType": quoted(profile.source_type),
-                "sourceVersion": '"8.0.22"',
-                "fakeGtid": "false",
-                "readerTimestamp": str(stamp),
-                "tags": profile.tags,
+                "id": first_id + len(written),
+                "version": 1,
+                "messageType": record.type,
+                "sourceType": profile.source_type,
+                "sourceVersion": "8.0.22",
+                "fakeGtid": False,
+                "readerTimestamp": stamp,
+                "tags": Raw(profile.tags),
                 **_fragment(profile),
                 **record.members,
             }
             place = _partition(record, profile, layout.partitions)
-            record_json = _serialise(members, profile)
-            message = Message(
-                layout.topic, place, None, record_json.encode(), timestamp_ms=stamp, event=ordinal
+            message = WireMessage(
+                _order_members(members, profile), (record.change,), partitions=(place,)
             )
-            last.append(Written(message, (record.change,)))
+            last += print_message(message, _print, layout, event=ordinal, timestamp_ms=stamp)
             written.append(last[-1])
         opened = None if mark == "COMMIT" else opened
     return written
 
 
-def _fragment(profile: TencentProfile) -> dict[str, str]:
+def _fragment(profile: TencentProfile) -> dict[str, int]:
     """The members `total` and `index`, which are reserved and mean nothing; by the older edition's
     words `index` is the total (tencent#fragments).
     """
-    return {"total": "1", "index": "1" if profile.index_is_total else "0"}
+    return {"total": 1, "index": 1 if profile.index_is_total else 0}
 
 
-def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
-    """The JSON of a record, fields in the document's order. A field that does not apply is null or
-    left out, as the profile says; those that the document calls left out always are.
+def _order_members(members: Mapping[str, Any], profile: TencentProfile) -> dict[str, Any]:
+    """The members of a record in the document's order of fields; one that does not apply is null,
+    or left out, as those always are of which the document says so.
     """
     left_out = FIELDS if profile.absent else CARRIED
-    parts = [
-        f'"{name}":{members.get(name, "null")}'
-        for name in FIELDS
-        if name in members or name not in left_out
-    ]
-    return "{" + ",".join(parts) + "}"
+    return {name: members.get(name) for name in FIELDS if name in members or name not in left_out}
+
+
+_print: Final = partial(print_json, quote=partial(json_string, library=Escapes.FASTJSON2))
+"""Prints JSON as fastjson2 2.0.31 does."""
 
 
 def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
@@ -272,17 +269,17 @@ def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
 
 
-def _log_fields(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str]:
+def _log_fields(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, Any]:
     """The fields of a record that say where the event stands in the binlog."""
     name, position, _ = position_of(event.at, ordinal)
     return {
-        "fileName": f'"{name}"',
-        "position": f'"{position}"',
-        "safePosition": f'"{transaction.start}"',
-        "timestamp": str(event.at.ms // 1000),
-        "gtid": f'"{transaction.gtid}"',
-        "serverId": "109741",
-        "threadId": "12",
+        "fileName": name,
+        "position": position,
+        "safePosition": transaction.start,
+        "timestamp": event.at.ms // 1000,
+        "gtid": transaction.gtid,
+        "serverId": 109741,
+        "threadId": 12,
     }
 
 
@@ -306,9 +303,9 @@ def _records(
         case SchemaChange():
             members = {
                 **log,
-                "schemaName": quoted(event.database),
-                "sql": quoted(event.sql),
-                "executionTime": "0",
+                "schemaName": event.database,
+                "sql": event.sql,
+                "executionTime": 0,
             }
             ddl = Change(
                 0,
@@ -321,14 +318,14 @@ def _records(
             yield _Record("DDL", members, ddl)
         case TransactionMark():
             mark = Change(0, Kind.TRANSACTION, position=position, commit_time_us=committed)
-            commit_members = {"transactionId": quoted(event.id)} if event.mark == "COMMIT" else {}
+            commit_members = {"transactionId": event.id} if event.mark == "COMMIT" else {}
             yield _Record(event.mark, {**log, **commit_members}, mark)
         case Heartbeat():
-            seconds = {"heartbeatTimestamp": str(event.at.ms // 1000)}
+            seconds = {"heartbeatTimestamp": event.at.ms // 1000}
             yield _Record("HEARTBEAT", seconds, Change(0, Kind.HEARTBEAT))
         case Watermark():
             done = {name: log[name] for name in ("fileName", "position", "safePosition")}
-            done["syncedGtid"] = f'"{GTID}:1-{transaction.gtid.rpartition(":")[2]}"'
+            done["syncedGtid"] = f"{GTID}:1-{transaction.gtid.rpartition(':')[2]}"
             accept = ((Kind.WATERMARK, None), (Kind.HEARTBEAT, None))
             yield _Record(
                 "CHECKPOINT", done, Change(0, Kind.CONTROL, position=position, accept=accept)
@@ -338,7 +335,7 @@ def _records(
 
 
 def _row_records(
-    event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile
+    event: RowChange, log: Mapping[str, Any], bare: Change, profile: TencentProfile
 ) -> Iterator[_Record]:
     """Yields a record for each row of a row change. `log` has the members that all records of the
     event share, `bare` is the expected change without table and images.
@@ -347,20 +344,19 @@ def _row_records(
     object_name = f"{table.database}.{table.name}"
     shared = {
         **log,
-        "schemaName": quoted(table.database),
-        "tableName": quoted(table.name),
-        "objectName": quoted(object_name),
+        "schemaName": table.database,
+        "tableName": table.name,
+        "objectName": object_name,
         "columns": columns_of(table, profile.binlog_codes),
     }
     keys = table.primary_key
     if keys:
-        shared["pkNames"] = list_text(keys)
+        shared["pkNames"] = keys
     for images in event.rows:
         change, old, new = images_of(table, images, bare, profile)
-        sides = {"oldColumns": old, "newColumns": new}
         # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a
         # row.
-        members = {**shared, **{n: "null" if t is None else list_text(t) for n, t in sides.items()}}
+        members = {**shared, "oldColumns": old, "newColumns": new}
         shown_image = new if new is not None else old
         assert shown_image is not None
         yield _Record(

@@ -5,12 +5,9 @@ Source: tencent#columns, tencent#pairing and the facts on values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from generators.families.java_text import Escapes, json_string
 from generators.families.mysql_texts import wire_image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, RowImages, SourceType, Table
@@ -29,22 +26,17 @@ and TEXT are 252 in both.
 """
 
 
-def quoted(value: str | None) -> str:
-    """A text as the JSON string that fastjson2 2.0.31 writes, or `null`."""
-    return "null" if value is None else json_string(value, Escapes.FASTJSON2)
-
-
-@lru_cache(maxsize=256)
-def columns_of(table: Table, binlog_codes: bool) -> str:
-    """The JSON of the member `columns`: name, dataTypeNumber, isKey and originalType of each
-    column, in table order.
-    """
-    columns = [
-        f'{{"name":{quoted(c.name)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
-        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(mysql.declared(c.type))}}}'
-        for c in table.columns
+def columns_of(table: Table, binlog_codes: bool) -> list[dict[str, Any]]:
+    """The member `columns`: each column of the table, in its order."""
+    return [
+        {
+            "name": column.name,
+            "dataTypeNumber": type_number(column.type, binlog_codes),
+            "isKey": column.name in table.primary_key,
+            "originalType": mysql.declared(column.type),
+        }
+        for column in table.columns
     ]
-    return f"[{','.join(columns)}]"
 
 
 def type_number(type: SourceType, binlog_codes: bool) -> int:
@@ -86,11 +78,6 @@ def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None,
         for i, (n, c) in enumerate(image.items())
     }
     return marked, tuple(texts)
-
-
-def list_text(texts: Iterable[str | None]) -> str:
-    """A value list as a JSON array of strings and nulls."""
-    return f"[{','.join(map(quoted, texts))}]"
 
 
 def keys_of(table: Table, texts: Texts) -> Texts:
