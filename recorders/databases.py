@@ -24,7 +24,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from conformance.brokers.embedded import free_ports
 from conformance.brokers.guarded import Guarded
@@ -302,6 +302,16 @@ class _MySqlLike(Database):
         return (int(hit[1]), hit[2]) if hit else None
 
 
+class MariaDbPrograms(NamedTuple):
+    """How a MariaDB is started: the command that initialises its data folder, the command of the
+    server, and options of this server alone.
+    """
+
+    install: list[str]
+    server: list[str]
+    options: dict[str, str]
+
+
 class MariaDb(_MySqlLike):
     """MariaDB from the system's packages."""
 
@@ -339,12 +349,10 @@ class MariaDb(_MySqlLike):
         self._fill("")
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
-    def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """Three things with which MariaDB is started: the command that initialises the data folder
-        under the configuration `file`, the command of the server, and options of this server alone.
-        """
+    def _programs(self, file: str) -> MariaDbPrograms:
+        """The programs of the MariaDB that this machine has, under the configuration `file`."""
         server = _program("mariadbd", "mariadb-server")
-        return (
+        return MariaDbPrograms(
             [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"],
             [server],
             {},
@@ -376,9 +384,8 @@ class OldMariaDb(MariaDb):
     into the temporary folder, the client is the system's.
     """
 
-    def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """Unpacks the old server, and returns the command that initialises its data folder, the
-        command of the server, and options of this server alone. Raises HarnessError, which names
+    def _programs(self, file: str) -> MariaDbPrograms:
+        """Unpacks the old server, and returns its programs. Raises HarnessError, which names
         the missing library, if the server does not run here.
         """
         (jar,) = jars_of(MARIADB_10_2, self.note)
@@ -420,7 +427,9 @@ class OldMariaDb(MariaDb):
             file,
             f"--basedir={base}",
         ]
-        return install, server, {"basedir": str(base), "lc-messages-dir": f"{base}/share"}
+        return MariaDbPrograms(
+            install, server, {"basedir": str(base), "lc-messages-dir": f"{base}/share"}
+        )
 
 
 class MySqlContainer(_MySqlLike):

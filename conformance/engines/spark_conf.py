@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from generators.errors import UsageError
 
@@ -151,16 +151,24 @@ def server_url(url: str) -> str:
     return url
 
 
-def parse_packages(listed: str) -> tuple[tuple[str, str, str], ...]:
-    """Parses Maven packages, separated by commas, into organisation, name and release. Raises
-    UsageError if one of the three is missing.
+class MavenPackage(NamedTuple):
+    """A package of a Maven registry."""
+
+    organisation: str
+    name: str
+    release: str
+
+
+def parse_packages(listed: str) -> tuple[MavenPackage, ...]:
+    """Parses Maven packages (`org.apache.spark:spark-avro_2.13:4.0.0`), separated by commas. Raises
+    UsageError if a part of one is missing.
     """
     coordinates = []
     for package in listed.split(",") if listed else ():
         if not re.fullmatch(_PACKAGE, package):
             raise UsageError(f"--spark-packages {package!r}: expected GROUP:ARTEFACT:VERSION")
         organisation, name, release = re.split("[:/]", package)
-        coordinates.append((organisation, name, release))
+        coordinates.append(MavenPackage(organisation, name, release))
     return tuple(coordinates)
 
 

@@ -97,7 +97,7 @@ class Fed(Publisher):
         messages are sampled for judging.
         """
         feed, owing_feed = self._feed, self._feed.owing
-        probes = [self._owes_row(changes) for _, _, changes in owing_feed.messages(0, PROBED)]
+        probes = [self._owes_row(fed.changes) for fed in owing_feed.messages(0, PROBED)]
         all_owe = self._level == 1 or (len(probes) == PROBED and all(probes))
         messages_with_offsets = (feed if all_owe else owing_feed).messages(0, max(self._counts))
         width, last = feed.width, self._counts[-1]

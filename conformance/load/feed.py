@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -92,6 +92,16 @@ class Options:
 def _lines_of_changes(changes: Iterable[Change]) -> list[str]:
     """The expected changes, each as a line of JSON."""
     return [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
+
+
+class FeedMessage(NamedTuple):
+    """A message of a feed, its offset in the topic, and the changes that a decoder owes of it (none
+    where a feed does not say what is owed).
+    """
+
+    offset: int
+    message: Message
+    changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -217,12 +227,12 @@ class Feed:
         messages_with_offsets = self.messages(start, end)
         while group := list(itertools.islice(messages_with_offsets, bulk.BATCH)):
             messages = [
-                replace(message, topic=self.topic) if self.topic else message
-                for _, message, _ in group
+                replace(fed.message, topic=self.topic) if self.topic else fed.message
+                for fed in group
             ]
-            batch = records.batch(messages, [offset for offset, _, _ in group])
+            batch = records.batch(messages, [fed.offset for fed in group])
             if self.expected:
-                texts = [_lines_of_changes(changes) for _, _, changes in group]
+                texts = [_lines_of_changes(fed.changes) for fed in group]
                 column = pa.array(texts, pa.list_(pa.string()))
                 batch = pa.RecordBatch.from_arrays(
                     [*batch.columns, column], [*batch.schema.names, "expected"]
@@ -250,7 +260,7 @@ class Feed:
             get(self.format), get(self.format).profile(self.profile_name), self.options
         )[0]
 
-    def messages(self, start: int, end: int) -> Iterator[tuple[int, Message, tuple[Change, ...]]]:
+    def messages(self, start: int, end: int) -> Iterator[FeedMessage]:
         """The messages of the units `start` to `end`, each with its offset and, unless the feed is
         plain (one ready-made message a unit), with the changes that are expected of it.
         """
@@ -260,7 +270,7 @@ class Feed:
             plain = bulk.numbered_messages(
                 fmt, profile, self.seed, start, end - start, self.layout, self.options
             )
-            yield from ((offset, message, ()) for offset, message in plain)
+            yield from (FeedMessage(offset, message, ()) for offset, message in plain)
             return
         load, width = (
             tables.restore(self.pickled_tables) if self.pickled_tables else None,
@@ -273,7 +283,7 @@ class Feed:
             for place, written in enumerate(self._disturbed(profile, group, first)):
                 if place >= width * self.step:
                     raise HarnessError(f"unit {first} has more than {width * self.step} messages")
-                yield first * width + place, written.message, written.changes
+                yield FeedMessage(first * width + place, written.message, written.changes)
 
     def _written(
         self, fmt: Format[Any], profile: Profile, load: tables.TableLoad | None, unit: int

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -145,33 +146,40 @@ def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     return environment().get_template("differential.html.j2").render(page=content)
 
 
-def _marks(outcome: Comparison, columns: Iterable[str]) -> list[tuple[str, int, str, str]]:
-    """Sign, count, colour and title of each column."""
+class Mark(NamedTuple):
+    """The mark of a column in a row of the page: its sign, how many cells it is about, its colour (a
+    class of the style sheet), and the title that a reader sees over it.
+    """
+
+    sign: str
+    cells: int
+    colour: str
+    title: str
+
+
+def _marks(outcome: Comparison, columns: Iterable[str]) -> list[Mark]:
+    """The marks of an outcome, one for each column of the page."""
     return [_mark(outcome, column) for column in columns]
 
 
-def _mark(outcome: Comparison, column: str) -> tuple[str, int, str, str]:
-    """How a column of a profile is shown on the page of the differential check: sign, count, colour
-    and title.
-    """
+def _mark(outcome: Comparison, column: str) -> Mark:
+    """The mark of one column: whether its cells are right, lost, wrong, or not compared."""
     if column in outcome.columns:
-        return "-", 0, "soft", f"{column}: not carried"
+        return Mark("-", 0, "soft", f"{column}: not carried")
     if outcome.broken[column]:
-        return (
+        return Mark(
             "✗",
             outcome.broken[column],
             "bad",
             f"{column}: {outcome.broken[column]} cells differ",
         )
     if outcome.worn[column]:
-        return (
+        return Mark(
             "~",
             outcome.worn[column],
             "warn",
             f"{column}: {outcome.worn[column]} cells lost as documented",
         )
-    return (
-        ("✓", 0, "good", f"{column}: the same")
-        if outcome.cells
-        else ("-", 0, "soft", f"{column}: not compared")
-    )
+    if outcome.cells:
+        return Mark("✓", 0, "good", f"{column}: the same")
+    return Mark("-", 0, "soft", f"{column}: not compared")

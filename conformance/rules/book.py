@@ -44,7 +44,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from conformance.rules.rule import (
     FIELDS,
@@ -273,7 +273,17 @@ def law(fmt: str, name: str) -> Rule:
     return Rule(id=f"{fmt}/{name}", **fields)
 
 
-def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, EntryFields]]:
+class RuleEntry(NamedTuple):
+    """An entry of a table of rules: its place (`FILE:LINE: NAME`, for error messages), the rule's
+    name, and its fields, parsed for a Rule.
+    """
+
+    place: str
+    name: str
+    fields: EntryFields
+
+
+def _entries(file: TableFile, table: str) -> Iterator[RuleEntry]:
     """Yields for each entry of a table: its place (for error messages), its name, and its fields
     parsed for a Rule. An entry whose key has several names is yielded once under each name.
     """
@@ -297,7 +307,7 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, EntryField
                 entry: dict[str, Any] = {}
                 for field, words in fields.items():
                     entry.update(parse_field(field, words))
-            yield f"{place}: {name}", name, entry
+            yield RuleEntry(f"{place}: {name}", name, entry)
 
 
 def parse_field(name: str, value: Any) -> Iterator[tuple[str, Any]]:

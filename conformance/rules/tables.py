@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import resources
 from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from generators.errors import UnknownName, UsageError
 
@@ -22,6 +22,16 @@ Legal: TypeAlias = type | UnionType | tuple[Any, ...]
 
 _KEY: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
 """The key at the beginning of an entry's line."""
+
+
+class TableEntry(NamedTuple):
+    """An entry of a table in a TOML file: its place (FILE:LINE), its name, and its value as it
+    stands in the file.
+    """
+
+    place: str
+    name: str
+    value: Any
 
 
 class TableFile:
@@ -70,7 +80,7 @@ class TableFile:
         head = re.compile(rf"\[*{re.escape(part)}\b")
         return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
 
-    def entries(self, table: str) -> Iterator[tuple[str, str, Any]]:
+    def entries(self, table: str) -> Iterator[TableEntry]:
         """Yields the entries of a table, or of an array of tables that have a `name`, in the order
         of the file: FILE:LINE, name and value.
         """
@@ -82,7 +92,7 @@ class TableFile:
         names = (str(item.get("name", "")) if isinstance(item, dict) else "" for item in data)
         for name, entry in zip(names, data, strict=True) if array else data.items():
             number = self._line((r"\W*name = ." if array else r"[\"']?") + re.escape(name), number)
-            yield f"{self.where}:{max(number, 1)}", name, entry
+            yield TableEntry(f"{self.where}:{max(number, 1)}", name, entry)
 
     def _line(self, start: str, after: int) -> int:
         """The number of the first line after line `after` that matches the regular expression

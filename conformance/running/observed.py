@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.brokers.jars import java_words
 from conformance.cases.catalogue import Call
@@ -293,6 +293,16 @@ def _kinds_text(rows_of_message: Sequence[OutputRow]) -> str:
     return ", ".join(str(output.kind) for output in rows_of_message) or "no row"
 
 
+class PartDifference(NamedTuple):
+    """A part of a message's rows in which the two decoders differ (such as `orders.t after.name`),
+    with what each of them has there.
+    """
+
+    part: str
+    reference: Any
+    decoder: Any
+
+
 @dataclass(slots=True)
 class _Differences:
     """Collects what differs, by part."""
@@ -313,31 +323,32 @@ class _Differences:
         for case in self.call.cases:
             place = self.prepared.place(case.written[0].message)
             if case.id not in failed:
-                for part in self._part_differences(
+                for difference in self._part_differences(
                     reference_outputs.get(place, ()), decoder_outputs.get(place, ()), table
                 ):
-                    self._add(case.id, *part)
+                    self._add(case.id, difference)
 
     def raised(self, table: str, why: str) -> None:
         """Counts every message of the table as different: the decoder raised at level two, so that
         it has no typed rows of that table.
         """
         for case in self.call.cases:
-            self._add(case.id, f"{table} rows", "rows", f"raised: {why}")
+            self._add(case.id, PartDifference(f"{table} rows", "rows", f"raised: {why}"))
 
-    def _add(self, case: str, what: str, want: str, got: str) -> None:
+    def _add(self, case: str, difference: PartDifference) -> None:
         """Counts a message in which the two decoders' values of one part (such as a column) differ,
         and keeps both values of the first such message.
         """
         self.unlike.add(case)
         record = self.records[case]
+        what, want, got = difference
         self.by_part.setdefault(
             what, Difference(what, 0, record.place, record.value, want, got)
         ).messages += 1
 
     def _part_differences(
         self, reference_rows: Sequence[OutputRow], decoder_rows: Sequence[OutputRow], table: str
-    ) -> Iterator[tuple[str, str, str]]:
+    ) -> Iterator[PartDifference]:
         """The parts in which the two decoders' rows of one message differ, with both values as
         text. A part that differs in several rows comes once, with the first row's values; where the
         kinds of the rows differ, nothing else is compared.
@@ -345,33 +356,38 @@ class _Differences:
         reference_kinds = _kinds_text(reference_rows)
         decoder_kinds = _kinds_text(decoder_rows)
         if reference_kinds != decoder_kinds:
-            yield f"{table or 'message'} kinds of rows", reference_kinds, decoder_kinds
+            yield PartDifference(
+                f"{table or 'message'} kinds of rows", reference_kinds, decoder_kinds
+            )
             return
-        parts = dict[str, tuple[str, str]]()
-        for want, got in zip(reference_rows, decoder_rows, strict=True):
-            for what, reference_cell, decoder_cell in self._row_differences(want, got, table):
-                parts.setdefault(what, (_value_text(reference_cell), _value_text(decoder_cell)))
-        yield from ((what, *texts) for what, texts in parts.items())
+        first_of_part = dict[str, PartDifference]()
+        for reference_row, decoder_row in zip(reference_rows, decoder_rows, strict=True):
+            for difference in self._row_differences(reference_row, decoder_row, table):
+                first_of_part.setdefault(difference.part, difference)
+        for difference in first_of_part.values():
+            yield difference._replace(
+                reference=_value_text(difference.reference), decoder=_value_text(difference.decoder)
+            )
 
     def _row_differences(
         self, reference: OutputRow, decoder: OutputRow, table: str
-    ) -> Iterator[tuple[str, Any, Any]]:
-        """The parts in which a decoder's row differs from the reference decoder's row, each with
-        both values: op, images, and at level one (where `table` is "") the envelope columns. A READ
-        as INSERT is no difference if the decoder claims that convention.
+    ) -> Iterator[PartDifference]:
+        """The parts in which the decoder's row differs from the reference decoder's: op, columns of
+        the envelope (at level one, where `table` is ""), images; each with both values. A READ as
+        INSERT is no difference if the decoder claims that convention.
         """
         inserted = READ_AS_INSERT in self.claims.conventions and (reference.op, decoder.op) == (
             "READ",
             "INSERT",
         )
         if reference.op != decoder.op and not inserted:
-            yield f"{table or reference.kind} op", reference.op, decoder.op
+            yield PartDifference(f"{table or reference.kind} op", reference.op, decoder.op)
         for part in ("database", "table", "keys", "sql") if not table else ():
             reference_cell, decoder_cell = (
                 _unordered(output_row.fields.get(part)) for output_row in (reference, decoder)
             )
             if not _are_equal(reference_cell, decoder_cell):
-                yield f"{reference.kind} {part}", reference_cell, decoder_cell
+                yield PartDifference(f"{reference.kind} {part}", reference_cell, decoder_cell)
         name = table or ".".join(
             str(reference.fields[part])
             for part in ("database", "table")
@@ -388,7 +404,7 @@ class _Differences:
         side: str,
         reference: Mapping[str, Any] | None,
         decoder: Mapping[str, Any] | None,
-    ) -> Iterator[tuple[str, Any, Any]]:
+    ) -> Iterator[PartDifference]:
         """The columns in which two images of a row differ, with both cells, or the image if one row
         has none. What the decoder's conventions allow, such as NULL for an absent column, is no
         difference.
@@ -398,7 +414,7 @@ class _Differences:
                 reference_text, decoder_text = (
                     "NULL" if image is None else "an image" for image in (reference, decoder)
                 )
-                yield f"{name} {side}", reference_text, decoder_text
+                yield PartDifference(f"{name} {side}", reference_text, decoder_text)
             return
         for column in dict.fromkeys((*reference, *decoder)):
             reference_cell, decoder_cell = (
@@ -416,7 +432,7 @@ class _Differences:
                 and isinstance(decoder_cell, str)
             )
             if not (absent or texts_for_types or _are_equal(reference_cell, decoder_cell)):
-                yield f"{name} {side}.{column}", reference_cell, decoder_cell
+                yield PartDifference(f"{name} {side}.{column}", reference_cell, decoder_cell)
 
 
 class _Absent:

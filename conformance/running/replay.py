@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
@@ -405,11 +405,19 @@ def render(result: Replayed, style: str) -> str:
     return "\n".join(map(printable, lines))
 
 
-def replay(
-    crash: Crash, engine: Engine, decoder: str | None = None
-) -> tuple[ReplayOutcome, list[Finding], str]:
-    """Judges the saved case again, with the saved decoder or another; returns outcome, findings and
-    error.
+class SavedCaseVerdict(NamedTuple):
+    """What became of a saved case that was judged again: its outcome, its findings, and in words
+    why it could not be judged, or what the outcome depends on ("" if there is nothing to say).
+    """
+
+    outcome: ReplayOutcome
+    findings: list[Finding]
+    problem: str
+
+
+def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> SavedCaseVerdict:
+    """Judges the saved case again, with the saved decoder or another. Raises UnknownName if the
+    format no longer has the saved rule.
     """
     format_rules = rules(crash.case.format)
     rule = next((r for r in format_rules if r.id == crash.rule), None)
@@ -419,7 +427,7 @@ def replay(
     level = crash.level if crash.level in ("changes", "rows") else "auto"
     loaded = engine.load(spec, level).result()
     if crash.case.level not in loaded.levels:
-        return (
+        return SavedCaseVerdict(
             ReplayOutcome.ERROR,
             [],
             f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}",
@@ -431,21 +439,21 @@ def replay(
         findings = call_request.findings(engine, judge, rule)
     except (DecodeRaised, ProcessLost) as error:
         # A decoder that fails shows nothing about another rule.
-        return (
+        return SavedCaseVerdict(
             (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR),
             [],
             str(error),
         )
     if shows_broken_rule(judge, crash.case, findings, *owners):
-        return (
+        return SavedCaseVerdict(
             ReplayOutcome.FAILED,
             findings,
             BEHIND.format(len(crash.neighbours)) if crash.neighbours else "",
         )
     if not crash.alone and not crash.neighbours:
-        return ReplayOutcome.NOT_ALONE, findings, TOGETHER
+        return SavedCaseVerdict(ReplayOutcome.NOT_ALONE, findings, TOGETHER)
     # Behind other cases a law is broken by whatever the case breaks.
     compared = judge.compared if rule.law and crash.neighbours else owners
     if rule.law != "returns" and not any(judge.compared[name] for name in compared):
-        return ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED
-    return ReplayOutcome.FIXED, findings, ""
+        return SavedCaseVerdict(ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED)
+    return SavedCaseVerdict(ReplayOutcome.FIXED, findings, "")

@@ -103,7 +103,8 @@ class GroupReader:
             "format": self.group.fmt.name,
             "decoder": self.decoder,
             "parts": [
-                (codec.dump_deployment(deployment), *span) for deployment, *span in self.group.parts
+                (codec.dump_deployment(part.deployment), part.first, part.end)
+                for part in self.group.parts
             ],
             "lanes": by_name(self.group.lanes(self.names)),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -281,6 +281,16 @@ class ReadStream:
         return messages
 
 
+class DeploymentLanes(NamedTuple):
+    """The lanes of a group's streams that have one deployment: from lane `first` to the lane before
+    `end`.
+    """
+
+    deployment: Deployment
+    first: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Streams of one format that share topics and are read by one query; the records of each
@@ -354,14 +364,12 @@ class Group:
         return [Group.of_streams(self.fmt, streams) for _, streams in parts]
 
     @property
-    def parts(self) -> list[tuple[Deployment, int, int]]:
-        """For each deployment of the group the range of its lanes: (deployment, first lane, lane
-        after the last).
-        """
+    def parts(self) -> list[DeploymentLanes]:
+        """The range of lanes of each deployment of the group."""
         ends = itertools.accumulate((part.partitions for part in self.by_deployment), initial=0)
         return [
-            (part.streams[0].profile.deployment, *span)
-            for part, span in zip(self.by_deployment, itertools.pairwise(ends), strict=True)
+            DeploymentLanes(part.streams[0].profile.deployment, first, end)
+            for part, (first, end) in zip(self.by_deployment, itertools.pairwise(ends), strict=True)
         ]
 
     def messages(self, stage: int) -> list[Message]:

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.drawing.streams import START_MS, STATEMENTS, Key, Story, Streamed, write_story
 from generators.model import (
@@ -204,7 +204,15 @@ class _SharedStory(Story):
         return _value("number" if name == ADDED else name, self.chance)
 
 
-def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None]]:
+class DrawnChange(NamedTuple):
+    """A drawn change of one row: the operation and the row's images."""
+
+    op: Op
+    before: Row | None
+    after: Row | None
+
+
+def _changes(seed: int, count: int) -> Iterator[DrawnChange]:
     """The changes of a table that all sources share: inserts, deletes, keys used again, and updates
     of a few columns, of the key, or of nothing.
     """
@@ -216,12 +224,12 @@ def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None
             key: Value = number if chance.random() < 0.8 else (1 << 53) + number
             new_row: Row = {name: key if name == KEY else _value(name, chance) for name in _TYPES}
             live_rows[key] = new_row
-            yield Op.INSERT, None, new_row
+            yield DrawnChange(Op.INSERT, None, new_row)
             continue
         key = chance.choice(list(live_rows))
         before = live_rows.pop(key)
         if share < 0.55:
-            yield Op.DELETE, before, None
+            yield DrawnChange(Op.DELETE, before, None)
             continue
         changed_columns = chance.sample(
             [name for name in _TYPES if name != KEY], chance.randint(0, 4)
@@ -229,7 +237,7 @@ def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None
         moved: Row = {KEY: -1 - number} if share > 0.9 else {}
         after: Row = {**before, **{name: _value(name, chance) for name in changed_columns}, **moved}
         live_rows[after[KEY]] = after
-        yield Op.UPDATE, before, after
+        yield DrawnChange(Op.UPDATE, before, after)
 
 
 def _value(name: str, chance: random.Random) -> Value:

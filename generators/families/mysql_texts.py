@@ -13,7 +13,7 @@ import datetime as dt
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from generators.families.java_text import (
@@ -239,17 +239,25 @@ def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
     return Cell(State.VALUE, type, meant_value, wire_text, cls, reason=reason)
 
 
-def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Value, str]:
-    """The text of a value on the wire, the value that a reader of the text has, and why that is not
+class SpelledValue(NamedTuple):
+    """A value on the wire: its text, the value that a reader of the text has, and why that is not
     the source's ("" if it is).
     """
+
+    text: str
+    value: Value
+    reason: str = ""
+
+
+def _encode(type: SourceType, value: Value, facts: TextFacts) -> SpelledValue:
+    """How a value of MySQL is written. Raises TypeError for a value that the type does not have."""
     match type.logical, value:
         case Logical.DECIMAL, Decimal():
-            return decimal_text(value, type.scale or 0), value, ""
+            return SpelledValue(decimal_text(value, type.scale or 0), value)
         case Logical.FLOAT, float():
-            return float_text(value), value, ""
+            return SpelledValue(float_text(value), value)
         case Logical.DOUBLE, float():
-            return double_text(value), value, ""
+            return SpelledValue(double_text(value), value)
         case Logical.TEXT, str():
             return _stored_text(type, value)
         case Logical.BINARY, bytes():
@@ -259,21 +267,21 @@ def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Valu
                 if kept_bytes == value
                 else "MySQL's row format strips trailing zero bytes and Canal does not pad"
             )
-            return kept_bytes.decode("latin-1"), kept_bytes, reason
+            return SpelledValue(kept_bytes.decode("latin-1"), kept_bytes, reason)
         case Logical.DATE, dt.date() | ZeroDate():
-            return mysql.date_text(value), value, ""
+            return SpelledValue(mysql.date_text(value), value)
         case Logical.DATETIME, int() | ZeroDate():
-            return mysql.datetime_text(value, type.fsp), value, ""
+            return SpelledValue(mysql.datetime_text(value, type.fsp), value)
         case Logical.TIMESTAMP, int() | ZeroDate():
-            return timestamp_text(value, type.fsp, facts.time_zone), value, ""
+            return SpelledValue(timestamp_text(value, type.fsp, facts.time_zone), value)
         case Logical.TIME, int():
             return _time(value, type.fsp, facts)
         case Logical.YEAR, int():
-            return f"{value:04d}", value, ""
+            return SpelledValue(f"{value:04d}", value)
         case Logical.JSON, Json():
-            return json_text(value.value), value, ""
+            return SpelledValue(json_text(value.value), value)
         case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
-            return str(value), value, ""
+            return SpelledValue(str(value), value)
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
@@ -292,9 +300,9 @@ def scaled_text(value: Decimal, scale: int) -> str:
     return java_decimal(unscaled(value, scale), scale, plain=True)
 
 
-def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
-    """The text of a text value on the wire, the value that a reader has (the same text), and why it
-    is not the source's: CHAR loses trailing spaces, a lone surrogate becomes `?`.
+def _stored_text(type: SourceType, value: str) -> SpelledValue:
+    """How a value of a text type is written, which is also what its reader has: CHAR loses trailing
+    spaces, a lone surrogate becomes `?`.
     """
     stored, reason = value, ""
     if type.name == "char" and value.endswith(" "):
@@ -304,7 +312,7 @@ def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
             "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored),
             "a lone surrogate is written as ?",
         )
-    return stored, stored, reason
+    return SpelledValue(stored, stored, reason)
 
 
 def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
@@ -333,22 +341,24 @@ def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
 _HOUR: Final = 3600 * mysql.MICROS
 
 
-def _time(value: int, fsp: int, facts: TextFacts) -> tuple[str, Value, str]:
-    """The text of a TIME, the value that a reader of it has, and why that is not the source's: two
-    bugs of releases lose the sign or the hours.
-    """
+def _time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
+    """How a TIME is written. Two bugs of releases lose its sign or its hours."""
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
         shown_micros = abs(value) - 100 * _HOUR
         time_text = f"{'-' if value < 0 else ''}{mysql.time_text(shown_micros, fsp)}"
-        return time_text, -shown_micros if value < 0 else shown_micros, "hour 100 is written as 00"
+        return SpelledValue(
+            time_text,
+            -shown_micros if value < 0 else shown_micros,
+            "hour 100 is written as 00",
+        )
     if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
-        return (
+        return SpelledValue(
             mysql.time_text(-value, fsp),
             -value,
             "this release loses the sign of a TIME below one second",
         )
-    return mysql.time_text(value, fsp), value, ""
+    return SpelledValue(mysql.time_text(value, fsp), value)
 
 
 def json_text(value: Any) -> str:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.errors import Refused
 from generators.model import (
@@ -667,9 +667,19 @@ _NO_NUMBER: Final = str(10**20)
 """What no integer of 64 bits is, in the place of a date or time that is a number."""
 
 
-def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way, str, Value]]:
-    """The combinations of a kind of types and a way in which a cell is no value of such a type,
-    each with a column of the source and the value that its INSERT has. Left out are the
+class UnfitCell(NamedTuple):
+    """A kind of types, a way in which a cell is no value of such a type, a column of that kind, and
+    the value that the INSERT of its row has.
+    """
+
+    logical: Logical
+    way: Way
+    column: str
+    value: Value
+
+
+def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
+    """Every kind of types with every way in which a cell is no value of such a type. Left out are the
     combinations `LOGICAL/WAY` of FITS and `fits`, whose cells a decoder may well read, and kinds
     for which the source has no column.
     """
@@ -677,7 +687,7 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way,
         column = of_mysql if source == "mysql" else of_postgresql
         for way in Way:
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
-                yield logical, way, column, 1 if column == "c_boolean" else value
+                yield UnfitCell(logical, way, column, 1 if column == "c_boolean" else value)
 
 
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:

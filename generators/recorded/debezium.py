@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.families import confluent
 from generators.model import (
@@ -257,7 +257,7 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
         database, table = _split_name(name, True)
         try:
-            final_table = _table_versions("mariadb", name, truth, True)[-1][2]
+            final_table = _table_versions("mariadb", name, truth, True)[-1].table
         except Unsupported:
             final_table = None
         if database == debezium_control.DATABASE and (final_table or "maria" in name):
@@ -357,12 +357,22 @@ def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
     )
 
 
+class TableVersion(NamedTuple):
+    """A table as it was from one statement of the recording to another: the numbers of its first
+    statement and of the first after it, the table, and PostgreSQL's letter of its replica identity
+    ("" for MariaDB).
+    """
+
+    start: int
+    end: int
+    table: Table
+    replica_identity: str
+
+
 def _table_versions(
     server: str, name: str, truth: Mapping[str, Any], snapshot: bool
-) -> list[tuple[int, int, Table, str]]:
-    """The versions of a table in the truth, each as (number of its first statement, number of the
-    first statement after it, the table, PostgreSQL's letter of the replica identity).
-    """
+) -> list[TableVersion]:
+    """The versions of a table in the truth, in the order of their statements."""
     starts = [version["after_statement"] for version in truth["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
     versions = []
@@ -371,7 +381,7 @@ def _table_versions(
             database, table = _split_name(name, True)
             version_table = mysql_truth.parse_table(version["show_create"], database, table)
             versions.append(
-                (
+                TableVersion(
                     start,
                     end,
                     _with_spellings(
@@ -397,7 +407,7 @@ def _table_versions(
                 if (m := _unique_index_pattern(table).match(s["sql"]))
             )
             versions.append(
-                (
+                TableVersion(
                     start,
                     end,
                     replace(version_table, columns=published, unique=unique),

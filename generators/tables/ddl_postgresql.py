@@ -107,15 +107,16 @@ class Types:
 
     def create_domain(self, cursor: Cursor) -> None:
         """Reads CREATE DOMAIN and keeps the domain for columns of that type. A domain of another
-        domain has the checks of both.
+        domain has the checks of both, and the other's default unless it has one of its own.
         """
         cursor.expect("CREATE DOMAIN")
         name = cursor.take_names()[-1]
         cursor.accept("AS")
         parts, spelling = postgresql_spelling(cursor)
         base = self.domains.get(parts[-1])
-        new_domain = Domain(base.spelling if base else spelling, base.nullable if base else True)
-        new_domain.checks += base.checks if base else []
+        new_domain = Domain(spelling)
+        if base:
+            new_domain = replace(base, checks=list(base.checks))
         while not cursor.done:
             start = cursor.at
             if cursor.accept("CONSTRAINT"):

@@ -15,7 +15,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
@@ -239,15 +239,32 @@ def committed(
     )
 
 
+class SplitRow(NamedTuple):
+    """A row of a statement as TiCDC sends it: one half of an UPDATE that is split is a DELETE or an
+    INSERT. An image is None where the operation has none.
+    """
+
+    op: Op
+    before: Row | None
+    after: Row | None
+
+
+class PlacedRow(NamedTuple):
+    """A row of a statement as TiCDC sends it, and the partition that it goes to."""
+
+    partition: int
+    op: Op
+    before: Row | None
+    after: Row | None
+
+
 def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
-) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
-    """The rows of a statement as (partition, op, before, after), where the dispatcher `table`
-    chooses the partition. An UPDATE of a key comes as a DELETE and an INSERT.
-    """
+) -> Iterator[PlacedRow]:
+    """The rows of a statement with their partitions, which the dispatcher `table` chooses. An UPDATE of a key comes as a DELETE and an INSERT."""
     source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new=new):
-        yield (
+        yield PlacedRow(
             partition_of("table", source, after or before or {}, event.at.tso, partitions),
             op,
             before,
@@ -266,24 +283,24 @@ def split_rows(
     new: bool = False,
     raw: bool = False,
     by_tidb: Moves | None = None,
-) -> list[tuple[Op, Row | None, Row | None]]:
-    """The rows of a statement as (op, before, after). An UPDATE of a key is split into a DELETE and
-    an INSERT, and then all deletes come first.
+) -> list[SplitRow]:
+    """The rows of a statement as they are sent. An UPDATE of a key is split into a DELETE and an
+    INSERT, and then all deletes come first.
 
     `split_keys` says that the release splits an UPDATE of any key; clustered integer keys are
     always split by TiDB. `new` is the new architecture, `raw` says that TiCDC itself splits
     nothing; `by_tidb` says whether TiDB moves a row, where that does not follow from the key alone.
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
-    split_changes: list[tuple[Op, Row | None, Row | None]] = []
+    split_changes: list[SplitRow] = []
     split = False
     keys = _splitting_columns(event.table, split_keys)
     for images in event.rows:
         before, after = images.before, images.after
         if before is None:
-            split_changes.append((Op.INSERT, None, after))
+            split_changes.append(SplitRow(Op.INSERT, None, after))
         elif after is None:
-            split_changes.append((Op.DELETE, before, None))
+            split_changes.append(SplitRow(Op.DELETE, before, None))
         elif (split_keys and by_tidb(before, after)) or (
             not raw
             and any(
@@ -292,14 +309,13 @@ def split_rows(
             )
         ):
             split = True
-            split_changes += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
+            split_changes += [
+                SplitRow(Op.DELETE, before, None),
+                SplitRow(Op.INSERT, None, after),
+            ]
         else:
-            split_changes.append((Op.UPDATE, before, after))
-    return (
-        sorted(split_changes, key=lambda moved_row: _ORDER[moved_row[0]])
-        if split
-        else split_changes
-    )
+            split_changes.append(SplitRow(Op.UPDATE, before, after))
+    return sorted(split_changes, key=lambda row: _ORDER[row.op]) if split else split_changes
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:

@@ -139,10 +139,8 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     return sink.publish_events(history, layout, chance, messages)
 
 
-def _split(
-    event: RowChange, profile: TicdcProfile, place: Place
-) -> list[tuple[Op, Row | None, Row | None]]:
-    """The rows of a statement as (op, before, after); an UPDATE that the release or TiDB splits is
+def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.SplitRow]:
+    """The rows of a statement as they are sent; an UPDATE that the release or TiDB splits is
     a DELETE and an INSERT. `place` gives the partition of TiDB's table in which a row lies.
     """
 

@@ -425,9 +425,9 @@ def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
     keepers(monkeypatch, **{LAST_ARRIVAL_WINS.name: wrong.pop("liar", ()), **wrong})
     engine = Spark({}, ())
     engine.directory = tmp_path
-    monkeypatch.setattr(checks.streams, "feed_options", lambda *_: {})
+    monkeypatch.setattr(checks.reading, "feed_options", lambda *_: {})
     monkeypatch.setattr(checks, "decoder_spec", lambda *_: "honest")
-    monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
+    monkeypatch.setattr(checks.reading, "GroupReader", query or Query(STOPPED, {}))
     return [(check.name, check.ok) for check in checks.check_keepers_in_spark(engine, TRAPS)]
 
 

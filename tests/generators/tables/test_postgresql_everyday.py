@@ -92,3 +92,17 @@ def test_a_text_without_a_mark_is_of_the_dialect_that_the_profiles_read(tmp_path
     readers = (get("debezium-json").profile("3.5.0.Final+postgresql"),)
     values = read_tables([str(tmp_path / "a.sql")], None, None, None, 1, readers)
     assert values.schema.dialect == "postgresql"
+
+
+DOMAINS = """CREATE DOMAIN positive AS integer DEFAULT 7 CHECK (VALUE > 1);
+CREATE DOMAIN inherited AS positive;
+CREATE DOMAIN small AS positive DEFAULT 9;
+CREATE TABLE public.t (id int PRIMARY KEY, a inherited, b small);
+"""
+
+
+def test_a_domain_of_a_domain_has_its_default_unless_it_has_one_of_its_own(tmp_path):
+    (tmp_path / "a.sql").write_text(DOMAINS, "utf-8")
+    (read,) = read_schema([str(tmp_path / "a.sql")]).tables
+    defaults = {c.name: c.default and c.default.value for c in read.table.columns}
+    assert defaults == {"id": None, "a": 7, "b": 9}
