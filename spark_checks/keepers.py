@@ -379,7 +379,9 @@ class Materialiser:
         return key_rows.join(passed, "partition", "left").where(~over).drop("passed")
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The unreadable messages of all batches until now, as rows of the state."""
+        """The unreadable messages of all batches until now, as rows of the state: those that
+        `state` has, and those of the batch `new`.
+        """
         unreadable = new.where("kind = 'CORRUPT'").select(
             "partition", "offset", F.col("error").alias("text")
         )

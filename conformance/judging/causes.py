@@ -374,7 +374,8 @@ def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
 
 
 def rank_suspects(subjects: Iterable[Suspect]) -> list[Suspect]:
-    """Subjects in the order in which they are named."""
+    """Suspects in the order in which a report names them: cells among the first, whole rows last.
+    """
     return sorted(subjects, key=lambda subject: (_RANK.get(subject[0], 0), suspect_text(subject)))
 
 
@@ -398,8 +399,10 @@ def covers(pattern: str, key: str) -> bool:
 def may_have_cause(
     recorded_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
 ) -> bool:
-    """Whether a finding may have the cause: the same symptom on one of its subjects, or, of a wrong
-    cell, on another class of values of its type that is among the `other_subjects`.
+    """Whether a finding may have the cause: it has the cause's symptom, and one of the cause's
+    subjects (what was found guilty, such as a type's NULL) is among its suspects. Of a wrong cell,
+    the suspect may also be another class of values of the same type, if it is among the
+    `other_subjects`. A refusal that hit no expected row may have any cause of its symptom.
     """
     if symptom(finding, case) is not recorded_cause.symptom:
         return False
@@ -417,7 +420,9 @@ def may_have_cause(
 
 
 def _without_class(subject: Suspect) -> Suspect:
-    """A cell's subject without its value class."""
+    """A cell's subject (its type, state and value class) without the value class; any other subject
+    as it is.
+    """
     return subject[:3] if subject[0] == "cell" else subject
 
 
@@ -453,10 +458,14 @@ def declared(type: SourceType) -> str:
 
 
 def _changes(finding: Finding, case: Case) -> tuple[Change, ...]:
+    """The expected changes of the message that a finding is about; none if the case has no such
+    message.
+    """
     return case.written[finding.message].changes if finding.message < len(case.written) else ()
 
 
 def _op(change: Change | None) -> str:
+    """The op of a change, "" if it has none or there is no change."""
     return (change.op or "") if change is not None else ""
 
 
@@ -477,8 +486,9 @@ def _suspect_of_message(case: Case, change: Change | None) -> Suspect:
 def _show_guilty_cell(
     subjects: tuple[Suspect, ...], refused_changes: Iterable[Change], level: int
 ) -> tuple[str, str]:
-    """Type and value of the only cell of a refused row that the subjects name; without such a
-    subject, a few or all types.
+    """For a report, type and value of the cell that the subjects (what was found guilty) name, if
+    it is the only one in the refused rows, else two empty texts. If the subjects only name whole
+    rows: no type, and all their cells in words, or their types if there are many.
     """
     present_cells: list[Cell] = []
     for refused_change in refused_changes:

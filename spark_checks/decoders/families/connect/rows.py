@@ -487,8 +487,8 @@ def message_of(
         """
 
         def extract_part(kind: Column) -> Column:
-            """What `extract` makes of the message of that kind, with its operation if it is a row
-            change.
+            """What the caller's function `extract` makes of the message of that kind; with its
+            operation if it is a row change.
             """
             return let_column(
                 F.when(kind == "ROW", dialect.operation(p)),
