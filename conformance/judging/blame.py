@@ -468,12 +468,11 @@ def _explain_messages(
     rows_that_came: Mapping[causes.Suspect, int],
     unsure: Collection[_MessageKey],
 ) -> None:
-    """Explains each message by the suspects that explain most of those left, and with which fewest
-    rows came out: a key's value is new in every row, and innocent. Suspects of just the same
-    messages that are about as likely stay together.
-
-    A recorded row cannot be made smaller, so that none of its suspects can be cleared: those that
-    are `unsure` keep all that their group shares.
+    """Chooses the suspects of each refused message (`open_suspects` are those left of it) and puts
+    them into `chosen_suspects`. Again and again it takes the suspect that explains the most
+    messages left while the fewest rows that have it came out, since such rows clear it (a key's
+    value is in one message only, and so explains little). Suspects of just the same messages that
+    are about as likely stay together.
     """
     unexplained = dict(open_suspects)
     while unexplained:
