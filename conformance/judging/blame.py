@@ -387,8 +387,10 @@ class _CauseNamer:
         self._row_suspects[key] = "row", refused_change.op or ""
 
     def choose_suspects(self) -> None:
-        """Chooses the suspects of each refused message, stage by stage. A suspect that is taken
-        already explains later messages too.
+        """Chooses the suspects (what may have been refused in it) of each refused message, in three
+        stages, each for the messages that are unexplained so far: of suspects that no row of any
+        profile has cleared, then of those that no row of the case's own profile has, last of exact
+        values. A suspect that was taken for a message also explains later ones that have it.
         """
         used_suspects = set[causes.Suspect]()
         for stage in range(3):
@@ -444,6 +446,9 @@ class _CauseNamer:
 
 
 def _message_key(result: CaseResult, finding: Finding) -> _MessageKey:
+    """What tells a message of a finding from others: the case's id and the message's number; -1 for
+    all messages of a case that was not decoded.
+    """
     return result.case.id, -1 if result.verdict in UNDECODED else finding.message
 
 
@@ -472,7 +477,9 @@ def _explain_messages(
     them into `chosen_suspects`. Again and again it takes the suspect that explains the most
     messages left while the fewest rows that have it came out, since such rows clear it (a key's
     value is in one message only, and so explains little). Suspects of just the same messages that
-    are about as likely stay together.
+    are about as likely stay together. A recorded row cannot be made smaller, so that none of its
+    suspects can be cleared: messages that are `unsure` keep all suspects that the messages
+    explained together share.
     """
     unexplained = dict(open_suspects)
     while unexplained:

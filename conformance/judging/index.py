@@ -65,7 +65,9 @@ what is owed.
 
 
 def _owes_image(change: Change, side: str, level: int) -> bool:
-    """Whether the row must have the image: one of whose cells anything is right need not be."""
+    """Whether a right decoder must return the row's before or after image; not if it has none, or
+    if anything is right in all of its cells.
+    """
     image = change.image(side, level)
     if image is None:
         return False

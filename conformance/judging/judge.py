@@ -926,9 +926,11 @@ class _Reader:
         )
 
     def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
-        """Judges a typed cell whose column the message does not hold. A value is made up, unless it
-        is the bytes' or the after image's, or the column is NOT NULL, where an output's type may
-        leave no other way.
+        """Judges the decoder's typed value (`got`, or None for NULL) in a column that the message
+        does not hold. NULL is no finding, only counted unless the decoder claims that convention. A
+        value is a finding, since it is made up, with three exceptions: the message's text form has
+        the column all the same, the value is that of the after image, or the column is NOT NULL,
+        where the output's type may leave no other way.
         """
         wire = (self.change.image(side, 1) or {}).get(column)
         after = (self.change.image("after", 2) or {}).get(column) if side == "before" else None

@@ -327,7 +327,9 @@ class RunTraits:
     def of_new_column(
         self, case: Case, number: int, change: Change, side: str, column: str
     ) -> frozenset[Trait]:
-        """Whether the case has an earlier after image of the same table without the column."""
+        """The trait "new-column" for a column of an after image that an earlier after image of the
+        same table in the case lacks; none for other columns.
+        """
         if case.id not in self._new_columns:
             self._new_columns[case.id] = _find_new_columns(case)
         new_columns = self._new_columns[case.id].get((number, change.row), frozenset())
@@ -340,8 +342,8 @@ class RunTraits:
             yield "level", "two" if case.level == 2 else "one"
 
     def _of_repetition(self, case: Case, number: int) -> Iterator[Trait]:
-        """Whether an earlier message of the run has the same key and value, and whether an earlier
-        one of the case owes the same rows.
+        """The trait "repeated" if an earlier message of the run has the same key and value, and
+        "same-rows" if an earlier one of the case owes the same rows.
         """
         if (case.id, number) in self.repeated:
             yield ("repeated",)
