@@ -52,15 +52,13 @@ class WireMessage:
 
 
 def print_message(
-    message: WireMessage, printer: Printer, layout: Layout, *, event: int, timestamp_ms: int
+    message: WireMessage, printer: Printer | None, layout: Layout, *, event: int, timestamp_ms: int
 ) -> Iterator[Written]:
-    """The records of a message, one for each partition that it is sent to. `event` is the number
-    of its event in the history, `timestamp_ms` the time of the records.
+    """The records of a message, one for each partition that it is sent to. `printer` is None for a
+    format all of whose parts are bytes; `event` is the number of the message's event in the
+    history, `timestamp_ms` the time of the records.
     """
-    key, value = (
-        printer(part) if isinstance(part, Mapping) else part
-        for part in (message.key, message.value)
-    )
+    key, value = (_print_part(part, printer) for part in (message.key, message.value))
     for partition in message.partitions:
         record = Message(
             message.topic or layout.topic,
@@ -71,6 +69,13 @@ def print_message(
             event=event,
         )
         yield Written(record, message.changes)
+
+
+def _print_part(part: Part, printer: Printer | None) -> bytes | None:
+    if not isinstance(part, Mapping):
+        return part
+    assert printer is not None
+    return printer(part)
 
 
 def print_json(members: Mapping[str, Any], quote: Quote) -> bytes:

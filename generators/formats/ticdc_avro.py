@@ -49,7 +49,6 @@ from generators.families.ticdc import text
 from generators.families.ticdc.defaults import stored_expression
 from generators.families.ticdc.scenarios import ambiguous_hours, declared_types, key_updates
 from generators.families.ticdc.sink import (
-    Sent,
     SinkProfile,
     Stopped,
     committed,
@@ -61,6 +60,7 @@ from generators.families.ticdc.sink import (
 )
 from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
+from generators.families.wire_messages import WireMessage
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
 from generators.model import (
     Cell,
@@ -118,7 +118,7 @@ CHOICES: Final = read_choices(NAME, TicdcAvroProfile)
 
 def _messages(
     event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object
-) -> Iterator[Sent]:
+) -> Iterator[WireMessage]:
     """Yields the record of each row of a row change: partition, key, value and expected change.
     Nothing for other events, nor, unless `force_replicate`, for a table without a key.
     """
@@ -131,7 +131,8 @@ def _messages(
         )
         for place, op, before, after in placed:
             source_row = after or before or {}
-            yield (place,), *_row_message(event, key, op, source_row, layout.topic, profile)
+            message = _row_message(event, key, op, source_row, layout.topic, profile)
+            yield replace(message, partitions=(place,))
 
 
 write: Final = writer_of_events(_messages, RowChange)
@@ -150,13 +151,13 @@ def _row_message(
     source_row: Row,
     topic: str,
     profile: TicdcAvroProfile,
-) -> Sent:
+) -> WireMessage:
     """Key, value and expected change of one row: a DELETE has no value, a table without a key no
     key. Without the extension, an UPDATE is written as an INSERT, and both readings are right.
     """
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
-        return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
+        return WireMessage(None, (Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),)),))
     keys, key_cells = _record(
         table,
         tuple(c for c in table.columns if c.name in key),
@@ -199,11 +200,9 @@ def _row_message(
             after and _image(table, after, str),
         )
         change = replace(change, full_before=before, full_after=full_after, tables=(table.name,))
-    return (
-        keys if key else None,
-        value,
-        change if extended else replace(change, position=None, commit_time_us=None),
-    )
+    if not extended:
+        change = replace(change, position=None, commit_time_us=None)
+    return WireMessage(value, (change,), keys if key else None)
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:

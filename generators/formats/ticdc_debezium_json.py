@@ -83,7 +83,7 @@ from generators.families.ticdc.scenarios import (
     statements,
     watermark,
 )
-from generators.families.wire_messages import Raw, json_text
+from generators.families.wire_messages import ABSENT, Part, Raw, WireMessage, json_text, print_json
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
@@ -302,7 +302,7 @@ def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> 
 
 def _messages(
     event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object
-) -> Iterator[sink.Sent]:
+) -> Iterator[WireMessage]:
     """The messages of an event that is sent at `ms`: a row's to one partition, those of DDL and,
     with TiDB's extension, of a watermark to all. Nothing is left to chance in this protocol.
     """
@@ -311,28 +311,32 @@ def _messages(
             for partition, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
-                yield (partition,), *_row_message(event, op, before, after, profile, ms)
+                message = _row_message(event, op, before, after, profile, ms)
+                yield replace(message, partitions=(partition,))
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
-            yield range(layout.partitions), *_statement(event, profile, ms)
+            yield replace(_statement(event, profile, ms), partitions=range(layout.partitions))
         case Watermark() if profile.statements and profile.extension:
-            yield range(layout.partitions), *_watermark(event, profile, ms)
+            yield replace(_watermark(event, profile, ms), partitions=range(layout.partitions))
 
 
-write: Final = sink.writer_of_events(_messages)
+write: Final = sink.writer_of_events(
+    _messages, printer=partial(print_json, quote=text.iterator_string)
+)
 _json: Final = partial(json_text, quote=text.iterator_string)
 _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
 
-def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
-    """The JSON of a key or a value: its payload, and its schema behind it unless the profile leaves
-    schemas out.
+def _part(
+    profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema
+) -> Mapping[str, Any]:
+    """The members of a key or a value: its payload, and its schema behind it unless the profile
+    leaves schemas out.
     """
     if profile.describes_commit and profile.extension:
         schema = _with_commit(schema)
-    return _json(
-        {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_schema_json(schema))})
-    ).encode()
+    schema_json = ABSENT if profile.schemaless else Raw(_schema_json(schema))
+    return {"payload": payload, "schema": schema_json}
 
 
 _COMMIT_FIELDS: Final = (("commit_ts", Schema("int64")), ("cluster_id", Schema("string")))
@@ -491,8 +495,8 @@ def _row_message(
     after: Row | None,
     profile: TicdcDebeziumProfile,
     ms: int,
-) -> sink.Sent:
-    """Key, value and expected change of one row. An UPDATE has no `before` if the profile sends
+) -> WireMessage:
+    """The message of one row. An UPDATE has no `before` if the profile sends
     none; CORRUPT is right too if a value does not fit its column.
     """
     table = event.table
@@ -526,11 +530,13 @@ def _row_message(
         "struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed)
     )
     payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
-    value = _message(profile, payload, envelope_schema(_OWN, name, shape))
+    value = _part(profile, payload, envelope_schema(_OWN, name, shape))
     keys = [c for c in table.columns if c.name in table.handle_key]
     image = images["before" if op is Op.DELETE else "after"] or {}
     shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
-    key = _message(profile, {c.name: image[c.name] for c in keys}, shape) if profile.keyed else b""
+    key: Part = b""
+    if profile.keyed:
+        key = _part(profile, {c.name: image[c.name] for c in keys}, shape)
     lossy = any(
         wire.corrupt for source_row in sides.values() for wire in (source_row or {}).values()
     )
@@ -540,25 +546,22 @@ def _row_message(
     }
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
-    return (
-        key,
-        value,
-        sink.committed(
-            Kind.ROW,
-            event.at,
-            table.database,
-            table.name,
-            op=op,
-            keys=names,
-            accept=accept,
-            **cells,
-        ),
+    change = sink.committed(
+        Kind.ROW,
+        event.at,
+        table.database,
+        table.name,
+        op=op,
+        keys=names,
+        accept=accept,
+        **cells,
     )
+    return WireMessage(value, (change,), key)
 
 
-def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
-    """Key, value and expected change of a DDL statement. Its `tableChanges` describe the table
-    where the history knows it.
+def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> WireMessage:
+    """The message of a DDL statement. Its `tableChanges` describe the table where the history knows
+    it.
     """
     sql = sink.statement(event, profile)
     changed: list[dict[str, Any]] = []
@@ -574,11 +577,11 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
         "databaseName": event.database,
         "schemaName": None,
         "ddl": sql,
+        "tableChanges": changed,
     }
-    key, value = schema_change_schemas(_OWN)
-    value_json = _message(
-        profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1])
-    )
+    key_schema, value_schema = schema_change_schemas(_OWN)
+    key = _part(profile, {"databaseName": event.database}, key_schema)
+    value = _part(profile, payload, replace(value_schema, fields=value_schema.fields[:-1]))
     described = [change["table"] for change in changed if change["table"]]
     change = sink.committed(
         Kind.DDL,
@@ -588,7 +591,7 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
         sql=sql,
         other_keys=tuple(tuple(table[_KEY_COLUMNS]) for table in described),
     )
-    return _message(profile, {"databaseName": event.database}, key), value_json, change
+    return WireMessage(value, (change,), key)
 
 
 _KEY_COLUMNS: Final = "primaryKeyColumnNames"
@@ -613,15 +616,14 @@ def _shape(table: Table | None) -> dict[str, Any]:
     }
 
 
-def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
-    """Key, value and expected change of a watermark, which names no table and whose payload has no
-    row.
-    """
+def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> WireMessage:
+    """The message of a watermark, which names no table and whose payload has no row."""
     payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
     full_schema = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
     shape = replace(full_schema, fields=full_schema.fields[2:])
-    key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
-    return key, _message(profile, payload, shape), sink.committed(Kind.WATERMARK, event.at, "", "")
+    key = _part(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
+    change = sink.committed(Kind.WATERMARK, event.at, "", "")
+    return WireMessage(_part(profile, payload, shape), (change,), key)
 
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import parse, restored
+from generators.families.wire_messages import Printer, WireMessage, print_message
 from generators.model import (
     Change,
     Column,
@@ -31,7 +32,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -48,10 +48,6 @@ RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
-
-
-Sent: TypeAlias = tuple[Any, ...]
-"""A message: the partitions that it goes to, its key, its value, its changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +174,13 @@ def publish_events(
     history: History,
     layout: Layout,
     chance: random.Random,
-    messages: Callable[[Event, int], Iterable[Sent]],
+    messages: Callable[[Event, int], Iterable[WireMessage]],
     *event_types: type,
+    printer: Printer | None = None,
 ) -> list[Written]:
     """The messages of a history's events, or of those of `event_types`, in the order of
     publication, up to where TiCDC stops. `messages` gives those of an event, which is sent at that
-    millisecond: their partitions, key, value and changes.
+    millisecond; `printer` prints them.
     """
     written: list[Written] = []
     with contextlib.suppress(Stopped):
@@ -191,21 +188,18 @@ def publish_events(
             if event_types and not isinstance(event, event_types):
                 continue
             ms = event.at.ms + chance.randint(5, 2_000)
-            for places, key, value, *changes in messages(event, ms):
-                for place in places:
-                    written.append(
-                        Written(
-                            Message(layout.topic, place, key, value, (), ms, number), tuple(changes)
-                        )
-                    )
+            for message in messages(event, ms):
+                written += print_message(message, printer, layout, event=number, timestamp_ms=ms)
     return written
 
 
 def writer_of_events(
-    messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *event_types: type
+    messages: Callable[[Event, P, Layout, int, random.Random], Iterable[WireMessage]],
+    *event_types: type,
+    printer: Printer | None = None,
 ) -> Writer[P]:
     """The writer of a protocol whose messages of an event depend on that event alone; `messages`
-    makes them.
+    makes them, `printer` prints them.
     """
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
@@ -219,6 +213,7 @@ def writer_of_events(
             chance,
             lambda event, ms: messages(event, profile, layout, ms, chance),
             *event_types,
+            printer=printer,
         )
 
     return write

@@ -16,6 +16,7 @@ from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location
 from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.plan import cut, host_zone, plan, schemas_sent
 from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.families.wire_messages import WireMessage, print_message
 from generators.model import (
     Cell,
     Change,
@@ -23,7 +24,6 @@ from generators.model import (
     Image,
     Kind,
     Layout,
-    Message,
     Op,
     SourceType,
     State,
@@ -77,11 +77,10 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     for entry in planned:
         value, change = _encode_record(encoding, entry.record, known_schemas, chance)
         key = b"" if isinstance(entry.record, records.DmlRecord | records.BootstrapRecord) else None
-        for partition in entry.partitions:
-            message = Message(
-                layout.topic, partition, key, value, (), entry.record.build_ts, entry.event
-            )
-            written.append(Written(message, (change,)))
+        message = WireMessage(value, (change,), key, entry.partitions)
+        written += print_message(
+            message, None, layout, event=entry.event, timestamp_ms=entry.record.build_ts
+        )
     return written
 
 

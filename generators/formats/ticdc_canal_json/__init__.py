@@ -44,7 +44,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from generators.errors import Refused
 from generators.families.ticdc import sink, text
@@ -52,6 +53,7 @@ from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import partition_of
+from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_json
 from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
@@ -92,9 +94,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     chance = random.Random(history.seed)
     places: dict[tuple[str, str], Place] = {}
 
-    def messages(event: Event, ms: int) -> Iterator[sink.Sent]:
-        """Yields the messages of an event as partitions, key, value and expected change; `ms` is
-        the time of sending. A statement also changes where the later rows of its table lie.
+    def messages(event: Event, ms: int) -> Iterator[WireMessage]:
+        """Yields the messages of an event; `ms` is the time of sending. A statement also changes
+        where the later rows of its table lie.
         """
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
@@ -118,11 +120,8 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                         zone,
                         new=profile.new,
                     )
-                    yield (
-                        (place,),
-                        b"",
-                        *_row_message(profile, event.table, op, before, after, stamp, chance),
-                    )
+                    message = _row_message(profile, event.table, op, before, after, stamp, chance)
+                    yield replace(message, partitions=(place,))
             case SchemaChange():
                 message = _ddl_message(profile, event, stamp)
                 name = (event.database, event.table)
@@ -132,11 +131,13 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                     if created
                     else unplaced(event, places.get(name, place_nowhere))
                 )
-                yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
+                partitions = range(layout.partitions if profile.ddl_broadcast else 1)
+                yield replace(message, partitions=partitions)
             case Watermark() if profile.extension:
-                yield range(layout.partitions), None, *_watermark_message(profile, stamp)
+                message = _watermark_message(profile, stamp)
+                yield replace(message, partitions=range(layout.partitions))
 
-    return sink.publish_events(history, layout, chance, messages)
+    return sink.publish_events(history, layout, chance, messages, printer=partial(_print, profile))
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.SplitRow]:
@@ -161,14 +162,11 @@ class _Stamp:
     ts: int
 
 
-def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
-    return sink.pack(profile.deployment.compression, body.encode() + terminator)
-
-
-def _object(members: Mapping[str, str]) -> str:
-    """The JSON object of members whose values are JSON already."""
-    pairs = [f"{text.escape_name(name)}:{value}" for name, value in members.items()]
-    return f"{{{','.join(pairs)}}}"
+def _print(profile: TicdcProfile, members: Mapping[str, Any], terminator: bytes = b"") -> bytes:
+    """The bytes of a message: its JSON as Go prints it and what ends it, compressed as the profile
+    says.
+    """
+    return sink.pack(profile.deployment.compression, print_json(members, text.escape) + terminator)
 
 
 def _row_message(
@@ -179,11 +177,11 @@ def _row_message(
     after: Row | None,
     stamp: _Stamp,
     chance: random.Random,
-) -> tuple[bytes, Change]:
-    """The value of a row's message and the change expected of it. If the value is beyond the size
+) -> WireMessage:
+    """A row's message. If the value is beyond the size
     limit and the profile reduces messages, both have the columns of the handle key alone.
     """
-    rowkey = f',"rowkey":"{row_key(table, after or before or {})}"' if profile.row_key else ""
+    rowkey = row_key(table, after or before or {}) if profile.row_key else ABSENT
     cut = (
         table.handle_key
         if op is Op.DELETE and profile.delete_handle_key and table.handle_key
@@ -193,23 +191,26 @@ def _row_message(
     types = [c.name for c in images.columns]
     if profile.mysql_type_order == "random":
         chance.shuffle(types)
-    value = _pack(profile, images.body(types, stamp, rowkey), profile.terminator)
+    members = images.members(types, stamp, {"rowkey": rowkey})
+    value = _print(profile, members, profile.terminator)
     if profile.reduce and len(value) + sink.RECORD_OVERHEAD > profile.max_message_bytes:
-        flag = ',"onlyHandleKey":true'
+        flag: dict[str, Any] = {"onlyHandleKey": True}
         if profile.reduce == "claim-check":
-            flag = f',"claimCheckLocation":{text.escape(sink.claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
+            location = sink.claim_check_location(CLAIM_CHECK_STORAGE, chance)
+            flag = {"claimCheckLocation": location}
         images = _Images.of_change(profile, table, op, before, after, keep=table.handle_key)
-        value = _pack(
-            profile,
-            images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey),
-            profile.terminator,
+        members = images.members(
+            [name for name in types if name in table.handle_key],
+            stamp,
+            {**flag, "rowkey": rowkey},
         )
-    return value, images.change(stamp)
+        value = _print(profile, members, profile.terminator)
+    return WireMessage(value, (images.change(stamp),), key=b"")
 
 
 @dataclass(frozen=True, slots=True)
 class _Images:
-    """One row's images as they go on the wire: JSON text and expected cell by column.
+    """One row's images as they go on the wire: text and expected cell by column.
 
     `old` is None when the wire has no pre-image; `columns` are those that the message describes.
     """
@@ -220,8 +221,8 @@ class _Images:
     columns: tuple[Column, ...]
     types: Mapping[str, str]
     data_row: Row
-    data: Mapping[str, tuple[str, Cell]]
-    old: Mapping[str, tuple[str, Cell]] | None
+    data: Mapping[str, tuple[str | None, Cell]]
+    old: Mapping[str, tuple[str | None, Cell]] | None
 
     @classmethod
     def of_change(
@@ -272,43 +273,40 @@ class _Images:
         }
         return cls(profile, table, op, columns, types, data_row, data, old)
 
-    def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
-        """The JSON text of the row's message; `mysqlType` has its columns in `type_order`, and
-        `flag` is JSON that follows `commitTs`.
+    def members(
+        self, type_order: list[str], stamp: _Stamp, more_extension: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The members of the row's message; `mysqlType` has its columns in `type_order`, and
+        `more_extension` stands behind `commitTs`.
         """
         profile, names = self.profile, set(self.table.primary_key)
         codes = {
-            c.name: str(
-                text.sql_type(c.type, self.data_row[c.name], legacy=profile.legacy_sql_types)
-            )
+            c.name: text.sql_type(c.type, self.data_row[c.name], legacy=profile.legacy_sql_types)
             for c in self.columns
         }
-        data = f"[{_object({name: cell[0] for name, cell in self.data.items()})}]"
-        old: str
+        data = [{name: cell_text for name, (cell_text, _) in self.data.items()}]
+        old: Any
         match self.op:
             case Op.INSERT:
-                old = profile.insert_old
+                old = Raw(profile.insert_old)
             case Op.DELETE:
-                old = data if profile.delete_old == "data" else "null"
+                old = data if profile.delete_old == "data" else None
             case _:
                 assert self.old is not None
-                old = f"[{_object({name: cell[0] for name, cell in self.old.items()})}]"
+                old = [{name: cell_text for name, (cell_text, _) in self.old.items()}]
         last = {"data": data, "old": old}
-        mysql_types = _object({name: text.escape_name(self.types[name]) for name in type_order})
+        mysql_types = {name: self.types[name] for name in type_order}
         members = {
-            "database": text.escape(self.table.database),
-            "table": text.escape(self.table.name),
-            "pkNames": (
-                "["
-                + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names)
-                + "]"
-            ),
-            "type": f'"{self.op.value}"',
-            "sqlType": _object(codes) if codes else "null",
-            "mysqlType": "null" if profile.new and not self.types else mysql_types,
+            "database": self.table.database,
+            "table": self.table.name,
+            "pkNames": [c.name for c in self.table.columns if c.name in names],
+            "type": self.op.value,
+            "sqlType": codes or None,
+            "mysqlType": None if profile.new and not self.types else mysql_types,
         }
+        extension = {"commitTs": stamp.at.tso, **more_extension}
         images = {key: last[key] for key in profile.dml_key_order}
-        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', members, images)
+        return _envelope(profile, stamp, extension, members, images)
 
     def change(self, stamp: _Stamp) -> Change:
         """The change that a right decoder returns for the row's message; CORRUPT is right too if
@@ -357,19 +355,19 @@ def _beyond_latin1(cell: Cell) -> bool:
     )
 
 
-def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, Cell]:
-    """The JSON text of a column's value and the cell expected of it: any value is right for a
-    binary that the release prints with loss, NULL where it prints the text null as null.
+def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str | None, Cell]:
+    """The text of a column's value, None for null, and the cell expected of it: any value is right
+    for a binary that the release prints with loss, NULL where it prints the text null as null.
     """
     if stored is None:
-        return "null", Cell(State.NULL, type)
+        return None, Cell(State.NULL, type)
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
         cell = text.zoned(
             Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone
         )
-        return text.escape(cell.text or ""), cell
+        return cell.text or "", cell
     if (
         profile.binary_lossy
         and type.name in ("binary", "varbinary")
@@ -382,7 +380,7 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
             "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost"
             " (pingcap/tiflow#7058)"
         )
-        return text.escape(raw), Cell(State.ANY, type, None, cell_text, cls, reason=why)
+        return raw, Cell(State.ANY, type, None, cell_text, cls, reason=why)
     cell_text = text.value_text(
         type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles
     )
@@ -391,67 +389,60 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
             "v8.5.4 of the new architecture prints the text null as a JSON null"
             " (pingcap/ticdc#3958)"
         )
-        return "null", Cell(State.NULL, type, cls=cls, reason=why)
-    return text.escape(cell_text), Cell(State.VALUE, type, value, cell_text, cls)
+        return None, Cell(State.NULL, type, cls=cls, reason=why)
+    return cell_text, Cell(State.VALUE, type, value, cell_text, cls)
 
 
-_NO_ROWS: Final = {"data": "null", "old": "null"}
+_NO_ROWS: Final = {"data": None, "old": None}
 
 
 def _envelope(
     profile: TicdcProfile,
     stamp: _Stamp,
-    extension: str,
-    own_members: Mapping[str, str],
-    last: Mapping[str, str] = _NO_ROWS,
-) -> str:
-    """The JSON of a message: the members that all messages have, with `own_members` among them and
-    `last` and `extension` behind; all values are JSON already.
+    extension: Mapping[str, Any],
+    more_members: Mapping[str, Any],
+    last: Mapping[str, Any] = _NO_ROWS,
+) -> dict[str, Any]:
+    """The members of a message: those in `more_members`, a default for each other one that all
+    messages have, then `last`, and `extension` as `_tidb` if the profile has it.
     """
     names = {
-        "id": "0",
-        "database": '""',
-        "table": '""',
-        "pkNames": "null",
-        "isDdl": "false",
+        "id": 0,
+        "database": "",
+        "table": "",
+        "pkNames": None,
+        "isDdl": False,
         "type": "",
     }
     common_members = {
-        "es": str(stamp.at.ms),
-        "ts": str(stamp.ts),
-        "sql": '""',
-        "sqlType": "null",
-        "mysqlType": "null",
+        "es": stamp.at.ms,
+        "ts": stamp.ts,
+        "sql": "",
+        "sqlType": None,
+        "mysqlType": None,
     }
-    members = {**names, **common_members, **own_members, **last} | (
-        {"_tidb": f"{{{extension}}}"} if profile.extension else {}
-    )
-    return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
+    tidb = extension if profile.extension else ABSENT
+    return {**names, **common_members, **more_members, **last, "_tidb": tidb}
 
 
-def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    """The value of a DDL statement's message, with the SQL as TiCDC restores it, and the change
-    expected of it.
-    """
+def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> WireMessage:
+    """A DDL statement's message, with the SQL as TiCDC restores it."""
     sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
-    names = {
-        "database": text.escape(event.database),
-        "table": text.escape(event.table),
-        "isDdl": "true",
-    }
     statement_members = {
-        **names,
-        "type": f'"{text.ddl_type(event.action, new=profile.new)}"',
-        "sql": text.escape(sql),
+        "database": event.database,
+        "table": event.table,
+        "isDdl": True,
+        "type": text.ddl_type(event.action, new=profile.new),
+        "sql": sql,
     }
-    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', statement_members)
+    members = _envelope(profile, stamp, {"commitTs": stamp.at.tso}, statement_members)
     change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
-    return _pack(profile, body), change if profile.extension else replace(change, position=None)
+    return WireMessage(members, (change if profile.extension else replace(change, position=None),))
 
 
-def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Change]:
-    body = _envelope(profile, stamp, f'"watermarkTs":{stamp.at.tso}', {"type": '"TIDB_WATERMARK"'})
-    return _pack(profile, body), sink.committed(Kind.WATERMARK, stamp.at, "", "")
+def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> WireMessage:
+    members = _envelope(profile, stamp, {"watermarkTs": stamp.at.tso}, {"type": "TIDB_WATERMARK"})
+    return WireMessage(members, (sink.committed(Kind.WATERMARK, stamp.at, "", ""),))
 
 
 __all__ = ["FORMAT", "TicdcProfile", "partition_of", "write"]

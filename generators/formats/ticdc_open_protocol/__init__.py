@@ -51,13 +51,22 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, NamedTuple
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from generators.errors import Refused
 from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink, text
-from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
+from generators.families.wire_messages import ABSENT, WireMessage, json_text
+from generators.formats.ticdc_open_protocol.cells import (
+    cell,
+    column_members,
+    escaped,
+    framed,
+    key_of,
+)
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, remains_of_value
 from generators.model import (
     Cell,
@@ -198,7 +207,7 @@ def _batches(events: Sequence[_Event], profile: OpenProfile) -> Iterator[list[_E
 
 def _records(
     event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random
-) -> Iterator[sink.Sent]:
+) -> Iterator[WireMessage]:
     """Yields the records of an event: partitions, key, value and the changes expected. Rows go in
     batches, each to one partition; a statement or a watermark goes to all.
     """
@@ -215,29 +224,26 @@ def _records(
                 waiting.setdefault(place, []).append(_Event(key, value, change))
             for place, events in waiting.items():
                 for batch in _batches(events, profile):
-                    changes = (
+                    changes = tuple(
                         replace(encoded_row.change, row=i) for i, encoded_row in enumerate(batch)
                     )
-                    yield (
-                        (place,),
-                        key_of(encoded_row.key for encoded_row in batch),
+                    yield WireMessage(
                         framed(encoded_row.value for encoded_row in batch),
-                        *changes,
+                        changes,
+                        key_of(encoded_row.key for encoded_row in batch),
+                        (place,),
                     )
         case SchemaChange():
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
-            value = f'{{"q":{_string(profile, sql)},"t":{_action_code(event.action)}}}'
+            value = _json(profile, {"q": sql, "t": _action_code(event.action)})
             table = event.table or (event.table if profile.new else None)
-            yield (
-                everywhere,
-                key_of([key]),
-                framed([value]),
-                sink.committed(Kind.DDL, event.at, event.database, table, sql=sql),
-            )
+            statement = sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
+            yield WireMessage(framed([value]), (statement,), key_of([key]), everywhere)
         case Watermark():
-            key = f'{{"ts":{event.at.tso},"t":3}}'
-            yield everywhere, key_of([key]), framed([""]), sink.committed(Kind.WATERMARK, event.at)
+            key = _json(profile, {"ts": event.at.tso, "t": 3})
+            watermark = sink.committed(Kind.WATERMARK, event.at)
+            yield WireMessage(framed([""]), (watermark,), key_of([key]), everywhere)
 
 
 write: Final = sink.writer_of_events(_records)
@@ -254,8 +260,9 @@ def _action_code(action: str) -> int:
     return code
 
 
-def _string(profile: OpenProfile, value: str) -> str:
-    return escaped(value, html=not profile.new, short=profile.short_escapes)
+def _json(profile: OpenProfile, members: Mapping[str, Any]) -> str:
+    """The JSON of an event's key or value, with the escapes of the profile's library."""
+    return json_text(members, partial(escaped, html=not profile.new, short=profile.short_escapes))
 
 
 def _key(
@@ -266,19 +273,20 @@ def _key(
     *,
     kind: int,
     row_number: int = 0,
-    more: str = "",
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """The JSON of an event's key, a part of the record's key; the classic architecture leaves out
     members that are empty.
     """
-    names = {"scm": database, "tbl": table}
-    name_members = "".join(
-        f',"{name}":{_string(profile, value)}'
-        for name, value in names.items()
-        if value or profile.new
-    )
-    number = f',"rid":{row_number}' if row_number and not profile.new else ""
-    return f'{{"ts":{instant.tso}{name_members}{number},"t":{kind}{more}}}'
+    members = {
+        "ts": instant.tso,
+        "scm": database if database or profile.new else ABSENT,
+        "tbl": table if table or profile.new else ABSENT,
+        "rid": row_number if row_number and not profile.new else ABSENT,
+        "t": kind,
+        **more,
+    }
+    return _json(profile, members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,17 +306,20 @@ class _Row:
         """
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
-        key, value, expected = self._written(handle if cut else None, "")
+        key, value, expected = self._written(handle if cut else None, {})
         size = len(key.encode()) + len(value.encode()) + sink.RECORD_OVERHEAD + _FRAME
         if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
             return key, value, expected
-        more = ',"ohk":true'
+        more: dict[str, Any] = {"ohk": True}
         if self.profile.reduce == "claim-check":
-            place = f',"ccl":{_string(self.profile, sink.claim_check_location(_STORAGE, chance))}'
-            more = f',"ohk":false{place}' if self.profile.new else place
+            more = {"ccl": sink.claim_check_location(_STORAGE, chance)}
+            if self.profile.new:
+                more = {"ohk": False, **more}
         return self._written(handle, more)
 
-    def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
+    def _written(
+        self, keep: tuple[str, ...] | None, more: Mapping[str, Any]
+    ) -> tuple[str, str, Change]:
         """Key, value and expected change of the row, with the columns in `keep` alone if that is
         given; `more` is JSON that ends the key. An UPDATE without old values looks like an INSERT.
         """
@@ -333,11 +344,7 @@ class _Row:
             row_number=self._number(),
             more=more,
         )
-        value = (
-            "{"
-            + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items())
-            + "}"
-        )
+        value = _json(self.profile, {name: self._columns(cells) for name, cells in members.items()})
         op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
         images = {"before": old} if op is Op.DELETE else {"after": new}
         if "p" in members:
@@ -408,18 +415,14 @@ class _Row:
             else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
         )
 
-    def _object(self, cells: Mapping[str, tuple[str, Cell]]) -> str:
-        """The JSON object of an image: each column's type, flags and value by its name, in the
-        order of the wire.
+    def _columns(self, cells: Mapping[str, tuple[str, Cell]]) -> dict[str, Any]:
+        """The members of an image: each column's type, flags and value by its name, in the order of
+        the wire.
         """
-        columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
-        return (
-            "{"
-            + ",".join(
-                f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns
-            )
-            + "}"
-        )
+        return {
+            name: column_members(self.table, self.table.column(name), cells[name][0])
+            for name in self._ordered(cells)
+        }
 
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:

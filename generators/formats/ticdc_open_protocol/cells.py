@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from generators.families.ticdc import text
+from generators.families.wire_messages import ABSENT, Raw
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
 from generators.sources.type_numbers import type_numbers
 
@@ -125,11 +126,13 @@ def escaped(value: str, *, html: bool, short: bool) -> str:
     return text.escape(value, short=short) if html else text.iterator_string(value)
 
 
-def column_json(table: Table, column: Column, value: str) -> str:
-    """The JSON object of a column in a row: its type, whether it is in the handle key, its flags
-    and its value.
+def column_members(table: Table, column: Column, value_json: str) -> dict[str, Any]:
+    """The members of a column in a row: its type, whether it is in the handle key, its flags and
+    its value.
     """
-    handle = '"h":true,' if column.name in table.handle_key else ""
-    return (
-        f'{{"t":{_TYPE_NUMBERS[column.type.name]},{handle}"f":{flags(table, column)},"v":{value}}}'
-    )
+    return {
+        "t": _TYPE_NUMBERS[column.type.name],
+        "h": True if column.name in table.handle_key else ABSENT,
+        "f": flags(table, column),
+        "v": Raw(value_json),
+    }
