@@ -269,7 +269,7 @@ def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviat
     if finding.aspect is Aspect.NULL:
         if cell is None or cell.state is not State.NULL:
             return NULL
-        if kind is RelationKind.OTHER_IMAGE:
+        if kind in (RelationKind.OTHER_IMAGE, RelationKind.EARLIER_ROW):
             return replace(NOT_NULL, relation=relation)
         return SWAPPED if kind is RelationKind.OTHER_COLUMN else NOT_NULL
     if kind is RelationKind.OTHER_ROW:

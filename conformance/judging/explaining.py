@@ -16,6 +16,7 @@ from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.index import Failing
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
+    CHARACTER_SORTS,
     Relation,
     RelationKind,
     contents_of_lost_characters,
@@ -24,12 +25,12 @@ from conformance.judging.relations import (
 from conformance.judging.traits import AT_MIDNIGHT, LENGTHS, SEASONS, TIME_OF_DAY, Trait
 from generators.model import Logical
 
-OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"})
+OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name", "alike"})
 """Sorts of traits on a column's name."""
 OF_MESSAGES: Final = frozenset(
     {
         *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
-        *("repeated", "same-rows"),
+        *("repeated", "same-rows", "foreign"),
         *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
     }
 )
@@ -142,25 +143,43 @@ def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Call
     and of texts that lose characters nothing that they hold beside such characters.
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
-    contents = deviation.relation and contents_of_lost_characters(deviation.relation)
-    of_contents = {("held", Logical.TEXT.value, f"with {name}") for name in contents or ()}
-    are_texts = all(("family", Logical.TEXT.value) in failing.traits for failing in failings)
+    foreign_contents = _contents_of_other_reasons(deviation, failings)
 
     def is_candidate(trait: Trait) -> bool:
         """Whether a trait may explain the deviation of all units, or of some."""
         is_season = trait[0] == "held" and trait[-1] in SEASONS
         if is_season and trait not in shared:
             return False
-        is_of_content = trait[0] in _OF_CONTENTS_OF_TEXTS
-        if contents and are_texts and is_of_content and trait not in of_contents:
+        if trait in foreign_contents:
             return False
         return may_explain(deviation, trait)
 
     return is_candidate
 
 
-_OF_CONTENTS_OF_TEXTS: Final = frozenset({"held", "kin", "class"})
-"""Sorts of traits on what a text holds."""
+def _contents_of_other_reasons(
+    deviation: Deviation, failings: Sequence[Failing]
+) -> frozenset[Trait]:
+    """Of texts and documents that lose characters, or have others in their place: what they hold
+    beside such characters. Of texts that is their class, too; of a document the class says what it
+    is.
+    """
+    relation = deviation.relation
+    contents = contents_of_lost_characters(relation) if relation else None
+    if contents is None:
+        return frozenset()
+    every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
+    of_reason = {f"with {name}" for name in contents}
+    of_documents = {f"with {name}" for name, _ in CHARACTER_SORTS}
+    others = set[Trait]()
+    for trait in every_trait:
+        if trait[:2] == ("held", Logical.TEXT.value) and trait[2] not in of_reason:
+            others.add(trait)
+        if trait[:2] == ("held", Logical.JSON.value) and trait[2] in of_documents - of_reason:
+            others.add(trait)
+    if all(("family", Logical.TEXT.value) in failing.traits for failing in failings):
+        others |= {trait for trait in every_trait if trait[0] in ("kin", "class")}
+    return frozenset(others)
 
 
 def may_explain(deviation: Deviation, trait: Trait) -> bool:

@@ -36,13 +36,13 @@ from conformance.judging.causes import (
 from conformance.judging.counted import TraitCounts, count_traits
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.traits import (
-    RANKS,
     SIZES,
     RunTraits,
     Trait,
     Traits,
     merge_family,
     of_name,
+    rank_trait,
 )
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Origin, State
@@ -378,7 +378,7 @@ class RunIndex:
                 if share < least or not is_needed(traits):
                     continue
                 is_favoured = any(trait in favoured for trait in traits)
-                ranks = [RANKS[sort] for sort, *_ in traits]
+                ranks = [rank_trait(trait) for trait in traits]
                 # Of two limits that explain as much, what is said of the larger is true of both.
                 limits = [-SIZES.get(words[-1], 0) for words in traits]
                 explained = -number_failing(traits) * share**2
@@ -389,7 +389,7 @@ class RunIndex:
         commonest = sorted(failing.having, key=lambda trait: (-number_failing((trait,)), trait))
         common = sorted(
             (trait for trait in commonest[: _TRIED + 1] if trait != ("any",)),
-            key=lambda trait: (RANKS[trait[0]], trait),
+            key=lambda trait: (rank_trait(trait), trait),
         )
         for size in range(2, _MOST + 1):
             # Of one or two units nearly any two traits together are theirs alone.

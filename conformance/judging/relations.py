@@ -14,6 +14,7 @@ import enum
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -65,6 +66,9 @@ class RelationKind(enum.StrEnum):
     OTHER_COLUMN = "other-column"
     COMES_AS = "comes-as"
     WHERE_NONE = "where-none"
+    LOST_MEMBERS = "lost-members"
+    ADDED_MEMBERS = "added-members"
+    EARLIER_ROW = "earlier-row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ _CUT_BEFORE: Final = (
     ("a semicolon", ";"),
     ("a dot", "."),
     ("an equals sign", "="),
+    ("a bracket", "([{"),
     ("a quote", "\"'`"),
 )
 """Characters at which readers end a text by mistake."""
@@ -249,8 +254,10 @@ def relate_cell(
         relation_to_image = _find_in_other_images(case, message, change, side, column, came)
         if relation_to_image is not None:
             return relation_to_image
-    relation = relate(cell, came)
-    return relation or _find_in_other_columns(case, change, side, column, came)
+    relation = relate(cell, came) or _find_in_other_columns(case, change, side, column, came)
+    if relation is None and cell.state is State.NULL and elsewhere:
+        return _find_in_earlier_rows(case, message, change, column, came)
+    return relation
 
 
 def relate(cell: Cell, came: Any) -> Relation | None:
@@ -439,6 +446,19 @@ def _find_in_other_images(
         cell = (other_change.image(side, case.level) or {}).get(column)
         if cell is not None and is_value_of(cell, came):
             return Relation(RelationKind.OTHER_ROW, other_change.row)
+    return None
+
+
+def _find_in_earlier_rows(
+    case: Case, message: int, change: Change, column: str, came: Any
+) -> Relation | None:
+    """Whether an earlier message of the case has a row of the same table that holds what came."""
+    for written in case.written[:message]:
+        for earlier in written.changes:
+            for side in ("after", "before"):
+                cell = (earlier.image(side, case.level) or {}).get(column)
+                if earlier.table == change.table and cell is not None and is_value_of(cell, came):
+                    return Relation(RelationKind.EARLIER_ROW)
     return None
 
 
@@ -885,19 +905,19 @@ def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
     if actual is None and expected is not None:
         return Relation(RelationKind.COMES_AS, name="NULL")
     if isinstance(expected, str) and isinstance(actual, str):
-        return relate_texts(expected, actual)
+        numbers = _relate_numbers(_as_number(expected), _as_number(actual))
+        return numbers or relate_texts(expected, actual)
     if isinstance(expected, int) and isinstance(actual, int):
         clock = _relate_clocks(expected, actual) if name == "commit_time" else None
         return clock or _relate_numbers(Decimal(expected), Decimal(actual))
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         if expected != actual and sorted(map(repr, expected)) == sorted(map(repr, actual)):
             return Relation(RelationKind.OTHER_ORDER)
-        return _relate_members(name, list(expected), list(actual))
-    if (
-        isinstance(expected, Mapping)
-        and isinstance(actual, Mapping)
-        and expected.keys() == actual.keys()
-    ):
+        relation = _relate_members(name, list(expected), list(actual))
+        return relation or _relate_sets(Counter(expected), Counter(actual))
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        if expected.keys() != actual.keys():
+            return _relate_sets(Counter(expected.items()), Counter(actual.items()))
         return _relate_members(name, list(expected.values()), [actual[key] for key in expected])
     return None
 
@@ -908,6 +928,13 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
     """
     is_cut = relation is not None and relation.kind is RelationKind.CUT
     return widen_relation(relation) if relation and is_cut else relation
+
+
+def _relate_sets(expected: Counter[Any], actual: Counter[Any]) -> Relation | None:
+    """The relation of two lists or mappings of which one has all members of the other, and more."""
+    if expected != actual and expected <= actual:
+        return Relation(RelationKind.ADDED_MEMBERS)
+    return Relation(RelationKind.LOST_MEMBERS) if actual and expected >= actual else None
 
 
 def _relate_members(name: str, expected: list[Any], actual: list[Any]) -> Relation | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -43,6 +43,7 @@ _RANKED: Final = (
         "null",
         "empty",
         "several",
+        "foreign",
     ),
     *(
         "image",
@@ -64,6 +65,7 @@ _RANKED: Final = (
         "void",
         "nothing",
         "envelope-name",
+        "alike",
         "capital",
         "small",
         "sign",
@@ -74,6 +76,18 @@ _RANKED: Final = (
 )
 """Sorts of traits: of those that explain as much, the first is taken."""
 RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
+
+
+def rank_trait(trait: Trait) -> tuple[int, bool]:
+    """The rank of a trait: that a value is ordinary before what it holds, since of few values most
+    hold something by chance.
+    """
+    is_ordinary = trait[0] == "kin" and trait[2] == _ORDINARY.get(trait[1], "plain")
+    return RANKS["held" if is_ordinary else trait[0]], not is_ordinary
+
+
+_ORDINARY: Final[Mapping[str, str]] = {"date": "whole"}
+"""The class of ordinary values of a family of types, where it is not `plain`."""
 _OF_PLACES: Final = frozenset(
     {
         "image",
@@ -279,6 +293,8 @@ class RunTraits:
             ("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value)
         )
         traits.update(("trait", tag) for tag in case.tags - ORDINARY_TAGS)
+        if case.level == 2 and change.kind is Kind.ROW and case.tables:
+            traits.update([] if change.is_row_of(case.tables[0].name) else [("foreign",)])
         if sum(other_change.kind is Kind.ROW for other_change in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
@@ -559,6 +575,8 @@ def of_name(side: str, column: str, change: Change) -> set[Trait]:
         traits.add(("behind",))
     is_of_key = column in (change.keys or ())
     traits.add(("key",) if is_of_key else ("plain",))
+    if column in _names_alike(tuple(image)):
+        traits.add(("alike",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
     traits.update(
         [("unchanged" if old == new else "changed",)] if old is not None and new is not None else []
@@ -566,6 +584,13 @@ def of_name(side: str, column: str, change: Change) -> set[Trait]:
     if is_of_key and ("changed",) in traits:
         traits.add(("changed-key",))
     return traits
+
+
+@lru_cache(maxsize=1 << 12)
+def _names_alike(names: tuple[str, ...]) -> frozenset[str]:
+    """The names of which another is the same but for capital letters."""
+    numbers = Counter(name.lower() for name in names)
+    return frozenset(name for name in names if numbers[name.lower()] > 1)
 
 
 def _signs_of(name: str) -> frozenset[str]:

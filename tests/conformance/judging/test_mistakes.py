@@ -20,11 +20,13 @@ from conformance.judging.output import OutputRow
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.judging.sentences import describe_traits, merge_alternatives
+from conformance.judging.traits import of_name, rank_trait
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import MessageContext
-from generators.model import Kind
+from generators.model import Cell, Change, Kind, Op, State
+from generators.sources import mysql
 from generators.wire_format import get
 
 NAME = "alibaba-canal-json"
@@ -314,7 +316,7 @@ MISTAKES = [
         ("integer-wrapped-to-32-bits",),
         ["int types of over 31 bits is wrong: its lowest 32 bits"],
     ),
-    (2, ("year-two-digits",), ["year types other than 0 is wrong: its last two digits"]),
+    (2, ("year-two-digits",), ["year types that is ordinary is wrong: its last two digits"]),
     # A value for NULL that is the other image's.
     (
         1,
@@ -330,6 +332,12 @@ MISTAKES = [
     ),
     (1, ("types-null",), ["the column types is wrong for every row of any op: it comes as NULL"]),
     (1, ("sql-of-rows",), ["every row of any op: it has a value where none is owed"]),
+    (
+        1,
+        ("keys-first-alone",),
+        ["with a key of several columns: some of its members are not there"],
+    ),
+    (1, ("types-without-length",), ["cut before a bracket"]),
     # The law on the columns of a row names the columns.
     (1, ("corrupt-with-image",), ["not kept by the column after of CORRUPT rows: A CORRUPT row"]),
 ]
@@ -605,3 +613,21 @@ def test_a_season_explains_a_shift_only_of_units_that_all_have_it():
     )
     assert choose_candidates(shifted, [in_june, in_may])(summer)
     assert not choose_candidates(shifted, [in_june, in_may, in_march])(summer)
+
+
+def test_that_a_value_is_ordinary_ranks_before_what_it_holds():
+    """Of a few dates all that are not zero may be before 1970."""
+    traits = [("kin", "date", "zero"), ("held", "date", "before 1970"), ("kin", "date", "whole")]
+    assert min(traits, key=rank_trait) == ("kin", "date", "whole")
+    assert max(traits, key=rank_trait) == ("kin", "date", "zero")
+
+
+def test_names_that_spark_takes_for_one_are_told_as_such():
+    cell = Cell(State.VALUE, mysql.TYPES["int"], 1, "1")
+    row = Change(0, Kind.ROW, Op.INSERT, after={"id": cell, "Id": cell, "c": cell})
+    alike = {name for name in row.after if ("alike",) in of_name("after", name, row)}
+    assert alike == {"id", "Id"}
+    assert (
+        describe_traits((("alike",),), "value")
+        == "value whose name is another column's but for capital letters"
+    )

@@ -12,6 +12,7 @@ from text_tables import rows
 from conformance.judging.causes import cause, cell_of, change_of
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
+from conformance.judging.relations import relate_fields
 from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Deployment, Json, Kind, Message, Op, State, Written
@@ -144,3 +145,27 @@ def test_an_unreadable_message_that_vanishes_is_not_accepted(kinds, words):
         case,
     )
     assert (reason.key, reason.words) == ("accepted: fault truncated", words)
+
+
+@pytest.mark.parametrize(
+    ("name", "owed", "came", "words"),
+    [
+        ("keys", ["a", "b"], ["b", "a"], "the same in another order"),
+        ("keys", ["a", "b"], ["a"], "some of its members are not there"),
+        ("keys", ["a"], ["a", "a"], "it has members that it does not owe"),
+        ("keys", [], ["a"], "it has a value where none is owed"),
+        ("keys", ["a"], ["b", "c"], ""),
+        ("types", {"a": "int"}, {"a": "int", "b": "int"}, "it has members that it does not owe"),
+        ("types", {"a": "int", "b": "int"}, {"a": "int"}, "some of its members are not there"),
+        ("types", {"a": "varchar(64)"}, {"a": "varchar"}, "cut before a bracket"),
+        ("types", {"a": "int"}, {"b": "text"}, ""),
+        ("position", "9007199254740993", "9007199254740992", "equal as a double"),
+        ("position", "4294967297000", "4294966296", ""),
+        ("position", "17179869185", "1", "its lowest 32 bits"),
+        ("sql", "TRUNCATE t", None, "it comes as NULL"),
+        ("sql", None, "INSERT", "it has a value where none is owed"),
+    ],
+)
+def test_the_relation_of_envelope_columns(name, owed, came, words):
+    relation = relate_fields(name, owed, came)
+    assert (describe_relation(relation) if relation else "") == words

@@ -56,6 +56,9 @@ RELATIONS = {
     RelationKind.WHERE_NONE: Relation(RelationKind.WHERE_NONE),
     RelationKind.LOW_BITS: Relation(RelationKind.LOW_BITS, 31),
     RelationKind.TWO_DIGITS: Relation(RelationKind.TWO_DIGITS),
+    RelationKind.LOST_MEMBERS: Relation(RelationKind.LOST_MEMBERS),
+    RelationKind.ADDED_MEMBERS: Relation(RelationKind.ADDED_MEMBERS),
+    RelationKind.EARLIER_ROW: Relation(RelationKind.EARLIER_ROW),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
