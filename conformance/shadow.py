@@ -32,8 +32,8 @@ def shadows() -> dict[str, Path]:
         spec = loaded.__spec__ if loaded is not None else PathFinder.find_spec(name)
         if spec is None:
             continue
-        # A folder without __init__.py has no origin and yields to any package; a hidden package
-        # with one is that folder.
+        # A folder without __init__.py has no origin, and is found only if there is no package with
+        # one. Of a package with __init__.py the path is its folder.
         where = (
             Path(spec.origin)
             if spec.origin

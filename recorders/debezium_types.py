@@ -83,8 +83,9 @@ def model_column(definition: str) -> Column | None:
 
 
 def probe_word(definition: str) -> str:
-    """The Java program's word for the value with which a definition is tried; "none" for a type
-    without such a value.
+    """The word that tells the Java program DebeziumColumns which value to convert for a column
+    definition, by the column's type. "none" if there is no such value, or the model does not read
+    the definition.
     """
     column = model_column(definition)
     if column is None:

@@ -273,8 +273,8 @@ def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> 
 
 
 def _cell(facts: Mapping[str, Any]) -> str:
-    """The result of a recipe under a disturbance for a cell of the page: each broken rule with the
-    number of differences, or the result in a word.
+    """The result of a pipeline under a disturbance of its stream, for a cell of the page: each
+    broken rule with the number of differences, or the result in a word.
     """
     broken = (f"{rule} {count}" for rule, count in facts["broken"].items())
     return ", ".join(broken) or facts["result"]

@@ -78,7 +78,10 @@ def read_cases(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
 
 
 def write_cases(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
-    """Writes the profile's named cases, unless the format or profile is not a registered one."""
+    """Keeps the profile's named cases on disk, and drops those of all but the newest sources,
+    unless the format or profile is not a registered one or the sources changed after this process
+    started. Warns if the file cannot be written.
+    """
     path = _case_path(fmt, profile)
     if path is None or not _imported_since_changed(_source_files()):
         return

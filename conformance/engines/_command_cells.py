@@ -45,8 +45,8 @@ class CellProblem(ValueError):
 
 
 def ddl_columns(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
-    """A table's columns with their Spark types; with `labels_are_strings` those of ENUM and SET
-    are string.
+    """The Spark type of each column of a table, as the cells of a command's answer are read; with
+    `labels_are_strings` those of ENUM and SET are string.
     """
     string_types = (Logical.ENUM, Logical.SET) if labels_are_strings else ()
     return {

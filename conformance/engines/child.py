@@ -215,7 +215,10 @@ class ChildEngine(RequestingEngine):
         )
 
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
-        """The liars of a format: (name, level, id of the rule that must convict it, why)."""
+        """The liars of a format (decoders that are wrong on purpose) as objects: name, level, the
+        id of the rule that must convict it (`convicts`), why, and a glob of the scenarios to try it
+        on.
+        """
         return convert_result(
             self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"])
         )

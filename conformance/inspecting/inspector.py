@@ -451,8 +451,8 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
 
 
 def _group_json(group: Group) -> dict[str, Any]:
-    """The messages of one writer as a JSON object: their number, and each format that the writer
-    may have.
+    """The messages of one writer as a JSON object: their number, each format that the writer may
+    have, and in `told` whether only one is left.
     """
     return {
         "messages": group.messages,

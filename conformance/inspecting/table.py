@@ -166,8 +166,9 @@ def _sign(
     root: Fact,
     facts: Facts,
 ) -> Sign:
-    """A sign (a property of messages and what it says of the writer) from its entry in the table.
-    In an entry for several releases, `release` takes the place of {}.
+    """Makes a sign from its entry in the table: a property, which a message shows (`when`) or a
+    watch over several messages (`watched`), and what it says of the writer (`means`). In an entry
+    for several releases, `release` takes the place of {}.
     """
     when = sign.get("when", ())
     opened = condition(when.replace("{}", release) if isinstance(when, str) else when, root, facts)

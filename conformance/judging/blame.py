@@ -280,8 +280,8 @@ def _is_narrow(rule: Rule, refusal: bool) -> bool:
 
 
 def _subject(case: Case, change: Change, finding: Finding) -> Subject:
-    """The comparison of a finding on a row change as the object by which rules are looked up: case,
-    change and aspect.
+    """What rules are selected by for a finding on a row change: the case's profile, level and tags,
+    the change's kind and operation, and the aspect and side of the comparison that failed.
     """
     name = "image" if finding.aspect is Aspect.IMAGE else "change"
     op = change.op or ""

@@ -27,7 +27,8 @@ from generators.wire_format import Format
 @dataclass(frozen=True, slots=True)
 class Topics:
     """The topics of a load: `names` by route (see `find_routes`), and the offsets at which a reader
-    starts, by topic and partition.
+    starts, by topic and partition. Each partition of `used` topics held a record of an aborted
+    transaction, which is deleted.
     """
 
     bootstrap: Target
@@ -39,7 +40,8 @@ class Topics:
     @property
     def source(self) -> dict[str, Any]:
         """The options with which Spark's query reads the load's topics: broker, names, first
-        offsets, and the lane of each partition.
+        offsets, and the lane (a number across all topics) of each partition. Of `used` topics,
+        which have aborted transactions, only committed records are read.
         """
         committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
         return {

@@ -114,7 +114,9 @@ class MissedChanges:
         return change.at.ms // SECOND_MS > before[-1].at.ms // SECOND_MS
 
     def shared_cause(self, version: Version, key: Key) -> str:
-        """What explains every missed change, this one among them, in words; "" if nothing does."""
+        """What explains all missed changes together, in words, for the newest missed change
+        `version` of the row `key`; "" if nothing does, or if `version` is not that change.
+        """
         if self.by_key.get(key) != version:
             return ""
         if self.all_behind_first_row:

@@ -501,8 +501,10 @@ def _replace_event(scenario: Scenario, number: int, event: Event) -> Scenario:
 
 
 def _with_fewer_columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Key and failing column alone, the key alone, each column beside the key, without a half, a
-    quarter ... of the columns; a key of one column in place of one of several; a plainer op.
+    """Scenarios of the key and the failing column alone, of the key alone, of the key and one other
+    column, and without a half, a quarter ... of the columns. Then those with one column of a key of
+    several as the whole key, and those in which an UPDATE or DELETE is replaced by an INSERT or
+    DELETE of one image.
     """
     used = scenario_tables(scenario)
     free: dict[str, None] = {}

@@ -278,8 +278,9 @@ LONG_S: Final = 20.0
 
 
 def _longest_parts(result: RunResult) -> str:
-    """The two parts (such as publishing) that took most of a long run's time, in words for the
-    report; "" for a short run.
+    """Up to two parts (such as publishing) that took most of a long run's time, each more than a
+    tenth of it, and the number of decode calls, in words for the report; "" for a short run, or
+    without such a part.
     """
     parts = sorted(result.spent.items(), key=lambda part: -part[1])[:2]
     words = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]

@@ -84,7 +84,10 @@ def zones() -> tuple[str, ...]:
 
 
 def readings_of(time_zone: str) -> Iterator[Reading]:
-    """Every reading of the moments of a deployment whose server has that zone."""
+    """Every way in which a decoder may read moments of a server in `time_zone`: it takes the digits
+    on the wire, which are in that zone or UTC, for the wall clock of some zone, or shows them on
+    it.
+    """
     for wire in dict.fromkeys((time_zone, "UTC")):
         for zone in (time_zone, *zones()):
             yield Reading("read as", zone, wire)

@@ -182,8 +182,8 @@ class Mutants:
         return map(self, range(start, start + count))
 
     def huge(self) -> Iterator[Mutant]:
-        """A few mutants that are 25 MB long, or nested deeper than any stack. Their numbers are -1,
-        -2 ..., which no random mutant has.
+        """A few mutants of one message that are 25 MB long before compression, or nested deeper
+        than any stack. Their numbers are -1, -2 ..., which no random mutant has.
         """
         profile, message, plain = next(
             (b for b in self._bases if b[2].startswith(b"{")), self._bases[0]

@@ -294,9 +294,9 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
 
 
 def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
-    """The random numbers that stand for the old values of the columns that an UPDATE changes
-    (CHANGED), from the row's random bytes at `offset`. They always differ from the numbers of the
-    new values.
+    """The places, in the lists of `columns_by_byte`, of the old values of the columns that an
+    UPDATE changes (CHANGED), from the row's random bytes at `offset`. Each differs from the place
+    of the column's new value.
     """
     return (
         (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,

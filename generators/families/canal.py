@@ -65,7 +65,9 @@ _BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) 
 
 @dataclass(frozen=True, slots=True)
 class CanalCell:
-    """A column of an image on the wire: its text (None is null), its code, and what it is worth."""
+    """A column of an image on the wire: its text (None is null), its `sqlType` code, and the cell
+    that a correct decoder recovers from it.
+    """
 
     text: str | None
     code: int
@@ -97,8 +99,8 @@ def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
 
 
 def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
-    """A column's value as Canal's message has it, with its code and what it is worth. Raises
-    UsageError for a type that MySQL does not have.
+    """A column's value as a Canal message holds it: its text, its `sqlType` code, and the cell that
+    a correct decoder recovers from it. Raises UsageError for a type that MySQL does not have.
     """
     code = sql_type(type, value, facts)
     cell = value_cell(type, value, facts)

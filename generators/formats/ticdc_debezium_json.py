@@ -330,8 +330,9 @@ _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 def _part(
     profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema
 ) -> Mapping[str, Any]:
-    """The members of a key or a value: its payload, and its schema behind it unless the profile
-    leaves schemas out.
+    """The members of a key or a value: its payload, then its schema unless the profile is
+    schemaless. Where the profile describes the members of TiDB's extension, the schema's block
+    `source` has them, too.
     """
     if profile.describes_commit and profile.extension:
         schema = _with_commit(schema)

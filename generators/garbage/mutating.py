@@ -156,7 +156,7 @@ def _overwrite_bytes(m: Material) -> bytes:
 
 
 def _delete_bytes(m: Material) -> bytes:
-    """Up to half of the message's bytes are cut out of it."""
+    """1 byte to half of the message's bytes are cut out at a random place; fewer near its end."""
     place = m.below(len(m.value))
     return m.replace_range(place, place + m.scale(1, max(2, len(m.value) // 2)), b"")
 

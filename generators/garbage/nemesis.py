@@ -232,7 +232,9 @@ def _partitions(messages: Iterable[Written]) -> dict[int, list[Written]]:
 
 
 def _reorder(stream: Stream, chance: random.Random) -> Stages:
-    """Each partition comes at its own pace, independent of the others."""
+    """Cuts each partition's messages into the stages at random places of its own, so that
+    partitions arrive at different paces.
+    """
     stages: list[list[Written]] = [[] for _ in range(STAGES)]
     for messages in _partitions(stream.written).values():
         for stage, part in zip(stages, _cut(messages, _places(len(messages), chance)), strict=True):

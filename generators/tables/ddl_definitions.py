@@ -311,8 +311,8 @@ def _read_constraint_name(cursor: Cursor) -> str:
 
 
 def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
-    """Adds a unique key to the table's draft; one without a name gets the name that the database
-    would give it.
+    """Adds a unique key to the table's draft. One without a name gets a default name: in PostgreSQL
+    TABLE_COLUMNS_key, in MySQL that of its first column.
     """
     draft.add_index(
         name or ("" if draft.mysql else "_".join((draft.name, *columns, "key"))),

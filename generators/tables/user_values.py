@@ -366,7 +366,8 @@ class Values:
         visited: tuple[TableName, ...],
     ) -> dict[str, Value]:
         """The values for a foreign key's columns: those of the first row of the parent that the
-        table can refer to, from row `number` on; {} if there is none near.
+        columns can hold, among SIZE rows from row `number` on; {} if they can hold none of them.
+        `visited` are the tables on the way here, so that a circle of foreign keys ends.
         """
         for nearby in range(number, number + realistic.SIZE):
             parent_row = self._base_row(parent, nearby, visited)

@@ -129,7 +129,7 @@ def _start(
 
 
 def _launch(settings: Mapping[str, str], java: Mapping[str, str]) -> None:
-    """Starts the JVM without the settings that may be secret: PySpark would give it all of them as
+    """If settings may be secret, starts the JVM without them: PySpark would give it all settings as
     arguments, which every user of the machine can read. The context gets them over its socket.
     """
     if any(map(is_secret, settings)):

@@ -135,8 +135,8 @@ _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
 
 def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Written]:
     """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat,
-    watermark (as CHECKPOINT) and operation of its own (`OPERATION`), all in partition 0 of the
-    layout's topic without a key.
+    watermark (as CHECKPOINT), and one for each event of family `OPERATION`, which names the
+    record's operation. All are in partition 0 of the layout's topic and have no key.
 
     Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the
     history's seed. `SETTING` events change the profile on the way. Raises KeyError for an operation

@@ -32,8 +32,9 @@ _Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A column as the connector knows it. `optional` tells that it does not know the column of a
-    key to be NOT NULL.
+    """A column as the connector knows it: its comment, whether it is `counted` (AUTO_INCREMENT),
+    and the `labels` of an ENUM or SET. `optional` tells that it does not know the column of a key
+    to be NOT NULL.
     """
 
     comment: str
@@ -46,8 +47,9 @@ class _Known:
         return cls(column.comment, bool(_COUNTED.search(column.declared)), column.type.members)
 
     def edited(self, new: _Known) -> _Known:
-        """What the connector knows of the column after a CHANGE whose definition says `new`; what
-        that does not say stays.
+        """What the connector knows of the column after a CHANGE clause whose definition says `new`:
+        its comment, counter and labels stay where the definition has none, `optional` is that of
+        `new`.
         """
         return _Known(
             new.comment or self.comment,

@@ -538,8 +538,8 @@ def _enveloped(
     )["value"].cast("string")
 
     def enveloped(bare_image: Column) -> Column:
-        """The payload as an envelope around the bare row, with the metadata that the format adds to
-        it taken out.
+        """The payload `p` as an envelope around the bare row; in a map of columns the metadata that
+        the format adds to the row is left out. A header that `p` lacks is that of the Kafka record.
         """
         if isinstance(image, MapType):
             bare_image = F.map_filter(bare_image, lambda name, _: ~name.isin(*dialect.added))

@@ -55,6 +55,7 @@ def written() -> list[Written]:
 
 
 def test_the_page_of_sources_says_what_the_document_says() -> None:
+    """The page FACTS quotes the document in at least one fact, and none is left to be written."""
     if "To write" in (ROOT / FACTS).read_text("utf-8"):
         due(
             f"{FACTS}: write a fact, with its quote, for each sentence of the document that a"
