@@ -57,9 +57,14 @@ def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
     return tuple(pairs)
 
 
-def envelope(schema: Schema, payload: Any) -> str:
-    """The JSON of a value under `schemas.enable`, with its schema: `{"schema":...,"payload":...}`."""
-    return f'{{"schema":{schema_text(schema)},"payload":{payload_text(schema, payload)}}}'
+def members_of_struct(schema: Schema, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a struct's JSON: every field of the schema, in its order."""
+    return {name: Raw(payload_text(inner, payload.get(name))) for name, inner in schema.fields}
+
+
+def envelope(schema: Schema, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a message with `schemas.enable`: its schema, and its payload."""
+    return {"schema": Raw(schema_text(schema)), "payload": members_of_struct(schema, payload)}
 
 
 @lru_cache(maxsize=4096)

@@ -33,8 +33,9 @@ The payload of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CdlProfile, Event, Member
@@ -74,7 +75,7 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
     return _cdl.write(history, profile, layout, _value)
 
 
-def _value(event: Event) -> str:
+def _value(event: Event) -> Mapping[str, Any]:
     """The JSON value of a row change: the schema and payload of Debezium's envelope, with CDL's
     fields behind it.
     """

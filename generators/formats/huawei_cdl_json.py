@@ -35,9 +35,10 @@ The payload of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CONNECT, CdlProfile, Event, Member
@@ -68,7 +69,7 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
     ]
 
 
-def _value(event: Event) -> str:
+def _value(event: Event) -> Mapping[str, Any]:
     """The JSON value of a row change: schema and payload of CDL's own members, in which DATA_STORE,
     SEG_OWNER and TABLE_NAME say where the row is from.
     """

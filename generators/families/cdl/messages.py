@@ -15,10 +15,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, TypeAlias
 
-from generators.families.connect import Schema, envelope, payload_text
+from generators.families.connect import Schema, envelope, payload_text, string
+from generators.families.wire_messages import WireMessage, print_json, print_message
 from generators.model import (
     Cell,
     Change,
@@ -31,7 +32,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -260,7 +260,7 @@ Member: TypeAlias = tuple[str, Schema, Any]
 """A member of a message: name, schema and value."""
 
 
-def document(event: Event, members: Sequence[Member]) -> str:
+def document(event: Event, members: Sequence[Member]) -> Mapping[str, Any]:
     """The JSON of a message with `schema` and `payload`, whose members are `members`; the schema
     has the name of the event's table.
     """
@@ -274,7 +274,10 @@ def _optional(table: Table, column: Column) -> bool:
 
 
 def write(
-    history: History, profile: CdlProfile, layout: Layout, value_of: Callable[[Event], str]
+    history: History,
+    profile: CdlProfile,
+    layout: Layout,
+    value_of: Callable[[Event], Mapping[str, Any]],
 ) -> list[Written]:
     """The messages of a history's row changes in order, one for each row, each with its
     expectation; `value_of` gives the JSON of one. Other events have no message, since CDL documents
@@ -299,12 +302,15 @@ def write(
                 draft, change = _row_message(
                     event, images.before, images.after, heartbeat_id, event.at.ms + lag, profile
                 )
-                value = value_of(replace(draft, snapshot=snapshot)).encode()
-                message = Message(
-                    layout.topic, 0, None, value, timestamp_ms=draft.sent_ms, event=number
+                message = WireMessage(value_of(replace(draft, snapshot=snapshot)), (change,))
+                written += print_message(
+                    message, _print, layout, event=number, timestamp_ms=draft.sent_ms
                 )
-                written.append(Written(message, (change,)))
     return written
+
+
+_print: Final = partial(print_json, quote=string)
+"""Prints JSON as Kafka Connect does."""
 
 
 def _reads(event: object) -> bool:

@@ -49,6 +49,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
+from generators.families.wire_messages import WireMessage, print_message
 from generators.formats.aliyun_dts_avro.cells import (
     CHARSET_DOUBT,
     NONE,
@@ -85,7 +86,6 @@ from generators.model import (
     Instant,
     Kind,
     Layout,
-    Message,
     Op,
     Row,
     RowChange,
@@ -146,7 +146,7 @@ def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Writ
     return [
         written
         for ordinal, event in enumerate(history.events)
-        for written in task.records(event, ordinal, layout.topic)
+        for written in task.records(event, ordinal, layout)
     ]
 
 
@@ -175,7 +175,7 @@ class _Task:
         self.transaction = self.chance.randrange(1, 1_000_000)
         self.meta_version = self.chance.randrange(1, 100)
 
-    def records(self, event: Event, ordinal: int, topic: str) -> Iterator[Written]:
+    def records(self, event: Event, ordinal: int, layout: Layout) -> Iterator[Written]:
         """Yields the records of an event, each with the change expected of it. An event of the
         family SETTING changes the task's profile instead.
         """
@@ -217,10 +217,8 @@ class _Task:
                 seconds if profile.born else None,
                 profile.framing,
             )
-            yield Written(
-                Message(topic, 0, None, record.encoded(), timestamp_ms=stamp, event=ordinal),
-                (content.change,),
-            )
+            message = WireMessage(record.encoded(), (content.change,))
+            yield from print_message(message, None, layout, event=ordinal, timestamp_ms=stamp)
 
     def tags(self, content: _Content, stamp: int) -> dict[str, str]:
         """The tags of a record as a map in random order: those of its contents, and, unless the

@@ -30,14 +30,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import SEND_LAG_MS, ddl_topic, text_faults
-from generators.families.connect import envelope, payload_text
+from generators.families.connect import envelope, members_of_struct, string
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import TextForms, supports, wire_image
-from generators.families.wire_messages import Raw
+from generators.families.wire_messages import Raw, WireMessage, print_json, print_message
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR, CellFault
@@ -48,7 +49,6 @@ from generators.model import (
     Instant,
     Kind,
     Layout,
-    Message,
     Op,
     RowChange,
     RowImages,
@@ -107,30 +107,30 @@ _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Written]:
     """The messages of a history: one for each row, one for each DDL statement on a table."""
     written: list[Written] = []
+    printer = partial(print_json, quote=string if profile.typed else _quote)
     for number, event in enumerate(history.events):
-        for value, change in _messages(event, profile):
-            topic = (
-                ddl_topic(layout.topic)
-                if profile.ddl_topic and change.kind is Kind.DDL
-                else layout.topic
+        for message in _messages(event, profile, layout):
+            written += print_message(
+                message, printer, layout, event=number, timestamp_ms=event.at.ms + SEND_LAG_MS
             )
-            message = Message(
-                topic, 0, None, value.encode(), timestamp_ms=event.at.ms + SEND_LAG_MS, event=number
-            )
-            written.append(Written(message, (replace(change, position=_position(event.at)),)))
     return written
 
 
-def _messages(event: Event, profile: EnvelopeProfile) -> Iterator[tuple[str, Change]]:
-    """Yields the JSON message of each row of a row change, or of a DDL statement, with the change
-    expected of it; nothing for events that CloudCanal does not send.
+_quote: Final = partial(json.dumps, ensure_ascii=False)
+"""Quotes a text as it is assumed of CloudCanal's own schema: only what JSON has to escape."""
+
+
+def _messages(event: Event, profile: EnvelopeProfile, layout: Layout) -> Iterator[WireMessage]:
+    """Yields the message of each row of a row change, or of a DDL statement; nothing for events
+    that CloudCanal does not send.
     """
     match event:
         case RowChange() if event.op in _OPS:
             for images in event.rows:
-                yield _row_payload(event, images, profile)
+                yield _row_message(event, images, profile)
         case SchemaChange() if event.action in DDL_ACTIONS:
-            yield _ddl(event, profile)
+            topic = ddl_topic(layout.topic) if profile.ddl_topic else layout.topic
+            yield replace(_ddl_message(event, profile), topic=topic)
         case _:
             return
 
@@ -170,10 +170,8 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
     }
 
 
-def _row_payload(
-    event: RowChange, images: RowImages, profile: EnvelopeProfile
-) -> tuple[str, Change]:
-    """The JSON message of one row and the change expected of it. Its values are Debezium's, of
+def _row_message(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> WireMessage:
+    """The message of one row. Its values are Debezium's, of
     columns that may be NULL, since the document does not show otherwise; or CloudCanal's texts, as
     in the vendor's article (cloudcanal-envelope#values-as-text).
     """
@@ -216,23 +214,37 @@ def _row_payload(
         op,
         table.database,
         table=table.name,
+        position=_position(event.at),
         commit_time_us=event.at.ms * 1000,
         accept=tuple(accept),
+        **cells,
     )
-    return _payload_json(schema, payload, profile), replace(change, **cells)
+    return WireMessage(_members(schema, payload, profile), (change,))
 
 
-def _payload_json(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
-    """The JSON of a payload, with its schema or without, as the profile writes it."""
+def _members(
+    schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile
+) -> Mapping[str, Any]:
+    """The members of a message: its payload, with its schema or alone, as the profile writes it."""
     if profile.typed:
-        return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
+        return envelope(schema, payload) if profile.schemas else members_of_struct(schema, payload)
     document = {"schema": schema, "payload": payload} if profile.schemas else payload
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
+    return _sort_members(document) if profile.sample else document
 
 
-def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
-    """The JSON message of a DDL statement and the change expected of it; `tableChanges` describes
-    the table after the statement, else the one before it.
+def _sort_members(value: Any) -> Any:
+    """A document whose members are in the order of the alphabet, at any depth."""
+    match value:
+        case dict():
+            return {name: _sort_members(item) for name, item in sorted(value.items())}
+        case list():
+            return [_sort_members(item) for item in value]
+    return value
+
+
+def _ddl_message(event: SchemaChange, profile: EnvelopeProfile) -> WireMessage:
+    """The message of a DDL statement; `tableChanges` describes the table after the statement, else
+    the one before it.
     """
     table = event.after or event.before
     described = None if table is None else shape.described(table, DDL_ACTIONS[event.action])
@@ -244,18 +256,18 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         "source": _source(event.at, event.database, event.table),
         "tableChanges": described,
     }
-    time = event.at.ms * 1000
     change = Change(
         0,
         Kind.DDL,
         database=event.database,
         table=event.table,
-        commit_time_us=time,
+        position=_position(event.at),
+        commit_time_us=event.at.ms * 1000,
         sql=event.sql,
         other_keys=(table.primary_key,) if table else (),
     )
     schema = shape.ddl_schema(profile.ddl_op) if profile.typed else shape.own_ddl_schema()
-    return _payload_json(schema, payload, profile), change
+    return WireMessage(_members(schema, payload, profile), (change,))
 
 
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:

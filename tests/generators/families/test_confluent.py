@@ -17,8 +17,9 @@ from conformance.cases.catalogue import write_named_cases
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import HarnessError
 from generators.families import confluent
-from generators.families.connect import Schema, envelope, schema_text
+from generators.families.connect import Schema, envelope, schema_text, string
 from generators.families.debezium.values import Modes, decimal_schema
+from generators.families.wire_messages import json_text
 from generators.garbage.wellformed import READABLE, Remains, State
 from generators.model import Column, History, RowChange, SchemaChange, Table
 from generators.sources import mysql
@@ -41,7 +42,10 @@ def datum(schema: Schema, value: Any) -> Any:
     """A value as Apache's reader has it."""
     return read(
         confluent.convert_message(
-            envelope(schema, value), "t", "value", confluent.STRATEGIES["record-name"]
+            json_text(envelope(schema, value), string),
+            "t",
+            "value",
+            confluent.STRATEGIES["record-name"],
         )
     )
 
