@@ -62,9 +62,14 @@ def members_of_struct(schema: Schema, payload: Mapping[str, Any]) -> dict[str, A
     return {name: Raw(payload_text(inner, payload.get(name))) for name, inner in schema.fields}
 
 
-def envelope(schema: Schema, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of a message with `schemas.enable`: its schema, and its payload."""
-    return {"schema": Raw(schema_text(schema)), "payload": members_of_struct(schema, payload)}
+def message_members(
+    schema: Schema, payload: Mapping[str, Any], *, has_schema: bool = True
+) -> dict[str, Any]:
+    """The members of a key or a value: its schema and its payload with `schemas.enable`, else those
+    of the payload alone.
+    """
+    members = members_of_struct(schema, payload)
+    return {"schema": Raw(schema_text(schema)), "payload": members} if has_schema else members
 
 
 @lru_cache(maxsize=4096)

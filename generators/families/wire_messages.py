@@ -41,7 +41,7 @@ class WireMessage:
     """A message before it is bytes.
 
     `value` and `key` are its parts, `changes` what a perfect decoder owes for it. It is sent to
-    each of `partitions` of `topic`, "" for the layout's.
+    each of `partitions` of `topic`, "" for the layout's, with `headers`.
     """
 
     value: Part
@@ -49,6 +49,7 @@ class WireMessage:
     key: Part = None
     partitions: Sequence[int] = (0,)
     topic: str = ""
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 def print_message(
@@ -58,20 +59,22 @@ def print_message(
     format all of whose parts are bytes; `event` is the number of the message's event in the
     history, `timestamp_ms` the time of the records.
     """
-    key, value = (_print_part(part, printer) for part in (message.key, message.value))
+    key, value = (print_part(part, printer) for part in (message.key, message.value))
     for partition in message.partitions:
         record = Message(
             message.topic or layout.topic,
             partition,
             key,
             value,
+            message.headers,
             timestamp_ms=timestamp_ms,
             event=event,
         )
         yield Written(record, message.changes)
 
 
-def _print_part(part: Part, printer: Printer | None) -> bytes | None:
+def print_part(part: Part, printer: Printer | None) -> bytes | None:
+    """The bytes of a key or a value, None for a null."""
     if not isinstance(part, Mapping):
         return part
     assert printer is not None

@@ -18,7 +18,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, TypeAlias
 
-from generators.families.connect import Schema, envelope, payload_text, string
+from generators.families.connect import Schema, message_members, payload_text, string
 from generators.families.wire_messages import WireMessage, print_json, print_message
 from generators.model import (
     Cell,
@@ -266,7 +266,7 @@ def document(event: Event, members: Sequence[Member]) -> Mapping[str, Any]:
     """
     fields = tuple((name, schema) for name, schema, _ in members)
     schema = Schema("struct", name=f"{event.table.schema}.{event.table.name}", fields=fields)
-    return envelope(schema, {name: value for name, _, value in members})
+    return message_members(schema, {name: value for name, _, value in members})
 
 
 def _optional(table: Table, column: Column) -> bool:

@@ -34,7 +34,7 @@ from functools import partial
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import SEND_LAG_MS, ddl_topic, text_faults
-from generators.families.connect import envelope, members_of_struct, string
+from generators.families.connect import message_members, string
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import TextForms, supports, wire_image
@@ -227,7 +227,7 @@ def _members(
 ) -> Mapping[str, Any]:
     """The members of a message: its payload, with its schema or alone, as the profile writes it."""
     if profile.typed:
-        return envelope(schema, payload) if profile.schemas else members_of_struct(schema, payload)
+        return message_members(schema, payload, has_schema=profile.schemas)
     document = {"schema": schema, "payload": payload} if profile.schemas else payload
     return _sort_members(document) if profile.sample else document
 

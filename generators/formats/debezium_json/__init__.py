@@ -54,12 +54,25 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from generators.families.connect import Schema, partition_of, payload_text, schema_text
+from generators.families.connect import (
+    Schema,
+    members_of_struct,
+    message_members,
+    partition_of,
+    string,
+)
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.families.java_text import hash_order
-from generators.families.wire_messages import Raw
+from generators.families.wire_messages import (
+    Part,
+    Raw,
+    WireMessage,
+    json_text,
+    print_message,
+    print_part,
+)
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
@@ -78,7 +91,6 @@ from generators.model import (
     Instant,
     Kind,
     Layout,
-    Message,
     Op,
     Row,
     RowChange,
@@ -95,7 +107,7 @@ from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
 
-LEGACY_NULL: Final = '{"schema":null,"payload":null}'
+LEGACY_NULL: Final = b'{"schema":null,"payload":null}'
 """What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
@@ -152,6 +164,11 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     return writer.written
 
 
+def _print(members: Mapping[str, Any]) -> bytes:
+    """JSON as Kafka Connect prints it; what is no character of UTF-8 is a question mark."""
+    return json_text(members, string).encode("utf-8", "replace")
+
+
 class _Writer:
     """One connector task: its position in the log, its transaction, the defaults and comments of
     columns that DDL gave, and what it wrote.
@@ -202,8 +219,8 @@ class _Writer:
     def emit(
         self,
         topic: str,
-        key: str | None,
-        value: str | None,
+        key: Part,
+        value: Part,
         change: Change,
         at: Instant,
         headers: Headers = (),
@@ -212,41 +229,31 @@ class _Writer:
         does.
         """
         if self.profile.legacy_tombstones:
-            key, value = key or LEGACY_NULL, value or LEGACY_NULL
-        raw = None if key is None else key.encode("utf-8", "replace")
+            key = LEGACY_NULL if key is None else key
+            value = LEGACY_NULL if value is None else value
+        key_bytes = print_part(key, _print)
         partitions = self.layout.partitions
         partition = (
-            self.chance.randrange(partitions) if raw is None else partition_of(raw, partitions)
+            self.chance.randrange(partitions)
+            if key_bytes is None
+            else partition_of(key_bytes, partitions)
         )
-        data = None if value is None else value.encode("utf-8", "replace")
-        self.written.append(
-            Written(
-                Message(topic, partition, raw, data, headers, at.ms + self.lag, self.number),
-                (change,),
-            )
-        )
-
-    def key_text(self, schema: Schema, payload: Any) -> str:
-        """The JSON of a record key that is not a row's, with its schema if the profile has one in
-        keys.
-        """
-        payload_json = payload_text(schema, payload)
-        return (
-            f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
-            if self.profile.key_schemas
-            else payload_json
+        message = WireMessage(value, (change,), key_bytes, (partition,), topic, headers)
+        self.written += print_message(
+            message, _print, self.layout, event=self.number, timestamp_ms=at.ms + self.lag
         )
 
-    def value_text(self, schema: Schema, payload: Any) -> str:
-        """The JSON of a record value that is not a row's, with its schema if the profile has one in
-        values.
+    def key_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
+        """The members of a record key that is not a row's, with its schema if the profile has one
+        in keys.
         """
-        payload_json = payload_text(schema, payload)
-        return (
-            f'{{"schema":{schema_text(schema)},"payload":{payload_json}}}'
-            if self.profile.schemas
-            else payload_json
-        )
+        return message_members(schema, payload, has_schema=self.profile.key_schemas)
+
+    def value_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
+        """The members of a record value that is not a row's, with its schema if the profile has one
+        in values.
+        """
+        return message_members(schema, payload, has_schema=self.profile.schemas)
 
     def added(self, members: Mapping[str, str]) -> Headers:
         """The record headers that the transform ExtractNewRecordState of release 2.5 adds to a
@@ -297,7 +304,7 @@ class _Writer:
         *,
         is_statement: bool = False,
         in_transaction: bool = True,
-    ) -> str:
+    ) -> dict[str, Any]:
         """The JSON of the block `source` of a message. `outer` is the schema or database,
         `snapshot` the marker of a row that was read. `in_transaction` is False of a logical message
         that no transaction holds.
@@ -338,7 +345,7 @@ class _Writer:
                 last = place = f'"{self.last_commit}"'
             if profile.sequence:
                 block["sequence"] = f"[{last},{place}]"
-        return payload_text(envelope.source_schema(profile), block)
+        return members_of_struct(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0) -> str | None:
         """The position of the current event's row, as the format's file defines it; None in
@@ -364,16 +371,16 @@ class _Writer:
             else str(self.transaction)
         )
 
-    def transaction_block(self, collection: str) -> str:
+    def transaction_block(self, collection: str) -> dict[str, Any] | None:
         """The JSON of the block `transaction` of the next row of a table, which it counts; null if
         the profile has no such block.
         """
         if not self.profile.transactions:
-            return "null"
+            return None
         count = self.counts[collection] = self.counts.get(collection, 0) + 1
         total = sum(self.counts.values())
         block = {"id": self.transaction_id(), "total_order": total, "data_collection_order": count}
-        return payload_text(envelope.transaction_schema(self.profile), block)
+        return members_of_struct(envelope.transaction_schema(self.profile), block)
 
     # Rows
 
@@ -437,11 +444,11 @@ class _Writer:
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
             return
-        new_key = _rows.key_json(shape, after)
+        new_key = _rows.key_members(shape, after)
         moved = identity is None or any(
             before[name].json != after[name].json for name in identity if before
         )
-        if event.op is Op.UPDATE and moved and _rows.key_json(shape, old) != new_key:
+        if event.op is Op.UPDATE and moved and _rows.key_members(shape, old) != new_key:
             headers = (
                 (("__debezium.newkey", _rows.key_header(shape, after)),),
                 (("__debezium.oldkey", _rows.key_header(shape, old)),),
@@ -511,7 +518,7 @@ class _Writer:
         """Writes the delete of a row, whose old columns the server sent as `sent`, and the
         tombstone behind it.
         """
-        key = _rows.key_json(place.shape, sent)
+        key = _rows.key_members(place.shape, sent)
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones and not self.profile.flat:
             if self.profile.is_mysql and not self.profile.tombstone_headers:
@@ -519,7 +526,7 @@ class _Writer:
             change = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(
                 place.shape.topic,
-                self.row_key(place.shape, key),
+                place.shape.key_part(key),
                 None,
                 change,
                 place.event.at,
@@ -566,21 +573,13 @@ class _Writer:
         """The names of the key's columns in the record key; None without a key."""
         return tuple(shape.names[name] for name in shape.key) or None
 
-    def row_key(self, shape: _rows.TableShape, key: str | None) -> str | None:
-        """The JSON of a record key with this payload, with its schema if the shape has one; None
-        without a key.
-        """
-        if key is None or not shape.key_schema:
-            return key
-        return f'{{"schema":{shape.key_schema},"payload":{key}}}'
-
     def change(
         self,
         place: _rows.Place,
         op: Op,
         before: _rows.Wires | None,
         after: _rows.Wires | None,
-        key: str | None,
+        key: Mapping[str, Any] | None,
         headers: Headers = (),
     ) -> None:
         """Writes the message of one change of a row."""
@@ -601,7 +600,7 @@ class _Writer:
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
                 self.emit(
                     shape.topic,
-                    self.row_key(shape, key),
+                    shape.key_part(key),
                     value,
                     change,
                     event.at,
@@ -612,18 +611,14 @@ class _Writer:
             event.at, table.database, shape.outer, shape.table, place.row, place.snapshot
         )
         moment = envelope.stamps(profile, event.at.ms + self.lag)
-        stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
-        block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
-        op_and_stamps = f'"op":"{CODES[op]}",{stamps}'
-        tail = (
-            f"{block},{op_and_stamps}" if profile.transaction_first else f"{op_and_stamps},{block}"
-        )
-        payload = f'{{"before":{_rows.row_json(shape, before)},"after":{_rows.row_json(shape, after)},"source":{source},{tail}}}'
-        value = (
-            f'{{"schema":{shape.value_schema},"payload":{payload}}}'
-            if shape.value_schema
-            else payload
-        )
+        block = {"transaction": self.transaction_block(f"{shape.outer}.{shape.table}")}
+        op_and_stamps = {"op": CODES[op], **moment}
+        payload = {
+            "before": _rows.row_members(shape, before),
+            "after": _rows.row_members(shape, after),
+            "source": source,
+            **(block | op_and_stamps if profile.transaction_first else op_and_stamps | block),
+        }
         corrupt = any(
             wire.corrupt for flat_row in (before, after) if flat_row for wire in flat_row.values()
         )
@@ -645,8 +640,8 @@ class _Writer:
         )
         self.emit(
             shape.topic,
-            self.row_key(shape, key),
-            value,
+            shape.key_part(key),
+            shape.value_part(payload),
             change,
             event.at,
             (*headers, *self.context),
@@ -711,8 +706,8 @@ class _Writer:
                 qualified.removeprefix(f"{event.database}.") for qualified in qualified_names
             )
         payload: dict[str, Any] = {
-            "source": Raw(
-                self.source(event.at, event.database, "", table, self.last_row, is_statement=True)
+            "source": self.source(
+                event.at, event.database, "", table, self.last_row, is_statement=True
             ),
             "ts_ms": event.at.ms + self.lag,
             "databaseName": event.database,
@@ -731,9 +726,9 @@ class _Writer:
             sql=event.sql,
             other_keys=envelope.described_keys(() if profile.short_schema_changes else changes),
         )
-        name = self.key_text(key, {"databaseName": event.database})
+        name = self.key_part(key, {"databaseName": event.database})
         headers = (*self.context, *self.added({"__db": event.database}))
-        self.emit(self.prefix, name, self.value_text(value, payload), change, event.at, headers)
+        self.emit(self.prefix, name, self.value_part(value, payload), change, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
         """Remembers the character set that a statement gives a database, and what it says of
@@ -774,12 +769,12 @@ class _Writer:
     def heartbeat(self, event: Heartbeat) -> None:
         """Writes a heartbeat to the topic of heartbeats."""
         key, value = envelope.heartbeat_schemas(self.profile)
-        name = self.key_text(key, {"serverName": self.prefix})
-        value_json = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
+        name = self.key_part(key, {"serverName": self.prefix})
+        message_value = self.value_part(value, {"ts_ms": event.at.ms + self.lag})
         self.emit(
             f"__debezium-heartbeat.{self.prefix}",
             name,
-            value_json,
+            message_value,
             Change(0, Kind.HEARTBEAT),
             event.at,
         )
@@ -807,11 +802,11 @@ class _Writer:
             ]
         payload["ts_ms"] = self.source_ms(event.at)
         key, value = envelope.boundary_schemas(self.profile)
-        name = self.key_text(key, {"id": payload["id"]})
+        name = self.key_part(key, {"id": payload["id"]})
         self.emit(
             f"{self.prefix}.transaction",
             name,
-            self.value_text(value, payload),
+            self.value_part(value, payload),
             Change(0, Kind.TRANSACTION),
             event.at,
         )
@@ -828,10 +823,8 @@ class _Writer:
         payload: dict[str, Any] = {
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
-            "source": Raw(
-                self.source(event.at, event.database, "", "", in_transaction=in_transaction)
-            ),
-            "transaction": Raw(self.transaction_block(event.table) if in_transaction else "null"),
+            "source": self.source(event.at, event.database, "", "", in_transaction=in_transaction),
+            "transaction": self.transaction_block(event.table) if in_transaction else None,
             "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
@@ -842,12 +835,12 @@ class _Writer:
             position=self.position(),
             commit_time_us=self.source_ms(event.at) * 1000,
         )
-        name = self.key_text(key, {"prefix": event.table})
+        name = self.key_part(key, {"prefix": event.table})
         headers = self.added({"__op": "m", "__db": event.database})
         self.emit(
             f"{self.prefix}.message",
             name,
-            self.value_text(value, payload),
+            self.value_part(value, payload),
             change,
             event.at,
             headers,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from generators.families.connect import string
+from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_json
+from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_members
 from generators.model import Change, Event, Heartbeat, Kind, Op, RowChange
 
 CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
@@ -42,7 +42,7 @@ def flattened(
     keys: tuple[str, ...] | None,
     lsn: int | None,
     source_ms: int,
-) -> tuple[str, Change]:
+) -> tuple[Part, Change]:
     """The value of a row's message without envelope, and what a decoder owes for it: the new row;
     of a delete the old row, or null without `rewrite`. Nothing is left of an UPDATE's old row, nor
     of the schema; the database stands in a header. Only a header tells a delete's null from a
@@ -50,16 +50,18 @@ def flattened(
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":
-        value = f'{{"schema":{shape.row_schema},"payload":null}}' if shape.row_schema else "null"
+        value: Part = b"null"
+        if shape.row_schema:
+            value = {"schema": Raw(shape.row_schema), "payload": None}
         return value, Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
-    added: dict[str, Any] = {"__op": string(CODES[op]), "__table": string(shape.table)}
+    added: dict[str, Any] = {"__op": CODES[op], "__table": shape.table}
     if not profile.is_mysql:
-        added["__lsn"] = "null" if lsn is None else lsn
+        added["__lsn"] = lsn
     added["__source_ts_ms"] = source_ms
     if profile.flat == "flat-rewrite":
-        marked = {"__deleted": string(str(gone).lower())}
+        marked = {"__deleted": str(gone).lower()}
         added = {**marked, **added} if profile.deleted_first else {**added, **marked}
-    payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
+    payload = {**(row_members(shape, row) or {}), **added}
     shown, full = image(shape, row), full_image(shape, row)
     change = Change(
         0,
@@ -76,7 +78,4 @@ def flattened(
         accept=((Kind.CORRUPT, None),) if any(wire.corrupt for wire in row.values()) else (),
         databases=(place.event.table.database,),
     )
-    return (
-        f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload,
-        change,
-    )
+    return shape.value_part(payload), change

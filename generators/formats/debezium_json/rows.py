@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
@@ -22,6 +22,7 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium import postgresql_defaults
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
+from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import (
@@ -106,15 +107,13 @@ def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
 class TableShape:
     """What of a table's messages is the same for every row.
 
-    `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the
-    database or schema; `key` are the key's columns by their own names, `identity` those that the
+    `names` are columns' names on the wire; `outer` is the database or schema; `key` are the key's columns by their own names, `identity` those that the
     server sends of an old row (`identity_columns`); `known` is the table as the connector knows it;
     the texts of schemas (of the value, of the row in it, of the key) are "" where the converter
     leaves them out.
     """
 
     names: Mapping[str, str]
-    members: Mapping[str, str]
     outer: str
     table: str
     topic: str
@@ -124,6 +123,22 @@ class TableShape:
     value_schema: str
     row_schema: str
     key_schema: str
+
+    def value_part(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The members of a row's value: its payload, with its schema where the converter writes
+        it.
+        """
+        if not self.value_schema:
+            return payload
+        return {"schema": Raw(self.value_schema), "payload": payload}
+
+    def key_part(self, payload: Mapping[str, Any] | None) -> Part:
+        """The members of a row's key: its payload, with its schema where the converter writes it;
+        None for a table without a key.
+        """
+        if payload is None or not self.key_schema:
+            return payload
+        return {"schema": Raw(self.key_schema), "payload": payload}
 
 
 class NamesClash(Refused):
@@ -187,7 +202,6 @@ def shape_of(
     )
     return TableShape(
         names,
-        {column: f"{string(field_name)}:" for column, field_name in names.items()},
         outer,
         name,
         envelope.topic_name(prefix, outer, name),
@@ -494,19 +508,18 @@ def spelling(column: Column, snapshot: bool) -> str:
     return _debezium_mysql.shown_spelling(column.declared) if snapshot else column.declared
 
 
-def row_json(shape: TableShape, row: Wires | None) -> str:
-    """The JSON struct of a row, or null without a row."""
+def row_members(shape: TableShape, row: Wires | None) -> dict[str, Raw] | None:
+    """The members of a row's struct; None without a row."""
     if row is None:
-        return "null"
-    members = shape.members
-    return f"{{{','.join([members[name] + wire.json for name, wire in row.items()])}}}"
+        return None
+    return {shape.names[name]: Raw(wire.json) for name, wire in row.items()}
 
 
-def key_json(shape: TableShape, row: Wires) -> str | None:
-    """The JSON struct of a row's key; None without a key or a row."""
+def key_members(shape: TableShape, row: Wires) -> dict[str, Raw] | None:
+    """The members of a row's key; None without a key or a row."""
     if not shape.key or not row:
         return None
-    return f"{{{','.join([shape.members[name] + row[name].json for name in shape.key])}}}"
+    return {shape.names[name]: Raw(row[name].json) for name in shape.key}
 
 
 def statement(event: RowChange) -> str:

@@ -17,7 +17,7 @@ from conformance.cases.catalogue import write_named_cases
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import HarnessError
 from generators.families import confluent
-from generators.families.connect import Schema, envelope, schema_text, string
+from generators.families.connect import Schema, message_members, schema_text, string
 from generators.families.debezium.values import Modes, decimal_schema
 from generators.families.wire_messages import json_text
 from generators.garbage.wellformed import READABLE, Remains, State
@@ -42,7 +42,7 @@ def datum(schema: Schema, value: Any) -> Any:
     """A value as Apache's reader has it."""
     return read(
         confluent.convert_message(
-            json_text(envelope(schema, value), string),
+            json_text(message_members(schema, value), string),
             "t",
             "value",
             confluent.STRATEGIES["record-name"],
