@@ -50,4 +50,4 @@ def test_no_writer_compares_a_release_a_version_or_an_option() -> None:
         for line in comparisons(path.read_text("utf-8"))
     ]
     # the version of a table's schema or of a Connect struct is no release
-    assert found == ["families/connect.py:89"]
+    assert found == ["families/connect.py:94"]
