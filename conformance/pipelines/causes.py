@@ -159,7 +159,7 @@ class Causes:
             return Difference("convergence", f"{text}; {shared}")
         if (culprit := self._undone_by(last, older)) is not None:
             return Difference("order", f"{text}, and {culprit.name} undid it")
-        if self._in_one_moment(older, missed):
+        if self._in_one_moment(older, missed) and not self._missed.has_clear_update:
             return Difference("order", f"{text}; {MOMENT}")
         if self._stage(older) == self._stage(missed):
             return Difference("one-per-batch", f"{text}, and both came in one batch")

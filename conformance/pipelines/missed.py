@@ -98,20 +98,38 @@ class MissedChanges:
 
     @cached_property
     def has_clear_removal(self) -> bool:
-        """Whether a removal is missed that no order by a time mistakes: it has another second than
-        the change before it.
-        """
-        return any(
-            version.image is None and self._is_seconds_behind(self.tables.timelines[key], version)
-            for key, version in self.by_key.items()
-        )
+        """Whether a removal is missed that no order by a time mistakes."""
+        return any(v.image is None and self._is_clear(key, v) for key, v in self.by_key.items())
 
-    def _is_seconds_behind(self, versions: Sequence[Version], version: Version) -> bool:
-        change = self._row_change(version)
-        before = [c for v in versions if v.event < version.event and (c := self._row_change(v))]
-        if change is None or not before:
+    @cached_property
+    def has_clear_update(self) -> bool:
+        """Whether a change that leaves its row there is missed that no order by a time mistakes."""
+        return any(v.image is not None and self._is_clear(key, v) for key, v in self.by_key.items())
+
+    def _is_clear(self, key: Key, missed: Version) -> bool:
+        """Whether a missed change has a later second than the row's change before it, no table
+        ever showed it, and no older change of the row came behind it in its batch.
+        """
+        older = [v for v in self.tables.timelines[key] if v.event < missed.event]
+        change = self._row_change(missed)
+        changes = [c for v in older if (c := self._row_change(v)) is not None]
+        first = self.tables.reader.first_of(missed.event, key)
+        if change is None or not changes or first is None:
             return False
-        return change.at.ms // SECOND_MS > before[-1].at.ms // SECOND_MS
+        if change.at.ms // SECOND_MS == changes[-1].at.ms // SECOND_MS:
+            return False
+        if any(
+            self._displays(rows.get(key), missed) for rows in self.tables.displayed[first.stage :]
+        ):
+            return False
+        messages = (a for v in older for a in self.tables.reader.messages_of(v.event, key))
+        return all(m.number < first.number or m.stage > first.stage for m in messages)
+
+    def _displays(self, rows: Sequence[TypedRow] | None, version: Version) -> bool:
+        """Whether the rows of a key in a table are what a version left."""
+        if version.image is None:
+            return not rows
+        return any(self.tables.shows(row, version) for row in rows or ())
 
     def shared_cause(self, version: Version, key: Key) -> str:
         """What explains all missed changes together, in words, for the newest missed change
