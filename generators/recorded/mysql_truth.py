@@ -45,6 +45,7 @@ _TYPE: Final = re.compile(
 _DEFAULT: Final = re.compile(
     r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)"
 )
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
 _COLLATION: Final = re.compile(r" COLLATE (\w+)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
@@ -185,7 +186,8 @@ def _default_value(type: SourceType, literal: str) -> Value:
     if literal.startswith("b'"):
         return int(literal[2:-1], 2)
     if not literal.startswith("'"):
-        return None
+        # MariaDB prints a number without quotes.
+        return cell_value(type, literal) if _NUMBER.fullmatch(literal) else None
     if type.logical is Logical.BINARY:
         return unquote(literal).encode()
     return cell_value(type, unquote(literal))

@@ -564,7 +564,7 @@ def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
     """
     start = cursor.at
     if draft.mysql and cursor.accept("DROP PRIMARY KEY"):
-        draft.primary = ()
+        draft.drop_primary_key()
         return True
     verb = cursor.accept(*(("DROP INDEX/KEY", "RENAME INDEX/KEY") if draft.mysql else ()))
     verb = verb or cursor.accept("DROP CONSTRAINT")
@@ -574,7 +574,7 @@ def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
         new_name = cursor.take_name() if cursor.accept("TO") else ""
         cursor.accept("CASCADE", "RESTRICT")
         if not draft.mysql and name == f"{draft.name}_pkey":
-            draft.primary = ()
+            draft.drop_primary_key()
             return True
         if any(index.name.lower() == name.lower() for index in draft.indexes):
             draft.rename_index(name, new_name)

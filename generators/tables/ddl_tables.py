@@ -121,6 +121,12 @@ class Draft:
         self.indexes = [index for index in self.indexes if name not in index.columns]
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
 
+    def drop_primary_key(self) -> None:
+        """Drops the primary key. Its columns stay NOT NULL."""
+        for name in self.primary:
+            self.change_column(name, nullable=False)
+        self.primary = ()
+
     def rename_column(self, name: str, new_name: str) -> None:
         """Renames a column, also in keys and foreign keys of the table."""
 

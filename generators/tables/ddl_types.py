@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 from generators.model import Default, Logical, SourceType, Value
@@ -225,16 +225,20 @@ def _stored_value(type: SourceType, literal_text: str, *, is_text: bool) -> Valu
     match type.logical:
         case Logical.DECIMAL | Logical.INT:
             digits = Decimal((0, (1,), -(type.scale or 0)))
-            rounded = Decimal(literal_text).quantize(digits, ROUND_HALF_UP)
+            rounded = Decimal(literal_text).quantize(digits, ROUND_HALF_UP, _ALL_DIGITS)
             return mysql_truth.cell_value(type, f"{rounded:f}")
         case Logical.YEAR if literal_text.isdigit() and len(literal_text) <= _TWO_DIGITS:
             year = int(literal_text)
             if not year and not is_text:
                 return 0
             return year + (2000 if year < _FIRST_OF_LAST_CENTURY else 1900)
+        case Logical.TIME | Logical.DATETIME | Logical.TIMESTAMP if literal_text.count(":") == 1:
+            literal_text += ":00"  # '15:00' is 15:00:00
     return mysql_truth.cell_value(type, literal_text)
 
 
+_ALL_DIGITS: Final = Context(prec=100)
+"""A context that rounds no DECIMAL, which has 65 digits at most."""
 _TWO_DIGITS: Final = 2
 _FIRST_OF_LAST_CENTURY: Final = 70
 

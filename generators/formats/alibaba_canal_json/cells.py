@@ -18,8 +18,7 @@ from generators.model import Cell, Column, Json, Logical, SourceType, State, Val
 from generators.sources import mysql
 
 _DECLARED: Final = re.compile(
-    r"(?P<name>\w+(?:"
-    r" precision)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
+    r"(?P<name>(?:national\s+)?\w+(?:\s+precision|\s+varying|\s+varchar)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")

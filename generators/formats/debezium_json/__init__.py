@@ -116,6 +116,10 @@ _DEFAULT: Final = re.compile(
     r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$"""
 )
 _CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
+_TABLE_CHARSET: Final = re.compile(
+    r"\)[^)']*?\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*(\w+)[^)]*$", re.IGNORECASE
+)
+"""The character set that a CREATE TABLE gives the table, behind its columns."""
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 """Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
@@ -197,6 +201,7 @@ class _Writer:
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.known = KnownColumns()
         self.charsets: dict[str, str | None] = {}
+        self.table_charsets: dict[tuple[str, str], str] = {}
         self.identities: dict[str, str] = {}
         self.last_row = 0
         self.logged = self.query = ""
@@ -691,7 +696,9 @@ class _Writer:
             if event.after is None
             else replace(event, after=self.known.table(self.with_defaults(event.after)))
         )
-        changes = table_changes(known_event, self.charsets.get(event.database, "utf8mb4"), profile)
+        charset = self.charsets.get(event.database, "utf8mb4")
+        charset = self.table_charsets.get((event.database, event.table), charset)
+        changes = table_changes(known_event, charset, profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
         unnamed = "" if event.table and not profile.short_schema_changes else None
@@ -705,13 +712,14 @@ class _Writer:
             table = ",".join(
                 qualified.removeprefix(f"{event.database}.") for qualified in qualified_names
             )
+        sql = envelope.statement_text(event)
         payload: dict[str, Any] = {
             "source": self.source(
                 event.at, event.database, "", table, self.last_row, is_statement=True
             ),
             "ts_ms": event.at.ms + self.lag,
             "databaseName": event.database,
-            "ddl": event.sql,
+            "ddl": sql,
             "tableChanges": changes,
         }
         key, value = envelope.schema_change_schemas(profile)
@@ -723,7 +731,7 @@ class _Writer:
             tables=(event.table,) if table and table != event.table else (),
             position=self.position(self.last_row),
             commit_time_us=self.source_ms(event.at) * 1000,
-            sql=event.sql,
+            sql=sql,
             other_keys=envelope.described_keys(() if profile.short_schema_changes else changes),
         )
         name = self.key_part(key, {"databaseName": event.database})
@@ -740,8 +748,16 @@ class _Writer:
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)
             self.charsets[event.database] = charset[1] if charset else None
+        if event.action == "create table":
+            table_charset = _TABLE_CHARSET.search(event.sql)
+            self.table_charsets.pop(table_key, None)
+            if table_charset:
+                self.table_charsets[table_key] = table_charset[1]
         if event.old_name:
             self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
+            old_key = (event.database, event.old_name)
+            if old_key in self.table_charsets:
+                self.table_charsets[table_key] = self.table_charsets.pop(old_key)
         default_clause = _DEFAULT.search(event.sql)
         if default_clause and event.action in ("add column", "set default"):
             name = default_clause[1] or default_clause[2]

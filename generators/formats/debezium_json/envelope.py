@@ -308,6 +308,23 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 """Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
 
 
+_DROP: Final = re.compile(
+    r"(\s*DROP\s+TABLES?\s+(?:IF\s+EXISTS\s+)?).*?(\s+(?:RESTRICT|CASCADE))?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def statement_text(event: SchemaChange) -> str:
+    """The text of a statement in its message: that of the log, but a DROP TABLE names the table
+    with its database, between back-ticks (debezium#table-changes).
+    """
+    match = _DROP.match(event.sql) if event.action == "drop table" else None
+    if match is None:
+        return event.sql
+    name = f"{mysql.quote(event.database)}.{mysql.quote(event.table)}"
+    return f"{match[1]}{name}{match[2] or ''}"
+
+
 def table_changes(
     event: SchemaChange, charset: str | None, profile: DebeziumProfile
 ) -> list[dict[str, Any]]:
@@ -528,13 +545,18 @@ def _spell_type(type: SourceType) -> str:
 
 def _default_expression(default: Default | None) -> str | None:
     """The text of a column's default as the connector's DDL parser keeps it: a literal without
-    quotes, the epoch for the current time; None without a default.
+    quotes, the epoch for the current time; None without a default, and for an expression in
+    parentheses.
     """
-    if default is None:
+    if default is None or default.text.startswith("("):
         return None
     if default.text.lower().startswith(("current_timestamp", "now")):
         return "1970-01-01 00:00:00"
-    return default.text.removeprefix("b").strip("'")
+    return (
+        default.text.strip('"')
+        if default.text.startswith('"')
+        else (default.text.removeprefix("b").strip("'"))
+    )
 
 
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:

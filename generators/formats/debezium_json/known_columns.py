@@ -3,7 +3,8 @@
 
 For CHANGE the connector edits the column that it knows: what the new definition does not say stays.
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
-CREATE TABLE LIKE takes the columns, not the comment.
+CREATE TABLE LIKE takes the columns, not the comment. DROP INDEX is not read, so that a unique key
+which is a table's record key stays it (debezium#dropped-keys).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _CLAUSE: Final = re.compile(
     rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE
 )
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
+_DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^SERIAL\b", re.IGNORECASE)
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
 
@@ -61,11 +63,12 @@ class _Known:
 
 @dataclass(slots=True)
 class KnownColumns:
-    """The columns that the connector knows, and the tables whose comment it does not know, since
-    they were made LIKE others.
+    """The columns and unique keys that the connector knows, and the tables whose comment it does
+    not know, since they were made LIKE others.
     """
 
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
+    unique: dict[_Place, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     alike: set[_Place] = field(default_factory=set)
 
     def see(self, event: SchemaChange) -> None:
@@ -75,8 +78,10 @@ class KnownColumns:
         here = (event.database, event.table)
         if event.old_name:
             self.columns[here] = self.columns.pop((event.database, event.old_name), {})
+            self.unique[here] = self.unique.pop((event.database, event.old_name), ())
         if event.after is None:
             return
+        self._see_keys(event, event.after)
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
         before = (
@@ -90,9 +95,25 @@ class KnownColumns:
         elif event.action in ("create table", "table comment"):
             self.alike.discard(here)
 
+    def _see_keys(self, event: SchemaChange, after: Table) -> None:
+        """Follows what a statement does to the unique keys: those that DROP INDEX drops stay."""
+        here = (event.database, event.table)
+        if event.action == "create table":
+            self.unique.pop(here, None)
+            return
+        if here not in self.unique and not _DROPS_INDEX.search(event.sql):
+            return
+        known_keys = self.unique.get(here, event.before.unique if event.before else ())
+        new_keys = tuple(key for key in after.unique if key not in known_keys)
+        self.unique[here] = (*known_keys, *new_keys)
+
     def table(self, table: Table) -> Table:
         """The table with comments and nullability of its columns as the connector knows them."""
         here = (table.database, table.name)
+        if here in self.unique:
+            names = {column.name for column in table.columns}
+            kept_keys = tuple(key for key in self.unique[here] if names.issuperset(key))
+            table = replace(table, unique=kept_keys or table.unique)
         if known := self.columns.get(here):
             table = replace(
                 table,

@@ -246,15 +246,21 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
         _columns_without_facts(table, profile, snapshot),
     )
     key = table.primary_key or first_unique_index(table)
-    captured = (
-        c
-        for c in table.columns
-        if not _debezium_postgresql.is_left_out(c.type, profile.modes, profile.unknown_types)
-    )
+    captured = (c for c in table.columns if _is_captured(c, profile, snapshot))
     columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
     return replace(
         table, columns=columns, primary_key=tuple(name for name in key if name not in hidden)
     )
+
+
+def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bool:
+    """Whether PostgreSQL's connector has the column in schemas and rows. Its type must be one that
+    the connector knows (debezium#left-out), and pgoutput sends no generated column
+    (debezium#generated-columns).
+    """
+    if column.generated and not snapshot:
+        return False
+    return not _debezium_postgresql.is_left_out(column.type, profile.modes, profile.unknown_types)
 
 
 def first_unique_index(table: Table) -> tuple[str, ...]:
@@ -446,7 +452,9 @@ def _mysql_stand_in(
         case Logical.INT if default.text.lower().startswith("b'"):
             value = int(default.text[2:-1])  # the digits are read as decimal ones
         case Logical.BINARY if isinstance(value, bytes):
-            value = literal.encode() if snapshot else value.rstrip(b"\0")
+            # A back-slash escapes nothing: '\\0' is two bytes.
+            quoted = default.text[:1] in _QUOTES
+            value = literal.encode() if quoted or snapshot else value.rstrip(b"\0")
             type = replace(type, name="varbinary")
         case Logical.FLOAT if schema.type == "double":
             value = float(literal)  # as the schema has it: a double

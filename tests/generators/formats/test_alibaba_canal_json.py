@@ -570,6 +570,20 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
     )
 
 
+def test_a_type_of_two_words_is_written_with_both() -> None:
+    """As Canal 1.1.7 prints them (canal#live-spelling)."""
+    spelled = ("CHARACTER VARYING(9)", "NATIONAL CHAR(4)", "DOUBLE PRECISION", "VARCHAR(5)")
+    columns = tuple(
+        Column(f"c{number}", mysql.real("double"), declared=spelling)
+        if spelling == "DOUBLE PRECISION"
+        else Column(f"c{number}", mysql.text("varchar", 9), declared=spelling)
+        for number, spelling in enumerate(spelled)
+    )
+    event = insert(Table("d", "t", columns), {column.name: None for column in columns})
+    body, _ = message(FORMAT.build("1.1.7"), event)
+    assert tuple(body["mysqlType"].values()) == spelled
+
+
 def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_its_own() -> None:
     columns = (Column("a😀", mysql.enum_of("😀", "é"), False), Column("b", mysql.integer("int")))
     shown = []

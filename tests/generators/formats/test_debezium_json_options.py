@@ -493,6 +493,25 @@ def test_a_release_leaves_columns_of_some_types_out() -> None:
     }
 
 
+@pytest.mark.parametrize(("op", "has_passed"), [(Op.INSERT, False), (Op.READ, True)])
+def test_a_stream_of_postgresql_has_no_generated_column(op: Op, has_passed: bool) -> None:
+    """debezium#generated-columns: the row that 3.5.0 streams of `grades`."""
+    columns = (
+        Column("student", postgresql.integer("integer"), nullable=False),
+        Column("points", postgresql.numeric(5, 2)),
+        Column("passed", postgresql.boolean(), generated="stored"),
+    )
+    grades = Table("audit", "grades", columns, (), (), "public")
+    row: dict[str, Value] = {"student": 1, "points": Decimal("88.25"), "passed": 1}
+    profile = FORMAT.build("3.5.0.Final", "postgresql")
+    (record,) = written(profile, boundaries.change(grades, op, (None, row)))
+    value = json.loads(record.message.value or b"")
+    after = value["schema"]["fields"][1]
+    streamed = {"student": 1, "points": "Ink="}
+    assert value["payload"]["after"] == streamed | ({"passed": True} if has_passed else {})
+    assert [field["field"] for field in after["fields"]] == list(value["payload"]["after"])
+
+
 def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
     """connect#decimal-numeric, debezium#variable-scale."""
     modes = FORMAT.build("3.5.0.Final", "postgresql", "numeric").modes

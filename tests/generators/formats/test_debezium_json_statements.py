@@ -532,6 +532,68 @@ def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "written_sql"),
+    [
+        ("DROP TABLE tickets", "DROP TABLE `audit`.`tickets`"),
+        ("DROP TABLE IF EXISTS tickets", "DROP TABLE IF EXISTS `audit`.`tickets`"),
+        ("DROP TABLE `audit`.`tickets`", "DROP TABLE `audit`.`tickets`"),
+    ],
+)
+def test_a_dropped_table_is_named_with_its_database(sql: str, written_sql: str) -> None:
+    """debezium#table-changes, as 3.5.0 writes it."""
+    table = Table("audit", "tickets", (Column("id", mysql.integer("int")),))
+    drop = SchemaChange(START, "drop table", sql, "audit", "tickets", table, None)
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    (record,) = write(History((drop,)), profile, Layout("cdc"))
+    assert json.loads(record.message.value or b"")["ddl"] == written_sql
+    assert record.changes[0].sql == written_sql
+
+
+@pytest.mark.parametrize(
+    ("ending", "charset"),
+    [
+        ("", "utf8mb4"),
+        (" DEFAULT CHARSET=latin1", "latin1"),
+        (" ENGINE=InnoDB CHARACTER SET utf8 COMMENT='x'", "utf8"),
+    ],
+)
+def test_a_table_s_own_character_set_and_defaults_stand_in_its_description(
+    ending: str, charset: str
+) -> None:
+    """debezium#table-changes, as 3.5.0 writes them."""
+    columns = (
+        Column("a", mysql.text("varchar", 9), default=Default('"dq"', "dq")),
+        Column("b", mysql.text("varchar", 36), default=Default("(UUID())")),
+    )
+    table = Table("audit", "t", columns)
+    sql = f"""CREATE TABLE t (a VARCHAR(9) DEFAULT "dq", b VARCHAR(36) DEFAULT (UUID())){ending}"""
+    create = SchemaChange(START, "create table", sql, "audit", "t", None, table)
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    (record,) = write(History((create,)), profile, Layout("cdc"))
+    described = json.loads(record.message.value or b"")["tableChanges"][0]["table"]
+    assert described["defaultCharsetName"] == charset
+    assert [column["charsetName"] for column in described["columns"]] == [charset, charset]
+    assert [column["defaultValueExpression"] for column in described["columns"]] == ["dq", None]
+
+
+def test_a_unique_key_that_is_dropped_stays_the_record_key() -> None:
+    """debezium#dropped-keys: the key that 3.5.0 writes after DROP INDEX."""
+    columns = tuple(Column(name, mysql.integer("int"), nullable=False) for name in ("a", "b"))
+    keyless = Table("audit", "t", columns)
+    keyed = Table("audit", "t", columns, (), (("a",),))
+    events = (
+        SchemaChange(START, "drop index", "DROP INDEX ux ON t", "audit", "t", keyed, keyless),
+        boundaries.insert(keyless, {"a": 1, "b": 2}),
+        SchemaChange(START, "create table", "CREATE TABLE t", "audit", "t", None, keyless),
+        boundaries.insert(keyless, {"a": 3, "b": 4}),
+    )
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    records = write(History(events), profile, Layout("cdc"))
+    keys = [record.message.key for record in records if record.changes[0].kind is Kind.ROW]
+    assert keys == [b'{"a":1}', None]
+
+
+@pytest.mark.parametrize(
     ("family", "has_id"), [("logical-message", True), ("logical-message-alone", False)]
 )
 def test_a_logical_message_that_no_transaction_holds_has_no_transaction_s_id(

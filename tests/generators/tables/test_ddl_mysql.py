@@ -238,6 +238,14 @@ def test_a_type_has_many_spellings(reads, spelled, key, facts, declared):
             ("enum('a','b') DEFAULT 'b'", 2),
             ("datetime DEFAULT '2024-01-01'", mysql.wall("2024-01-01")),
         ),
+        *(
+            ("time DEFAULT '15:00'", 54_000_000_000),
+            ("datetime DEFAULT '2024-01-01 15:00'", mysql.wall("2024-01-01") + 54_000_000_000),
+            (
+                "decimal(30,10) DEFAULT 12345678901234567890.0123456789",
+                Decimal("12345678901234567890.0123456789"),
+            ),
+        ),
         *(("int DEFAULT (1 + 1)", None), ("varchar(36) DEFAULT (uuid())", None)),
         ("datetime DEFAULT now() ON UPDATE now()", None),
     ],
@@ -279,6 +287,17 @@ def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own,
     )
     assert (text.charset, text.collation) == expected
     assert (number.charset, number.collation) == ("", "")
+
+
+def test_the_columns_of_a_dropped_key_stay_not_null(reads):
+    schema = reads(
+        "CREATE TABLE t (code char(2) PRIMARY KEY, name varchar(9));"
+        "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (name);",
+        dialect="mysql",
+    )
+    table = schema.tables[0].table
+    assert table.primary_key == ("name",)
+    assert [(c.name, c.nullable) for c in table.columns] == [("code", False), ("name", False)]
 
 
 def test_a_default_that_no_column_can_have_is_noted(reads, notes):

@@ -1,0 +1,33 @@
+"""MariaDB's SHOW CREATE TABLE as the truth of a recording, read into a table."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from generators.model import Default
+from generators.recorded.mysql_truth import parse_table
+
+SHOWN = """CREATE TABLE `coupons` (
+  `code` varchar(16) NOT NULL DEFAULT '-1',
+  `uses` int(11) DEFAULT -1,
+  `price` decimal(6,2) DEFAULT 9.50,
+  `active` tinyint(1) DEFAULT 0,
+  `made` timestamp NULL DEFAULT current_timestamp(),
+  `note` text DEFAULT NULL
+) ENGINE=InnoDB"""
+
+
+def test_a_number_that_mariadb_prints_without_quotes_is_a_default_s_value() -> None:
+    table = parse_table(SHOWN, "shop", "coupons")
+    assert [column.default for column in table.columns] == [
+        Default("'-1'", "-1"),
+        Default("-1", -1),
+        Default("9.50", Decimal("9.50")),
+        Default("0", 0),
+        Default("current_timestamp()", None),
+        None,
+    ]
+    assert [column.default and column.default.value for column in table.columns] == [
+        *("-1", -1, Decimal("9.50"), 0),
+        *(None, None),
+    ]
