@@ -44,7 +44,7 @@ class CellProblem(ValueError):
     """A cell without a column; `args` are the column's name and the problem."""
 
 
-def ddl_columns(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
+def spark_type_by_column(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
     """The Spark type of each column of a table, as the cells of a command's answer are read; with
     `labels_are_strings` those of ENUM and SET are string.
     """

@@ -18,7 +18,7 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from conformance.engines._command_cells import Cells, ddl_columns
+from conformance.engines._command_cells import Cells, spark_type_by_column
 from conformance.engines._command_process import ProtocolBreak, shorten_line
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.judging.judge import CONVENTIONS, Capabilities
@@ -375,7 +375,7 @@ class Answers:
         self._level, self._answer_type = level, "changes" if level == 1 else "rows"
         self._fields = _LEVEL_ONE_FIELDS | returns if level == 1 else _COMMON_FIELDS
         self._returns = [name for name in OPTIONAL if name in returns] if level == 1 else []
-        self._cells = None if table is None else Cells(ddl_columns(table, labels))
+        self._cells = None if table is None else Cells(spark_type_by_column(table, labels))
         self._places: list[Place] = []
         self._changes: list[dict[str, Any]] = []
         self._images: dict[str, list[Any]] = {"before": [], "after": []}

@@ -7,16 +7,17 @@ from typing import Final
 
 from conformance.brokers.lakehouses import Sink, lakehouse
 from conformance.brokers.spark import installed_spark
+from conformance.engines.child import SMALL, UNTRACED
 from conformance.engines.spark_conf import PACKAGES, merge_settings
 
-SMALL: Final[Mapping[str, str]] = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+MICRO_BATCHES: Final[Mapping[str, str]] = {
+    **SMALL,
+    **UNTRACED,
     "spark.kafka.consumer.cache.capacity": "1024",
 }
-"""For micro-batches of few messages; a user's own settings win."""
+"""For micro-batches of few messages; a user's own settings win. An error has the line of the user's
+function without the source line of each expression, too.
+"""
 WAREHOUSE: Final = "spark.sql.catalog.lake.warehouse"
 
 
@@ -26,7 +27,7 @@ def session_conf(
     """The settings of the Spark session in which a pipeline runs (the harness's, the lakehouse's
     and the user's), and the name of the catalogue for its tables. Raises UsageError, HarnessError.
     """
-    conf = {**conf, **SMALL}
+    conf = {**conf, **MICRO_BATCHES}
     if sink is None:
         return merge_settings(conf, given), catalogue
     lake = lakehouse(sink, installed_spark()[0])

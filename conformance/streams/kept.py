@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, DecimalException
 from pathlib import Path
 from typing import TypeAlias
 
@@ -148,10 +148,13 @@ def _images_of_history(story: Streamed) -> Iterator[Image]:
 
 
 def _canonical_number(number_text: str) -> str:
-    """A number's canonical text; a text that is no number stays as it is."""
+    """The text by which a number is compared: equal for texts of equal numbers (`1`, `1.0`, `1E0`).
+    A text that is no number stays as it is.
+    """
     try:
-        return str(Decimal(number_text).normalize())
-    except InvalidOperation:
+        # Not the default context: it would round to 28 digits, and DECIMAL has up to 65.
+        return str(Decimal(number_text).normalize(Context(prec=max(len(number_text), 1))))
+    except DecimalException:
         return number_text
 
 

@@ -21,7 +21,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing._ledger import Arrived, Callback, Delivered, Histogram, Ledger
 from generators.publishing.cluster import Target, as_cluster, client, settings
-from generators.publishing.topics import LARGEST_MESSAGE, denied, sized, unreachable
+from generators.publishing.topics import LARGEST_MESSAGE, denied, unreachable, with_size_limit
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -414,7 +414,9 @@ class Paced:
             p50_ms=ledger.latencies.quantile_ms(0.5),
             p99_ms=ledger.latencies.quantile_ms(0.99),
             max_ms=ledger.latencies.max_ms,
-            errors=tuple(sized(self.to, self.topic, error_text) for error_text in ledger.errors),
+            errors=tuple(
+                with_size_limit(self.to, self.topic, error_text) for error_text in ledger.errors
+            ),
             latencies=ledger.latencies,
         )
 

@@ -261,7 +261,7 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
         )
 
 
-def sized(bootstrap: Target, topic: str | None, error_text: str) -> str:
+def with_size_limit(bootstrap: Target, topic: str | None, error_text: str) -> str:
     """The text of an error for a message that was refused. If it was too large, the limit is added:
     the topic's if the broker refused it, else this client's.
     """

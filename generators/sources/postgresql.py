@@ -313,6 +313,16 @@ def _is_float32(value: float) -> bool:
     return to_float32(value) == value
 
 
+def _is_multiple(value: Decimal, power: int) -> bool:
+    """Whether a finite number is a multiple of ten to the power. By its digits, since arithmetic
+    with more of them than the context has raises an error.
+    """
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    missing_zeros = max(power - exponent, 0)
+    return not any(digits[max(len(digits) - missing_zeros, 0) :])
+
+
 def _fits_numeric(type: SourceType, value: Value) -> bool:
     """Whether a NUMERIC of this precision and scale holds the value exactly."""
     if not isinstance(value, Decimal) or not value.is_finite():
@@ -320,7 +330,7 @@ def _fits_numeric(type: SourceType, value: Value) -> bool:
     exponent = value.as_tuple().exponent
     scale, precision = type.scale or 0, type.precision or 0
     assert isinstance(exponent, int)
-    if scale < 0 and value % Decimal(10) ** -scale:
+    if scale < 0 and not _is_multiple(value, -scale):
         return False
     if -exponent > max(scale, 0) or (value and value.adjusted() >= precision - scale):
         return False

@@ -103,11 +103,11 @@ from generators.wire_format import Format, about
 __all__ = ["FORMAT", "AliyunProfile", "write"]
 
 COMMITS_PER_FILE: Final = 1000
-EVENTS_PER_FILE: Final = 60
-"""Events of a history after which the file of the virtual binlog ends."""
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
 `FIRST_FILE`.
 """
+EVENTS_PER_FILE: Final = 60
+"""Events of a history after which the file of the virtual binlog ends."""
 FIRST_FILE: Final = 78
 GTID: Final = "9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b"
 LAG_MS: Final = 431

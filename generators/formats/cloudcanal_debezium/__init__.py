@@ -64,9 +64,9 @@ __all__ = ["FORMAT", "EnvelopeProfile", "write"]
 
 NAME: Final = "cloudcanal-debezium"
 COMMITS_PER_FILE: Final = 1000
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less 3."""
 FILE_MS: Final = 1 << 16
 """Milliseconds of a file of the virtual binlog: at 2^14 bytes each it ends at a gigabyte."""
-"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less 3."""
 
 ASSUMED: Final = (
     "the rest of the schema block; the text of every type but int and varchar; typed values; UPDATE"

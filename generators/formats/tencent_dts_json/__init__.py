@@ -116,11 +116,11 @@ __all__ = ["FORMAT", "TencentProfile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
-EVENTS_PER_FILE: Final = 25
-"""Events of a history after which the file of the virtual binlog ends."""
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
 `FIRST_FILE`.
 """
+EVENTS_PER_FILE: Final = 25
+"""Events of a history after which the file of the virtual binlog ends."""
 FIRST_FILE: Final = 4
 READER_LAG_MS: Final = 789
 

@@ -50,11 +50,8 @@ WRONG = {
     "no tombstone": Habit(
         "behind-deletes",
         "tombstone",
-        "        if not statements.isEmpty():\n",
-        (
-            '        spark.sql(f"DELETE FROM {target} WHERE cdc_gone")\n'
-            "        if not statements.isEmpty():\n"
-        ),
+        "        if is_new:\n",
+        '        spark.sql(f"DELETE FROM {target} WHERE cdc_gone")\n        if is_new:\n',
     ),
     "no statements": Habit(
         "none",

@@ -107,6 +107,8 @@ def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
     assert text.row_key(("x", "1"), {"a": "1", "b": "x"}) == ("1", "x")
     assert text.row_key(("x", "2"), {"a": "1", "b": "x"}) == ("x", "2")
     assert number.key_text({"a": "none", "b": "x"}) == ("none", "x")
+    digits = "1234567890" * 3 + "12345678"
+    assert number.key_text({"a": f"{digits}.0", "b": "x"}) == (digits, "x")
 
 
 def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):

@@ -33,6 +33,11 @@ DOUBLE = postgresql.real("double precision")
         ),
         (postgresql.numeric(2, 2), [D("0.99"), D("-0.01"), D("0")], [D("1.00")]),
         (
+            postgresql.numeric(40, -3),
+            [D("0"), D("1E+3"), D(f"{'7' * 40}000")],
+            [D("1"), D(f"{'7' * 40}001"), D("1500.0"), D(f"{'7' * 41}000")],
+        ),
+        (
             postgresql.numeric(),
             [
                 D(0),

@@ -224,6 +224,10 @@ def test_a_type_has_many_spellings(reads, spelled, key, facts, declared):
             ("int DEFAULT -5", -5),
             ("int DEFAULT '7'", 7),
             ("decimal(5,2) DEFAULT .5", Decimal("0.5")),
+            (
+                "decimal(40,2) DEFAULT 12345678901234567890123456789012345.678",
+                Decimal("12345678901234567890123456789012345.68"),
+            ),
         ),
         *(
             ("tinyint(1) DEFAULT TRUE", 1),

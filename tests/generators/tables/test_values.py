@@ -8,7 +8,7 @@ import pytest
 from generators.model import Column, Json, Op, RowChange, Table, ZeroDate
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change
-from generators.tables import scenarios
+from generators.tables import realistic, scenarios
 from generators.tables.overrides import Overrides
 from generators.tables.schema import Check, ForeignKey, Schema, UserTable, table_name
 from generators.tables.user_values import Values, encodable
@@ -185,3 +185,10 @@ def test_rows_of_one_statement_have_different_keys(shop):
     for user in shop.schema.tables:
         rows = scenarios.distinct_rows(shop.values, user, 6)
         assert len({tuple(row[name] for name in user.table.primary_key) for row in rows}) == 6
+
+
+def test_a_bound_of_more_than_28_digits_is_taken_exactly():
+    axis = realistic.axis(Column("c", mysql.decimal(40, 2)))
+    assert axis is not None
+    low, high = (Decimal(f"{'9' * 35}.0{digit}") for digit in (1, 4))
+    assert axis.window(low, high) == (int(f"{'9' * 35}01"), int(f"{'9' * 35}04"))
