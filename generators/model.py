@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 
 class Logical(enum.StrEnum):
@@ -279,25 +279,89 @@ class SchemaChange:
     old_name: str | None = None
 
 
+StatementFamily: TypeAlias = Literal[
+    "rows-query",
+    "statement-insert",
+    "statement-update",
+    "statement-delete",
+    "xa-commit",
+    "xa-rollback",
+]
+"""What a statement is that is no DDL: the text of the statement behind row events, a statement that
+is logged in place of its rows, the end of an XA transaction.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceStatement:
-    """A statement that some writers pass on although it is neither a row image nor DDL.
-
-    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`,
-    `xa-commit`, `xa-rollback`, `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is
-    the content, `table` the prefix), `logical-message-hex` (the same with content in hex digits),
-    `logical-message-alone` (one that is of no transaction), `incremental-snapshot` (the rows read
-    next are of one, amid the stream), `replica-identity` (`sql`, full, index or default, is
-    PostgreSQL's for `table` from here on), what only Aliyun DTS has: `dts-operation` (a record of
-    an operation without an event) and `dts-setting` (facts of the profile from here on), and
-    `canal-restart` (Canal itself stops and starts again).
-    """
+    """A statement that some writers pass on although it is neither a row image nor DDL."""
 
     at: Instant
-    family: str
+    family: StatementFamily
     sql: str
     database: str = ""
     table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalMessage:
+    """A message of PostgreSQL's pg_logical_emit_message. `in_transaction` is False for one that no
+    transaction holds.
+    """
+
+    at: Instant
+    prefix: str
+    content: bytes
+    database: str = ""
+    in_transaction: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaIdentity:
+    """ALTER TABLE ... REPLICA IDENTITY: what PostgreSQL sends of old rows of the table from here
+    on.
+    """
+
+    at: Instant
+    database: str
+    table: str
+    identity: Literal["full", "index", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementalSnapshot:
+    """The rows that are read next are of a snapshot while the stream goes on."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class CanalRestart:
+    """Alibaba's Canal itself stops, and starts again: the events behind this one up to its instant
+    were committed while Canal was down.
+    """
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class DtsOperation:
+    """A record of Aliyun DTS that no other event causes. `operation` is a word of its schema;
+    COMMAND has the text `sql`.
+    """
+
+    at: Instant
+    operation: str
+    sql: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DtsSetting:
+    """Aliyun DTS writes from here on with these values of its task's facts, by name."""
+
+    at: Instant
+    facts: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +400,19 @@ class TransactionMark:
 
 
 Event: TypeAlias = (
-    RowChange | SchemaChange | SourceStatement | Watermark | Bootstrap | Heartbeat | TransactionMark
+    RowChange
+    | SchemaChange
+    | SourceStatement
+    | LogicalMessage
+    | ReplicaIdentity
+    | IncrementalSnapshot
+    | CanalRestart
+    | DtsOperation
+    | DtsSetting
+    | Watermark
+    | Bootstrap
+    | Heartbeat
+    | TransactionMark
 )
 
 

@@ -21,13 +21,16 @@ from generators.model import (
     Bootstrap,
     Case,
     Column,
+    DtsOperation,
     Event,
     Heartbeat,
     History,
     Instant,
     Kind,
+    LogicalMessage,
     Op,
     Origin,
+    ReplicaIdentity,
     Row,
     RowChange,
     RowImages,
@@ -785,6 +788,8 @@ def _move_event(
                 sql=_move_sql(event, suffix),
                 database=event.database and event.database + suffix,
             )
+        case LogicalMessage() | ReplicaIdentity() | DtsOperation():
+            return replace(event, database=event.database and event.database + suffix)
     return event
 
 

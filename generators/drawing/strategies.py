@@ -26,11 +26,14 @@ from generators.errors import UnknownName
 from generators.model import (
     Bootstrap,
     Column,
+    DtsOperation,
     Event,
     History,
     Instant,
     Layout,
+    LogicalMessage,
     Op,
+    ReplicaIdentity,
     Row,
     RowChange,
     RowImages,
@@ -326,6 +329,11 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
                     {old.database: database} | ({old.table: moved} if old.table and moved else {}),
                 )
                 return replace(old, sql=sql, database=old.database and database, table=moved)
+            case LogicalMessage() | DtsOperation():
+                return replace(old, database=old.database and database)
+            case ReplicaIdentity():
+                name = _add_suffix(old.table, suffix, databases.POSTGRESQL)
+                return replace(old, database=database, table=name)
             case _:
                 return old
 

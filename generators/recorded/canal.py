@@ -27,6 +27,7 @@ from generators.model import (
     RowImages,
     SchemaChange,
     SourceStatement,
+    StatementFamily,
     Table,
 )
 from generators.recorded import canal_ddl as ddl
@@ -236,7 +237,7 @@ class _RecordingCutter:
         change = statement["changes"][0]
         event = SourceStatement(
             self._next_instant(),
-            f"statement-{kind}",
+            _FAMILIES[kind],
             statement["sql"],
             change["db"],
             change["table"],
@@ -448,4 +449,9 @@ _SETTINGS: Final[Mapping[int, tuple[str, ...]]] = {
 statements.
 """
 
+_FAMILIES: Final[Mapping[str, StatementFamily]] = {
+    "insert": "statement-insert",
+    "update": "statement-update",
+    "delete": "statement-delete",
+}
 _RANDOM: Final = 11

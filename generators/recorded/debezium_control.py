@@ -19,9 +19,9 @@ from generators.model import (
     Event,
     Heartbeat,
     History,
+    LogicalMessage,
     Message,
     SchemaChange,
-    SourceStatement,
     Table,
     TransactionMark,
 )
@@ -55,14 +55,12 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
     events: list[Event] = []
     for statement in _statements("postgresql"):
         if text_match := _TEXTUAL.search(statement["sql"]):
-            family = "logical-message" if "(true," in statement["sql"] else "logical-message-alone"
-            events.append(SourceStatement(START, family, text_match[2], DATABASE, text_match[1]))
+            prefix, text = text_match.groups()
+            in_transaction = "(true," in statement["sql"]
+            events.append(LogicalMessage(START, prefix, text.encode(), DATABASE, in_transaction))
         elif binary_match := _BINARY.search(statement["sql"]):
-            events.append(
-                SourceStatement(
-                    START, "logical-message-hex", binary_match[2], DATABASE, binary_match[1]
-                )
-            )
+            prefix, digits = binary_match.groups()
+            events.append(LogicalMessage(START, prefix, bytes.fromhex(digits), DATABASE))
     if messages:
         yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages))
 

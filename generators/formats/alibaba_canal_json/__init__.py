@@ -50,7 +50,6 @@ from generators.families.wire_messages import WireMessage, json_text, print_json
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
-    RESTART,
     STATEMENT_TYPES,
     CanalProfile,
     ddl_type,
@@ -59,6 +58,7 @@ from generators.formats.alibaba_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
     UNPAIRED,
+    CanalRestart,
     Cell,
     Change,
     Column,
@@ -250,7 +250,7 @@ def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
     pauses = random.Random(f"{history.seed}/pauses")
     start, until, events_behind, size, batch = 0, -1, 0, 0, first - 1
     for number, event in enumerate(history.events):
-        if isinstance(event, SourceStatement) and event.family == RESTART:
+        if isinstance(event, CanalRestart):
             until, events_behind, batch = -1, event.at.ms, 0
             continue
         if not start <= event.at.ms <= until or size > BATCH_BYTES:

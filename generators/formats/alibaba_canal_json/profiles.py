@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
+from generators.model import StatementFamily
 from generators.profile_tables import read_choices
 from generators.profiles import Profile
 
@@ -81,7 +82,7 @@ CHOICES: Final = read_choices("alibaba-canal-json", CanalProfile)
 _TABLE_OPTIONS: Final = frozenset({"table comment", "table charset"})
 """Actions that change options of a table alone."""
 
-STATEMENT_TYPES: Final[Mapping[str, str]] = {
+STATEMENT_TYPES: Final[Mapping[StatementFamily, str]] = {
     "rows-query": "QUERY",
     "statement-insert": "INSERT",
     "statement-update": "UPDATE",
@@ -89,12 +90,6 @@ STATEMENT_TYPES: Final[Mapping[str, str]] = {
     "xa-commit": "XACOMMIT",
     "xa-rollback": "XAROLLBACK",
 }
-
-
-RESTART: Final = "canal-restart"
-"""The family of a start of Canal after a stop: the events behind it up to its instant were
-committed while Canal was down.
-"""
 
 
 def ddl_type(action: str, profile: CanalProfile) -> str | None:

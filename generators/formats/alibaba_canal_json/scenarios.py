@@ -12,12 +12,12 @@ from typing import Final
 from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.java_text import Escapes
 from generators.formats.alibaba_canal_json.profiles import (
-    RESTART,
     STATEMENT_TYPES,
     CanalProfile,
     ddl_type,
 )
 from generators.model import (
+    CanalRestart,
     Column,
     Instant,
     Json,
@@ -28,6 +28,7 @@ from generators.model import (
     SchemaChange,
     SourceStatement,
     SourceType,
+    StatementFamily,
     Table,
     Value,
 )
@@ -184,7 +185,7 @@ def _control(cases: Cases) -> Iterator[Scenario]:
     """Yields the cases `control/...`: one for each family of statements that are no DDL (XA, DML as
     text, rows-query), and a rows-query in front of its row.
     """
-    texts = {
+    texts: dict[StatementFamily, str] = {
         "rows-query": "INSERT INTO t (id) VALUES (1)",
         "statement-insert": "INSERT INTO t (id, a) VALUES (1, 'it''s \"x\"')",
         "statement-update": "UPDATE t SET a = 'y' WHERE id < 5",
@@ -290,7 +291,7 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     )
     times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
     inserts = [insert(OWN, {**keyed_row, "id": i}, at) for i, at in enumerate(times, 1)]
-    again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
+    again = CanalRestart(Instant(START.ms + 10_000))
     yield cases.case("envelope/batch-id-restarts", *inserts[:1], again, *inserts[1:])
     yield cases.case(
         "envelope/commit-time-seconds", insert(OWN, keyed_row, Instant(START.ms + 987, 1))

@@ -62,11 +62,8 @@ from generators.formats.aliyun_dts_avro.faults import FAULTS, FITS, cell_faults,
 from generators.formats.aliyun_dts_avro.profiles import (
     CHOICES,
     NAME,
-    OPERATION,
-    SETTING,
     AliyunProfile,
     TaskFacts,
-    changed,
     followed,
 )
 from generators.formats.aliyun_dts_avro.scenarios import scenarios
@@ -80,6 +77,8 @@ from generators.formats.aliyun_dts_avro.schema import (
 from generators.model import (
     Cell,
     Change,
+    DtsOperation,
+    DtsSetting,
     Event,
     Heartbeat,
     History,
@@ -91,7 +90,6 @@ from generators.model import (
     RowChange,
     RowImages,
     SchemaChange,
-    SourceStatement,
     State,
     Table,
     TransactionMark,
@@ -135,12 +133,12 @@ _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
 
 def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Written]:
     """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat,
-    watermark (as CHECKPOINT), and one for each event of family `OPERATION`, which names the
-    record's operation. All are in partition 0 of the layout's topic and have no key.
+    watermark (as CHECKPOINT), and one for each `DtsOperation`. All are in partition 0 of the
+    layout's topic and have no key.
 
     Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the
-    history's seed. `SETTING` events change the profile on the way. Raises KeyError for an operation
-    that the schema has not.
+    history's seed. `DtsSetting` events change the profile on the way. Raises KeyError for an
+    operation that the schema has not.
     """
     task = _Task(history, profile)
     return [
@@ -176,11 +174,12 @@ class _Task:
         self.meta_version = self.chance.randrange(1, 100)
 
     def records(self, event: Event, ordinal: int, layout: Layout) -> Iterator[Written]:
-        """Yields the records of an event, each with the change expected of it. An event of the
-        family SETTING changes the task's profile instead.
+        """Yields the records of an event, each with the change expected of it. A
+        `DtsSetting` changes the task's profile instead. Raises TypeError for a setting of what is
+        no fact.
         """
-        if isinstance(event, SourceStatement) and event.family == SETTING:
-            self.profile = changed(self.profile, event.sql)
+        if isinstance(event, DtsSetting):
+            self.profile = replace(self.profile, **event.facts)
             return
         profile = self.profile
         position, safe = positions(event.at, ordinal, profile)
@@ -250,14 +249,14 @@ class _Task:
                 yield _Content("HEARTBEAT", replace(bare, kind=Kind.HEARTBEAT))
             case Watermark():
                 yield _Content("CHECKPOINT", replace(bare, accept=_CONTROLS["CHECKPOINT"]))
-            case SourceStatement(family=family, table="COMMAND") if family == OPERATION:
+            case DtsOperation(operation="COMMAND"):
                 accept = ((Kind.CONTROL, None),)
                 change = replace(
                     bare, kind=Kind.DDL, database=event.database, sql=event.sql, accept=accept
                 )
                 yield _Content("COMMAND", change, object_name(event.database), after=event.sql)
-            case SourceStatement(family=family) if family == OPERATION:
-                yield _Content(event.table, replace(bare, accept=_CONTROLS[event.table]))
+            case DtsOperation(operation=name):
+                yield _Content(name, replace(bare, accept=_CONTROLS[name]))
             case _:
                 return
 

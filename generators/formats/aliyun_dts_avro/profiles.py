@@ -6,9 +6,8 @@ The vendor names no release: an edition of the schema is one.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from dataclasses import dataclass, fields
+from typing import Final, Literal
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
@@ -16,16 +15,6 @@ from generators.profile_tables import read_choices
 from generators.profiles import Profile
 
 NAME: Final = "aliyun-dts-avro"
-
-SETTING: Final = "dts-setting"
-"""A `SourceStatement` of this family is no record: its `sql`, a JSON object, sets fields of
-`TaskFacts` for what follows.
-"""
-
-OPERATION: Final = "dts-operation"
-"""A `SourceStatement` of this family is a record of the operation in `table`; COMMAND has the text
-of `sql`.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +89,6 @@ class TaskFacts(AliyunProfile):
 def followed(profile: AliyunProfile) -> TaskFacts:
     """The profile as a task follows it before any setting changes it."""
     return TaskFacts(**{fact.name: getattr(profile, fact.name) for fact in fields(profile)})
-
-
-def changed(facts: TaskFacts, setting: str) -> TaskFacts:
-    """The facts of a task after a setting, JSON of new values by name. Raises TypeError for a name
-    that is no fact.
-    """
-    values: dict[str, Any] = {
-        name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(setting).items()
-    }
-    return replace(facts, **values)
 
 
 CHOICES: Final = read_choices(NAME, AliyunProfile)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +10,12 @@ from typing import Any, Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.formats.aliyun_dts_avro.cells import CODECS, supports, wire_type
-from generators.formats.aliyun_dts_avro.profiles import OPERATION, SETTING, AliyunProfile
+from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import SOURCE_TYPES
 from generators.model import (
     Column,
+    DtsOperation,
+    DtsSetting,
     Event,
     Heartbeat,
     Instant,
@@ -23,7 +24,6 @@ from generators.model import (
     Row,
     Scenario,
     SchemaChange,
-    SourceStatement,
     SourceType,
     Table,
     TransactionMark,
@@ -63,16 +63,16 @@ def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
     yield from cases.typed_rows()
 
 
-def setting(**fields: Any) -> SourceStatement:
+def setting(**facts: Any) -> DtsSetting:
     """The event after which the task writes with these values of its profile's facts."""
-    return SourceStatement(START, SETTING, json.dumps(fields))
+    return DtsSetting(START, facts)
 
 
 def operation(
     name: str, statement: str = "", database: str = "", at: Instant = START
-) -> SourceStatement:
+) -> DtsOperation:
     """The event of a record with an operation that no other event causes."""
-    return SourceStatement(at, OPERATION, statement, database, name)
+    return DtsOperation(at, name, statement, database)
 
 
 class _Cases(Cases):
@@ -196,7 +196,7 @@ class _Cases(Cases):
         yield self.case(
             "envelope/key-tag-missing", setting(keys_told=False), inserted(_ONE), tags={"keys:none"}
         )
-        hidden = setting(hidden=["id"])
+        hidden = setting(hidden=("id",))
         yield self.case("envelope/key-filtered-out", hidden, inserted(_ONE), tags={"keys:filtered"})
         other_setting = setting(born=not self.profile.born)
         yield self.case(
@@ -285,9 +285,9 @@ class _Cases(Cases):
             *(e for i in range(3) for e in (setting(order=i), inserted(_ONE))),
             tags={"columns:change"},
         )
-        yield self.case("images/one-column-filtered-out", setting(hidden=["b"]), inserted(_ONE))
+        yield self.case("images/one-column-filtered-out", setting(hidden=("b",)), inserted(_ONE))
         for event in (inserted(_ONE), updated(_ONE, {"a": "y"}), deleted(_TWO)):
-            yield self.case(f"images/not-captured-{event.op.lower()}", setting(unset=["b"]), event)
+            yield self.case(f"images/not-captured-{event.op.lower()}", setting(unset=("b",)), event)
         source = self.profile.source
         columns = (
             *self.abc,
@@ -332,13 +332,13 @@ class _Cases(Cases):
         )
         yield named("rows/aliyun/edition-changes", *mixed, tags={"edition:mixed"}, level=2)
         yield named(
-            "rows/aliyun/not-captured", setting(unset=["b"]), insert(bag, moment_row), level=2
+            "rows/aliyun/not-captured", setting(unset=("b",)), insert(bag, moment_row), level=2
         )
         orders = (e for i in range(3) for e in (setting(order=i), insert(bag, moment_row)))
         yield named("rows/aliyun/columns-permuted", *orders, tags={"columns:change"}, level=2)
         yield named(
             "rows/aliyun/column-filtered-out",
-            setting(hidden=["b"]),
+            setting(hidden=("b",)),
             insert(bag, moment_row),
             level=2,
         )
@@ -398,7 +398,7 @@ class _Cases(Cases):
             )
             yield named(
                 f"rows/aliyun/charset-{name or 'empty'}",
-                setting(charset=name, charsets=[]),
+                setting(charset=name, charsets=()),
                 *inserts,
                 tags={tag},
                 level=2,

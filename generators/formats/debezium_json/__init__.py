@@ -91,7 +91,9 @@ from generators.model import (
     Instant,
     Kind,
     Layout,
+    LogicalMessage,
     Op,
+    ReplicaIdentity,
     Row,
     RowChange,
     RowImages,
@@ -155,14 +157,12 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.heartbeat(event)
             case TransactionMark():
                 writer.transaction_mark(event)
-            case SourceStatement(family="replica-identity"):
-                writer.identities[event.table] = event.sql
+            case ReplicaIdentity():
+                writer.identities[event.table] = event.identity
             case SourceStatement(family="rows-query"):
                 writer.logged = event.sql
-            case SourceStatement(family="logical-message" | "logical-message-alone"):
-                writer.logical_message(event, event.sql.encode())
-            case SourceStatement(family="logical-message-hex"):
-                writer.logical_message(event, bytes.fromhex(event.sql))
+            case LogicalMessage():
+                writer.logical_message(event)
             case _:
                 pass
     return writer.written
@@ -827,21 +827,23 @@ class _Writer:
             event.at,
         )
 
-    def logical_message(self, event: SourceStatement, content: bytes) -> None:
-        """Writes PostgreSQL's logical decoding message, whose prefix is the event's `table`;
-        release 1.4 does not know such messages.
-        """
+    def logical_message(self, event: LogicalMessage) -> None:
+        """Writes PostgreSQL's logical decoding message; release 1.4 does not know such messages."""
         profile = self.profile
         if profile.is_mysql or not profile.logical_messages:
             return
         self.advance()
-        in_transaction = not event.family.endswith("-alone")
         payload: dict[str, Any] = {
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
-            "source": self.source(event.at, event.database, "", "", in_transaction=in_transaction),
-            "transaction": self.transaction_block(event.table) if in_transaction else None,
-            "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
+            "source": self.source(
+                event.at, event.database, "", "", in_transaction=event.in_transaction
+            ),
+            "transaction": self.transaction_block(event.prefix) if event.in_transaction else None,
+            "message": {
+                "prefix": event.prefix,
+                "content": binary_value(event.content, profile.modes),
+            },
         }
         key, value = envelope.message_schemas(profile)
         change = Change(
@@ -851,7 +853,7 @@ class _Writer:
             position=self.position(),
             commit_time_us=self.source_ms(event.at) * 1000,
         )
-        name = self.key_part(key, {"prefix": event.table})
+        name = self.key_part(key, {"prefix": event.prefix})
         headers = self.added({"__op": "m", "__db": event.database})
         self.emit(
             f"{self.prefix}.message",

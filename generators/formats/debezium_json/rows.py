@@ -31,9 +31,12 @@ from generators.model import (
     Default,
     Event,
     Image,
+    IncrementalSnapshot,
     Json,
     Logical,
+    LogicalMessage,
     Op,
+    ReplicaIdentity,
     RowChange,
     SourceStatement,
     State,
@@ -72,8 +75,10 @@ class Reading:
         event before, and `incremental` whether that snapshot is read while the stream goes on
         (debezium#incremental).
         """
-        if isinstance(event, SourceStatement):
-            self.incremental = event.family == "incremental-snapshot"
+        if isinstance(event, SourceStatement | LogicalMessage | ReplicaIdentity):
+            self.incremental = False
+        if isinstance(event, IncrementalSnapshot):
+            self.incremental = True
         if isinstance(event, RowChange):
             self.incremental &= event.op is Op.READ
             self.goes_on = self._reads and event.op is Op.READ

@@ -19,9 +19,12 @@ from generators.model import (
     Default,
     Event,
     Heartbeat,
+    IncrementalSnapshot,
     Instant,
     Json,
+    LogicalMessage,
     Op,
+    ReplicaIdentity,
     Row,
     RowChange,
     Scenario,
@@ -138,7 +141,7 @@ class _Cases(Cases):
         yield self.case("op/read-then-stream", read(first_row), updated(first_row, {"b": 6}))
         if self.profile.incremental_snapshots:
             begin, moment = (
-                SourceStatement(START, "incremental-snapshot", "", self.database),
+                IncrementalSnapshot(START),
                 Instant(START.ms + 1234),
             )
             reads = replace(read(first_row, bare), at=moment)
@@ -570,9 +573,7 @@ class _Cases(Cases):
                 ("json", '{"op":"c","after":{"id":1}}'),
                 ("empty", ""),
             ):
-                event = SourceStatement(
-                    START, "logical-message", content, self.database, f"p{len(content)}"
-                )
+                event = LogicalMessage(START, f"p{len(content)}", content.encode(), self.database)
                 yield named(
                     f"control/logical-message-{name}", event, tags={"control:logical-message"}
                 )
@@ -601,9 +602,9 @@ class _Cases(Cases):
             self.table(f"{name}-full"),
             self.of(unique=(("b",),)).table(f"{name}-index"),
         )
-        identity_statements = tuple(
-            SourceStatement(START, "replica-identity", identity, self.database, t.name)
-            for t, identity in ((full_table, "full"), (indexed, "index"))
+        identity_statements = (
+            ReplicaIdentity(START, self.database, full_table.name, "full"),
+            ReplicaIdentity(START, self.database, indexed.name, "index"),
         )
         tables = (self.table(name), full_table, indexed)
         updates = (change(t, Op.UPDATE, (old, {**old, "a": "y"})) for t in tables)

@@ -16,8 +16,15 @@ from conformance.inspecting.inspector import (
 )
 from conformance.inspecting.opening import ReadRecord
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.formats.aliyun_dts_avro.profiles import SETTING
-from generators.model import History, Instant, Layout, SourceStatement, Table, Watermark
+from generators.model import (
+    DtsSetting,
+    History,
+    Instant,
+    Layout,
+    ReplicaIdentity,
+    Table,
+    Watermark,
+)
 from generators.recorded import store
 from generators.sources import boundaries
 from generators.wire_format import formats, get
@@ -92,10 +99,9 @@ def test_named_cases_are_never_told_wrong(name, profile):
         boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE
     )
     for scenario in scenarios:
-        statements = (
-            event for event in scenario.history.events if isinstance(event, SourceStatement)
+        changing = any(
+            isinstance(event, DtsSetting | ReplicaIdentity) for event in scenario.history.events
         )
-        changing = any(event.family in (SETTING, "replica-identity") for event in statements)
         if changing or scenario.name.startswith("megabyte"):
             continue
         records = [of_message(written.message) for written in as_case(fmt, of, scenario).written]

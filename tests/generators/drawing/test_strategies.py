@@ -458,6 +458,8 @@ def test_rename() -> None:
         SchemaChange(at, "alter database", ddl_text("alter database", "old", ""), "old"),
         model.SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
         model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.LogicalMessage(at, "t", b"t", "old"),
+        model.ReplicaIdentity(at, "old", "t", "full"),
         Watermark(at),
     )
     renamed = s.rename(Scenario("n", History(events, 9), 1, frozenset({"x"})), "new", "_7")
@@ -479,6 +481,8 @@ def test_rename() -> None:
         SchemaChange(at, "alter database", "ALTER DATABASE `new` CHARACTER SET utf8mb4", "new"),
         model.SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
         model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.LogicalMessage(at, "t", b"t", "new"),
+        model.ReplicaIdentity(at, "new", "t_7", "full"),
         Watermark(at),
     )
 

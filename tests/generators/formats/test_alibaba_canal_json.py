@@ -26,6 +26,7 @@ from generators.formats.alibaba_canal_json import (
 )
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
+    CanalRestart,
     Column,
     History,
     Instant,
@@ -37,6 +38,7 @@ from generators.model import (
     SchemaChange,
     SourceStatement,
     State,
+    StatementFamily,
     Table,
 )
 from generators.recorded import store
@@ -425,7 +427,7 @@ def test_create_database(release: str, is_ddl: bool) -> None:
     ],
 )
 def test_statements_that_are_no_rows(
-    family: str, kind: str, database: str, table: str, change: Any
+    family: StatementFamily, kind: str, database: str, table: str, change: Any
 ) -> None:
     wired, record = message(NEW, SourceStatement(START, family, "the sql", "d", "t"))
     assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (
@@ -676,7 +678,7 @@ def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() 
     """canal#batch-id, canal#batch-size."""
     times = [Instant(START.ms + ms) for ms in (0, 5_000, 9_000, 20_000)]
     events = [insert(TOPICS, {"id": i}, at) for i, at in enumerate(times)]
-    again = SourceStatement(times[2], "canal-restart", "")
+    again = CanalRestart(times[2])
     records = written(NEW, events[0], again, *events[1:])
     first, *others = [json.loads(record.message.value or b"")["id"] for record in records]
     assert (first > 1, others) == (True, [1, 1, 2])

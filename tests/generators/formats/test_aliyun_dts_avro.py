@@ -543,7 +543,7 @@ def test_keys_are_primary_in_a_tag_whose_order_is_of_chance() -> None:
 
 
 def test_a_filtered_key_column_is_told_by_the_tag_alone() -> None:
-    record, sent = written_with(setting(hidden=["id"]))
+    record, sent = written_with(setting(hidden=("id",)))
     assert sorted(field["name"] for field in record["fields"]) == ["a", "b"]
     (row,) = sent.changes
     assert row.keys == ("id",)

@@ -26,7 +26,6 @@ from generators.model import (
     Layout,
     Op,
     SchemaChange,
-    SourceStatement,
     State,
     Table,
     Value,
@@ -322,7 +321,7 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
     table = replace(
         CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),)
     )
-    begin = SourceStatement(START, "incremental-snapshot", "", table.database)
+    begin = model.IncrementalSnapshot(START)
     for options, members in (
         (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
         (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
@@ -364,7 +363,7 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public")
         for name in ("x", "y")
     ]
-    given = SourceStatement(START, "replica-identity", "full", "d", "y")
+    given = model.ReplicaIdentity(START, "d", "y", "full")
     updates = (
         boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables
     )
@@ -404,7 +403,7 @@ def test_postgresqls_types_are_told_as_its_driver_tells_them(
 
 def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
     """debezium#flattened, debezium#flattened-without-source."""
-    message = SourceStatement(START, "logical-message", "hello", "audit", "p1")
+    message = model.LogicalMessage(START, "p1", b"hello", "audit")
     events = (message, model.Heartbeat(START), message)
     for release, headers in (
         ("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]),

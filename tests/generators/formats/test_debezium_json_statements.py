@@ -86,7 +86,7 @@ def test_transaction_metadata() -> None:
 
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
-    event = model.SourceStatement(START, "logical-message", "hello", "shop", "outbox")
+    event = model.LogicalMessage(START, "outbox", b"hello", "shop")
     (record,) = written(PG, event)
     wired = payload(record)
     assert list(wired) == ["op", "ts_ms", "source", "transaction", "message"]
@@ -593,13 +593,11 @@ def test_a_unique_key_that_is_dropped_stays_the_record_key() -> None:
     assert keys == [b'{"a":1}', None]
 
 
-@pytest.mark.parametrize(
-    ("family", "has_id"), [("logical-message", True), ("logical-message-alone", False)]
-)
+@pytest.mark.parametrize("in_transaction", [True, False])
 def test_a_logical_message_that_no_transaction_holds_has_no_transaction_s_id(
-    family: str, has_id: bool
+    in_transaction: bool,
 ) -> None:
     """debezium#snapshot-source."""
-    event = model.SourceStatement(START, family, "plain", "inv", "non-tx")
+    event = model.LogicalMessage(START, "non-tx", b"plain", "inv", in_transaction)
     (record,) = written(PG, event)
-    assert (payload(record)["source"]["txId"] is not None) is has_id
+    assert (payload(record)["source"]["txId"] is not None) is in_transaction
