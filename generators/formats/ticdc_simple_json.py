@@ -40,12 +40,12 @@ INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a w
 from __future__ import annotations
 
 import base64
-import json
 import random
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc_simple import records
@@ -53,6 +53,7 @@ from generators.families.ticdc_simple.encoding import encode_timestamp, publish
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.scenarios import scenarios
+from generators.families.wire_messages import ABSENT, Raw, print_json
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.profile_tables import read_choices
@@ -82,107 +83,67 @@ class Printer:
 
     def value(self, record: records.Record, chance: random.Random) -> bytes:
         """The message as UTF-8. Nothing is drawn from `chance`, since Go sorts the keys of maps."""
-        return self.message(record).encode()
+        return print_json(self.members(record), self._quote)
 
     def expected(self, type: SourceType, value: Value) -> Cell:
         """The cell that a decoder owes for a value as TiDB stores it."""
         return self.cell(type, value)[1]
 
-    def message(self, record: records.Record) -> str:
-        """The JSON document of a message, without white space."""
+    def members(self, record: records.Record) -> Mapping[str, Any]:
+        """The members of a message in their order."""
         match record:
             case records.DmlRecord():
-                return self._row_json(record)
+                return self._members_of_row(record)
             case records.DdlRecord():
-                schemas = (
-                    ("tableSchema", record.table_schema),
-                    ("preTableSchema", record.pre_table_schema),
-                )
-                tail = "".join(
-                    f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema
-                )
-                head = f'{{"version":1,"type":"{record.type}","sql":{self._quote(record.sql)},'
-                return f'{head}"commitTs":{record.commit_ts},"buildTs":{record.build_ts}{tail}}}'
+                return {
+                    "version": 1,
+                    "type": record.type,
+                    "sql": record.sql,
+                    "commitTs": record.commit_ts,
+                    "buildTs": record.build_ts,
+                    "tableSchema": _members_of_schema(record.table_schema),
+                    "preTableSchema": _members_of_schema(record.pre_table_schema),
+                }
             case records.BootstrapRecord():
-                head = f'{{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":{record.build_ts},'
-                return f'{head}"tableSchema":{self.schema(record.table_schema)}}}'
+                return {
+                    "version": 1,
+                    "type": "BOOTSTRAP",
+                    "commitTs": 0,
+                    "buildTs": record.build_ts,
+                    "tableSchema": _members_of_schema(record.table_schema),
+                }
             case records.WatermarkRecord():
-                return f'{{"version":1,"type":"WATERMARK","commitTs":{record.commit_ts},"buildTs":{record.build_ts}}}'
+                return {
+                    "version": 1,
+                    "type": "WATERMARK",
+                    "commitTs": record.commit_ts,
+                    "buildTs": record.build_ts,
+                }
 
-    def schema(self, schema: records.TableSchema) -> str:
-        """The JSON of a table's schema in a message."""
-        columns = ",".join(map(self._column, schema.columns))
-        indexes = ",".join(map(self._index, schema.indexes))
-        return (
-            f'{{"schema":{self._quote(schema.database)},"table":{self._quote(schema.table)},"tableID":{schema.table_id},'
-            f'"version":{schema.version},"columns":[{columns}],"indexes":[{indexes}]}}'
-        )
-
-    def _column(self, column: records.ColumnSchema) -> str:
-        """The JSON of a column in a table's schema: name, type, nullability and default; attributes
-        of the type that are 0 or false are left out.
+    def _members_of_row(self, record: records.DmlRecord) -> dict[str, Any]:
+        """The members of a row's message; claim check, handle key, checksum and images are left out
+        if the record has none.
         """
-        kind = column.data_type
-        members = [
-            f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"'
-        ]
-        members += [
-            f'"{name}":{number}'
-            for name, number in (("length", kind.length), ("decimal", kind.decimal))
-            if number
-        ]
-        if kind.elements:
-            members.append(f'"elements":[{",".join(map(self._quote, kind.elements))}]')
-        members += [
-            f'"{name}":true'
-            for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill))
-            if flag
-        ]
-        default = (
-            self._quote(column.default)
-            if isinstance(column.default, str)
-            else json.dumps(column.default)
-        )
-        return (
-            f'{{"name":{self._quote(column.name)},"dataType":{{{",".join(members)}}},"nullable":{json.dumps(column.nullable)},'
-            f'"default":{default}}}'
-        )
+        return {
+            "version": 1,
+            "database": record.source.database,
+            "table": record.source.name,
+            "tableID": record.table_id,
+            "type": record.op,
+            "commitTs": record.commit_ts,
+            "buildTs": record.build_ts,
+            "schemaVersion": record.schema_version,
+            "claimCheckLocation": record.claim_check_location or ABSENT,
+            "handleKeyOnly": record.handle_key_only or ABSENT,
+            "checksum": _members_of_checksum(record.checksum) if record.checksum else ABSENT,
+            "data": self._members_of_image(record.data) if record.data else ABSENT,
+            "old": self._members_of_image(record.old) if record.old else ABSENT,
+        }
 
-    def _index(self, index: records.IndexSchema) -> str:
-        """The JSON of an index in a table's schema."""
-        flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
-        flags_json = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
-        columns = ",".join(map(self._quote, index.columns))
-        return f'{{"name":{self._quote(index.name)},{flags_json},"columns":[{columns}]}}'
-
-    def _row_json(self, record: records.DmlRecord) -> str:
-        """The JSON message of a row; claim check, handle key, checksum and images are left out if
-        the record has none.
-        """
-        members = [
-            f'"version":1,"database":{self._quote(record.source.database)},"table":{self._quote(record.source.name)}',
-            f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
-            f'"schemaVersion":{record.schema_version}',
-        ]
-        if record.claim_check_location:
-            members.append(f'"claimCheckLocation":{self._quote(record.claim_check_location)}')
-        if record.handle_key_only:
-            members.append('"handleKeyOnly":true')
-        if record.checksum:
-            members.append(f'"checksum":{_checksum(record.checksum)}')
-        for name, image in (("data", record.data), ("old", record.old)):
-            if image:
-                members.append(f'"{name}":{self._image(image)}')
-        return "{" + ",".join(members) + "}"
-
-    def _image(self, image: records.RowImage) -> str:
-        """The JSON object of an image, its columns sorted by the bytes of their names."""
+    def _members_of_image(self, image: records.RowImage) -> dict[str, Raw]:
+        """The cells of an image by column, sorted by the bytes of their names."""
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
-        return (
-            "{"
-            + ",".join(f"{self._quote(name)}:{self.cell(*image[name])[0]}" for name in names)
-            + "}"
-        )
+        return {name: Raw(self.cell(*image[name])[0]) for name in names}
 
     def _quote(self, value: str) -> str:
         """A text as a JSON string in Go's spelling, with the short escapes of backspace and form
@@ -219,8 +180,60 @@ class Printer:
                 return text.value_text(type, value, json_doubles=self.profile.json_doubles)
 
 
-def _checksum(record: records.Checksum) -> str:
-    return f'{{"version":{record.version},"corrupted":false,"current":{record.current},"previous":{record.previous}}}'
+def _members_of_checksum(record: records.Checksum) -> dict[str, Any]:
+    return {
+        "version": record.version,
+        "corrupted": False,
+        "current": record.current,
+        "previous": record.previous,
+    }
+
+
+def _members_of_schema(schema: records.TableSchema | None) -> Any:
+    """The members of a table's schema in a message; ABSENT for none."""
+    if schema is None:
+        return ABSENT
+    return {
+        "schema": schema.database,
+        "table": schema.table,
+        "tableID": schema.table_id,
+        "version": schema.version,
+        "columns": [_members_of_column(column) for column in schema.columns],
+        "indexes": [_members_of_index(index) for index in schema.indexes],
+    }
+
+
+def _members_of_column(column: records.ColumnSchema) -> dict[str, Any]:
+    """The members of a column in a table's schema: name, type, nullability and default; attributes
+    of the type that are 0 or false are left out.
+    """
+    kind = column.data_type
+    data_type = {
+        "mysqlType": kind.mysql_type,
+        "charset": kind.charset,
+        "collate": kind.collate,
+        "length": kind.length or ABSENT,
+        "decimal": kind.decimal or ABSENT,
+        "elements": kind.elements or ABSENT,
+        "unsigned": kind.unsigned or ABSENT,
+        "zerofill": kind.zerofill or ABSENT,
+    }
+    return {
+        "name": column.name,
+        "dataType": data_type,
+        "nullable": column.nullable,
+        "default": column.default,
+    }
+
+
+def _members_of_index(index: records.IndexSchema) -> dict[str, Any]:
+    return {
+        "name": index.name,
+        "unique": index.unique,
+        "primary": index.primary,
+        "nullable": index.nullable,
+        "columns": index.columns,
+    }
 
 
 def go_shortest(value: float, *, single: bool) -> str:
