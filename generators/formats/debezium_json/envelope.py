@@ -316,7 +316,7 @@ _DROP: Final = re.compile(
 
 def statement_text(event: SchemaChange) -> str:
     """The text of a statement in its message: that of the log, but a DROP TABLE names the table
-    with its database, between back-ticks (debezium#table-changes).
+    with its database, between back-ticks (debezium#table-changes-of-drop).
     """
     match = _DROP.match(event.sql) if event.action == "drop table" else None
     if match is None:

@@ -540,7 +540,7 @@ def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
     ],
 )
 def test_a_dropped_table_is_named_with_its_database(sql: str, written_sql: str) -> None:
-    """debezium#table-changes, as 3.5.0 writes it."""
+    """debezium#table-changes-of-drop, as 3.5.0 writes it."""
     table = Table("audit", "tickets", (Column("id", mysql.integer("int")),))
     drop = SchemaChange(START, "drop table", sql, "audit", "tickets", table, None)
     profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
