@@ -28,6 +28,7 @@ from conformance.pipelines.report import PipelineReport
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims, is_same
 from conformance.pipelines.running import PipelineSettings, streams_of
+from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.showing import render
 from conformance.pipelines.snapshots import Snapshot, SnapshotFiles, read_snapshot
 from conformance.pipelines.timeline import arrivals_of, is_spoiled, timelines_of
@@ -439,9 +440,23 @@ def test_a_pipeline_is_written_once_and_never_where_messages_tell_no_order(
     assert not Path("other.py").exists()
 
 
+def test_the_settings_for_micro_batches_give_way_to_a_users() -> None:
+    conf, catalogue = session_conf({}, {"spark.sql.shuffle.partitions": "7"}, None, "lake")
+    assert catalogue == "lake"
+    assert conf == {
+        "spark.sql.shuffle.partitions": "7",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        "spark.kafka.consumer.cache.capacity": "1024",
+    }
+
+
 def test_a_lakehouse_is_known_for_a_spark() -> None:
     assert lakehouse("delta", "4.0.0").packages == "io.delta:delta-spark_4.0_2.13:4.4.0"
+    assert lakehouse("delta", "4.1.4").packages == "io.delta:delta-spark_4.1_2.13:4.4.0"
     with pytest.raises(
-        UsageError, match=r"--sink iceberg is known for Spark 4\.0, 4\.1; Spark 4\.9\.1 is"
+        UsageError, match=r"--sink iceberg is known for Spark 4\.0; Spark 4\.9\.1 is"
     ):
         lakehouse("iceberg", "4.9.1")
