@@ -22,7 +22,14 @@ from conformance.judging.relations import (
     contents_of_lost_characters,
     signs_before_a_cut,
 )
-from conformance.judging.traits import AT_MIDNIGHT, LENGTHS, SEASONS, TIME_OF_DAY, Trait
+from conformance.judging.traits import (
+    AT_MIDNIGHT,
+    LENGTHS,
+    SEASONS,
+    SEVERAL_MEMBERS,
+    TIME_OF_DAY,
+    Trait,
+)
 from generators.model import Logical
 
 OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name", "alike"})
@@ -63,7 +70,7 @@ _CONTENTS_OF_NAMES: Final = {
     "a quote": "quotes",
     "numbers": "a number",
     "nulls": "null",
-    "names of members": "an object",
+    "names of members": "members",
     "true and false": "true or false",
     "blanks at the beginning": "a blank at the beginning",
     "blanks at the end": "a blank at the end",
@@ -100,7 +107,7 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     contents |= {("sql", name) for name in names}
     if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
         contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
-    keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
+    keys = set(_OF_SEVERAL) if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))
 
@@ -120,8 +127,11 @@ def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[T
     return {("held", family, size) for family in families} if length else set()
 
 
-_SEVERAL_KEYS: Final = ("keys", "with a key of several columns")
-"""The trait of rows whose list of key columns has an order."""
+_OF_SEVERAL: Final[tuple[Trait, ...]] = (
+    ("keys", "with a key of several columns"),
+    ("held", Logical.SET.value, SEVERAL_MEMBERS),
+)
+"""The traits of lists that have an order."""
 
 
 def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from conformance.judging.compare import Typed, is_accepted, same_value
@@ -69,6 +70,7 @@ class RelationKind(enum.StrEnum):
     LOST_MEMBERS = "lost-members"
     ADDED_MEMBERS = "added-members"
     EARLIER_ROW = "earlier-row"
+    LOST_BEGINNING = "lost-beginning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ _CUT_BEFORE: Final = (
     ("a dot", "."),
     ("an equals sign", "="),
     ("a bracket", "([{"),
+    ("a slash", "/"),
     ("a quote", "\"'`"),
 )
 """Characters at which readers end a text by mistake."""
@@ -299,6 +302,9 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
         for sort, pattern in CHARACTER_SORTS:
             if changed_characters and re.fullmatch(pattern, changed_characters):
                 return Relation(kind, name=sort)
+    if actual and expected.endswith(actual):
+        before = _describe_character(expected[-len(actual) - 1])
+        return Relation(RelationKind.LOST_BEGINNING, before=before)
     # Of a text that is nothing but such characters a sign for each comes.
     if len(actual) == len(expected) and re.fullmatch(r"[?\ufffd]+", actual):
         for sort, pattern in CHARACTER_SORTS:
@@ -496,10 +502,16 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
             return Relation(RelationKind.TWO_DIGITS)
         if want_number != got_number and (reversal := _find_reversal(cell, got_number)):
             return reversal
-        return _relate_numbers(want_number, got_number)
+        relation = _relate_numbers(want_number, got_number)
+        are_equal = want_number == got_number
+        return relation or (Relation(RelationKind.SPELLING) if are_equal else None)
     if cell.type.logical not in _SPELLED_AS_TEXT:
         return None
     relation = None
+    if cell.type.logical is Logical.SET and sorted(expected.split(",")) == sorted(
+        actual.split(",")
+    ):
+        return Relation(RelationKind.OTHER_ORDER)
     if cell.type.logical is Logical.JSON:
         relation = _relate_documents(expected, actual)
     return relation or relate_texts(expected, actual)
@@ -567,7 +579,7 @@ def _relate_clocks(
         return None
     for power in (3, 6):
         factor = 10**power
-        if abs(expected) >= _DAY and actual == expected * factor:
+        if expected and actual == expected * factor:
             return Relation(RelationKind.FACTOR, power)
         # A type without a fraction has cut or rounded it.
         part = expected // factor
@@ -722,13 +734,32 @@ def _relate_documents(expected: str, actual: str) -> Relation | None:
     parts in which they differ; None if there are several.
     """
     expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
+    if expected_documents and not actual_documents:
+        return _find_encoded_document(expected_documents[0], actual)
     if not expected_documents or not actual_documents:
         return None
     (expected_document,), (actual_document,) = expected_documents, actual_documents
     if isinstance(actual_document, str) and _parse_document(actual_document) == [expected_document]:
         return Relation(RelationKind.ENCODED_TWICE)
     relations = set(_walk_differences(expected_document, actual_document))
+    if not relations and expected != actual:
+        return Relation(RelationKind.SPELLING)
     return relations.pop() if len(relations) == 1 else None
+
+
+def _find_encoded_document(document: Any, actual: str) -> Relation | None:
+    """The encoding of a document, however it is spelled, that a text is; None if it is none."""
+    for name, decode in (
+        ("hexadecimal digits", bytes.fromhex),
+        ("base64", partial(base64.b64decode, validate=True)),
+    ):
+        try:
+            decoded = decode(actual).decode("utf-8")
+        except ValueError:
+            continue
+        if _parse_document(decoded) == [document]:
+            return Relation(RelationKind.ENCODED, name=name)
+    return None
 
 
 def _parse_document(json_text: str) -> list[Any]:
@@ -741,6 +772,9 @@ def _parse_document(json_text: str) -> list[Any]:
 
 def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
     """The relation of each two values of two documents that differ."""
+    if isinstance(expected, dict | list) and _without_nulls(expected) == actual != expected:
+        yield Relation(RelationKind.WITHIN_DOCUMENT, name="nulls")
+        return
     if isinstance(expected, dict) and isinstance(actual, dict):
         if expected.keys() != actual.keys():
             yield Relation(RelationKind.WITHIN_DOCUMENT, name="names of members")
@@ -754,6 +788,13 @@ def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
         yield relation or Relation(RelationKind.WITHIN_DOCUMENT, name="texts")
     elif type(expected) is not type(actual) or expected != actual:
         yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(expected))
+
+
+def _without_nulls(part: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
+    """An object or array without its members that are null."""
+    if isinstance(part, list):
+        return [member for member in part if member is not None]
+    return {name: member for name, member in part.items() if member is not None}
 
 
 def _describe_part(part: Any) -> str:

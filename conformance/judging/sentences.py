@@ -97,6 +97,8 @@ def describe_relation(relation: Relation) -> str:
             return _NAMES_OF_FACTORS.get(number, f"10^{number} times as large")
         case RelationKind.CUT:
             return _describe_cut(relation)
+        case RelationKind.LOST_BEGINNING if relation.before:
+            return f"{_RELATIONS[relation.kind]} up to {relation.before}"
     return _RELATIONS[relation.kind].format(number=number, name=name)
 
 

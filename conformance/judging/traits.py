@@ -112,10 +112,12 @@ _DAY: Final = 24 * _HOUR
 _EPOCH: Final = dt.date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
 AT_MIDNIGHT: Final = "at midnight"
+SEVERAL_MEMBERS: Final = "of several members"
 _SUMMER: Final = "from April to October"
 _WINTER: Final = "from November to March"
 SEASONS: Final = frozenset({_SUMMER, _WINTER})
 """Words of the traits on when a zone may have summer time."""
+_FIRST_GREGORIAN_DAY: Final = (dt.date(1582, 10, 15) - _EPOCH).days * _DAY
 _LAST_YEAR: Final = (dt.date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
@@ -168,6 +170,8 @@ _IN_JSON: Final = (
         ("an array", r"\["),
         ("an empty object or array", r"\{\}|\[\]"),
         ("over 15 digits", r"\d{16}"),
+        ("an exponent", r"\d[eE][+-]?\d"),
+        ("members", r'"\s*:'),
     ),
 )
 _IN_TEXTS: Final = (
@@ -687,6 +691,7 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         of_date = family is not Logical.TIME
         those = {
             "before 1970": of_date and micros < 0,
+            "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
             "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // _SECOND < 1 << 31,
             "of over a day": not of_date and abs(micros) >= _DAY,
             "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
@@ -696,6 +701,8 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             TIME_OF_DAY: of_date and micros % _DAY,
             AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
             "that is 0": not of_date and not micros,
+            "of under 12 digits of milliseconds": of_date and 0 < abs(micros) < 10**14,
+            "of under 13 digits of milliseconds": of_date and 0 < abs(micros) < 10**15,
             "of the year 9999": of_date and micros >= _LAST_YEAR,
             _SUMMER: family in _INSTANTS and 4 <= _month_of(micros) <= 10,
             _WINTER: family in _INSTANTS and not 4 <= _month_of(micros) <= 10,
@@ -703,6 +710,8 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int) and family is Logical.YEAR:
         return ("other than 0" if value else "that is 0",)
+    if isinstance(value, int) and family is Logical.SET and value.bit_count() > 1:
+        return *_over(value.bit_length(), _WIDTHS, "bits"), SEVERAL_MEMBERS, "that is over 1"
     if isinstance(value, int):
         small = {"that is 0": value == 0, "that is over 1": value > 1}
         words = (words for words, is_so in small.items() if is_so)

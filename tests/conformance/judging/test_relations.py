@@ -162,6 +162,7 @@ def test_an_unreadable_message_that_vanishes_is_not_accepted(kinds, words):
         ("position", "9007199254740993", "9007199254740992", "equal as a double"),
         ("position", "4294967297000", "4294966296", ""),
         ("position", "17179869185", "1", "its lowest 32 bits"),
+        ("table", "t:/,[0]", ",[0]", "without its beginning up to a slash"),
         ("sql", "TRUNCATE t", None, "it comes as NULL"),
         ("sql", None, "INSERT", "it has a value where none is owed"),
     ],
@@ -169,3 +170,7 @@ def test_an_unreadable_message_that_vanishes_is_not_accepted(kinds, words):
 def test_the_relation_of_envelope_columns(name, owed, came, words):
     relation = relate_fields(name, owed, came)
     assert (describe_relation(relation) if relation else "") == words
+
+
+def test_the_members_of_a_set_in_another_order():
+    assert hinted(cell("set", 5, "a,c"), "c,a") == "the same in another order"

@@ -59,6 +59,7 @@ RELATIONS = {
     RelationKind.LOST_MEMBERS: Relation(RelationKind.LOST_MEMBERS),
     RelationKind.ADDED_MEMBERS: Relation(RelationKind.ADDED_MEMBERS),
     RelationKind.EARLIER_ROW: Relation(RelationKind.EARLIER_ROW),
+    RelationKind.LOST_BEGINNING: Relation(RelationKind.LOST_BEGINNING, before="a slash"),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
