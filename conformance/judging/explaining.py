@@ -48,6 +48,8 @@ _OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negativ
 """Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
 there depends.
 """
+_OF_VOIDS: Final = frozenset({"void", "nothing"})
+"""Sorts of traits of what is NULL."""
 _MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
 """Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
 _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
@@ -81,7 +83,8 @@ _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
     RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
-    RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
+    RelationKind.LAST_DIGITS: frozenset({"a fraction", "more digits than a float holds"}),
+    RelationKind.DOUBLE: frozenset({"more digits than a double holds"}),
     RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
     RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
 }
@@ -204,6 +207,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return False
     if deviation.is_of_images:
         return sort in OF_MESSAGES | _OF_CASES
+    if deviation.is_of_other_image and sort in _OF_CONTENTS | OF_NAMES | _OF_VOIDS:
+        return False
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
         return False

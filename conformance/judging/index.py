@@ -440,8 +440,8 @@ class RunIndex:
         row_traits = self.traits.of_row_for_cells(case, finding.message, change)
         row_traits |= self.traits.of_new_column(case, finding.message, change, side, column)
         if cell is None:
-            return row_traits | of_name(side, column, change)
-        of_cell = self.traits.of_cell(side, column, change, cell)
+            return row_traits | of_name(side, column, change, case.level)
+        of_cell = self.traits.of_cell(side, column, change, cell, case.level)
         return row_traits | of_cell | _family_of_null(name, cell)
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
@@ -483,8 +483,11 @@ class RunIndex:
         for side, column, cell in cells(change, case.level):
             if (side, column) in cells_not_counted or side in hidden_sides:
                 continue
+            if cell.state is State.ANY:
+                # Anything is right there: it shows nothing.
+                continue
             if _OWED[name](cell.state, case.level):
-                of_cell = self.traits.of_cell(side, column, change, cell)
+                of_cell = self.traits.of_cell(side, column, change, cell, case.level)
                 of_cell |= self.traits.of_new_column(case, number, change, side, column)
                 yield row_traits | of_cell | _family_of_null(name, cell)
 

@@ -237,11 +237,16 @@ def _explain(
     traits_of_failures = _bad_traits(deviation, by_deviation)
     favoured = favoured_traits(deviation, list(by_deviation[deviation].values()))
     while unexplained and len(parts) < MOST:
+        candidates = choose_candidates(deviation, unexplained)
+        if deviation.is_of_faults and _fails_nearly_everywhere(
+            deviation, index, traits_of_failures
+        ):
+            candidates = _is_of_any
         traits, is_sure = index.find_guilty_traits(
             deviations.population_of(deviation),
             traits_of_failures,
             unexplained,
-            choose_candidates(deviation, unexplained),
+            candidates,
             favoured,
         )
         if not traits:
@@ -286,6 +291,22 @@ def _explain(
             _tell_parts(deviation, unit, _widen_group(group, traits_of_failures, index, deviation)),
             (_failings_of(group)),
         )
+
+
+def _fails_nearly_everywhere(
+    deviation: Deviation, index: RunIndex, traits_of_failures: Sequence[frozenset[Trait]]
+) -> bool:
+    """Whether nearly all units of the population fail: what the few others lack is chance."""
+    population = deviations.population_of(deviation)
+    return index.share_that_fails(population, traits_of_failures, [(_ANY,)]) >= NEARLY
+
+
+def _is_of_any(trait: Trait) -> bool:
+    """Whether a trait is that of every unit."""
+    return trait == _ANY
+
+
+_ANY: Final = ("any",)
 
 
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:

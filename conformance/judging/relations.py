@@ -672,7 +672,7 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
             return Relation(RelationKind.FACTOR, -power)
     if actual and difference <= abs(expected) * _CLOSE:
         return Relation(RelationKind.LAST_DIGITS)
-    if actual and _significant_digits(expected) == _significant_digits(actual):
+    if actual and _have_same_digits(_significant_digits(expected), _significant_digits(actual)):
         return Relation(RelationKind.DECIMAL_POINT)
     return None
 
@@ -703,6 +703,18 @@ def _widths_between(expected: Decimal, actual: Decimal) -> frozenset[int]:
         for width in _WIDTHS
         if actual in (number % (1 << width), number % (1 << width) - (1 << width))
     )
+
+
+def _have_same_digits(expected: str, actual: str) -> bool:
+    """Whether two numbers have the same digits, or the same first ones of many."""
+    is_long = min(len(expected), len(actual)) > _DIGITS_OF_DOUBLE
+    return expected == actual or (
+        is_long and expected[:_DIGITS_OF_DOUBLE] == actual[:_DIGITS_OF_DOUBLE]
+    )
+
+
+_DIGITS_OF_DOUBLE: Final = 15
+"""Digits that a double holds of any decimal number."""
 
 
 def _significant_digits(number: Decimal) -> str:

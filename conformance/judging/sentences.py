@@ -139,8 +139,11 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
     """
     described = _name_families_once(tuple(trait for trait in traits if trait != ("row",)) or traits)
     phrase = _describe_trait(described[0], unit, "" if is_unit_told else unit)
-    for (sort, *_), trait in itertools.pairwise(described):
+    for (sort, *words), trait in itertools.pairwise(described):
         noun = _describe_trait(trait, unit, "" if trait[0] in _SAID_AFTER_UNIT else unit)
+        if {sort, trait[0]} <= _SORTS_OF_VALUES and words[0] == trait[1]:
+            # The family of types has been named.
+            noun = _describe_classes(trait[2], trait[1]) if trait[0] == "kin" else trait[2]
         joint = " " if sort in _CONTINUED_SORTS else " and "
         phrase += f"{joint}{noun}"
     return phrase
@@ -163,6 +166,8 @@ def _name_families_once(traits: Traits) -> Traits:
     return tuple(trait for trait in named if trait not in named_twice)
 
 
+_SORTS_OF_VALUES: Final = frozenset({"held", "kin"})
+"""Sorts of traits on a value, whose first word is a family of types and the second what it is."""
 _SORTS_OF_FAMILIES: Final = frozenset({"held", "kin", "negative", "day"})
 """Sorts of traits whose first word is a family of types."""
 

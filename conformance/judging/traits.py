@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -330,7 +331,7 @@ class RunTraits:
         if change.kind is Kind.ROW:
             traits.add(("row",))
         for side, column, cell in cells(change, case.level):
-            of_cell = self.of_cell(side, column, change, cell)
+            of_cell = self.of_cell(side, column, change, cell, case.level)
             traits.update(trait for trait in of_cell if trait[0] not in _OF_PLACES)
         return frozenset(traits)
 
@@ -338,11 +339,13 @@ class RunTraits:
         """The traits of a row that may make its cells wrong."""
         return self.traits_of_row(case, number, change) - _OF_ENVELOPES
 
-    def of_cell(self, side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
-        """The traits of a cell: of its value, its column and its image."""
+    def of_cell(
+        self, side: str, column: str, change: Change, cell: Cell, level: int
+    ) -> frozenset[Trait]:
+        """The traits of a cell: of its value, its column and its image at the level."""
         if id(cell) not in self._of_values:
             self._of_values[id(cell)] = frozenset(_of_value(cell))
-        return self._of_values[id(cell)] | of_name(side, column, change)
+        return self._of_values[id(cell)] | of_name(side, column, change, level)
 
     def of_new_column(
         self, case: Case, number: int, change: Change, side: str, column: str
@@ -571,17 +574,18 @@ def _of_table(change: Change) -> Iterator[Trait]:
                 yield f"{sort}-sign", sign
 
 
-def of_name(side: str, column: str, change: Change) -> set[Trait]:
-    """The traits of a column's name and of its place in an image."""
+def of_name(side: str, column: str, change: Change, level: int) -> set[Trait]:
+    """The traits of a column's name and of its place in an image of that level."""
+    before, after = change.image("before", level) or {}, change.image("after", level) or {}
     traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
-    image = (change.before if side == "before" else change.after) or {}
+    image = before if side == "before" else after
     if column != next(iter(image), column):
         traits.add(("behind",))
     is_of_key = column in (change.keys or ())
     traits.add(("key",) if is_of_key else ("plain",))
     if column in _names_alike(tuple(image)):
         traits.add(("alike",))
-    old, new = (change.before or {}).get(column), (change.after or {}).get(column)
+    old, new = before.get(column), after.get(column)
     traits.update(
         [("unchanged" if old == new else "changed",)] if old is not None and new is not None else []
     )
@@ -710,15 +714,33 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int) and family is Logical.YEAR:
         return ("other than 0" if value else "that is 0",)
-    if isinstance(value, int) and family is Logical.SET and value.bit_count() > 1:
-        return *_over(value.bit_length(), _WIDTHS, "bits"), SEVERAL_MEMBERS, "that is over 1"
     if isinstance(value, int):
-        small = {"that is 0": value == 0, "that is over 1": value > 1}
-        words = (words for words, is_so in small.items() if is_so)
-        return *_over(value.bit_length(), _WIDTHS, "bits"), *words
+        words_of_integer = {
+            "that is 0": value == 0,
+            "that is over 1": value > 1,
+            SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
+        }
+        words = (words for words, is_so in words_of_integer.items() if is_so)
+        return *_over(value.bit_length(), _WIDTHS, "bits"), *words, *_describe_precision(value)
     if isinstance(value, Decimal | float):
         return tuple(_describe_number(Decimal(str(value))))
     return ()
+
+
+def _as_float(number: int) -> int:
+    """The nearest integer that a float of 32 bits holds; a number beyond its range as it is."""
+    try:
+        return int(struct.unpack("<f", struct.pack("<f", number))[0])
+    except OverflowError:
+        return number
+
+
+def _describe_precision(number: int) -> Iterator[str]:
+    """Which of Spark's types of fractions have too few digits for an integer."""
+    if number != _as_float(number):
+        yield "with more digits than a float holds"
+    if abs(number) >= 1 << 53 and int(float(number)) != number:
+        yield "with more digits than a double holds"
 
 
 def _month_of(micros: int) -> int:

@@ -185,3 +185,16 @@ def test_a_family_of_types_is_named_once():
         ((("family", "double"), ("held", "float", "of over 18 places")),),
     )
     assert describe_statement(wrong) == "every value of the double types of over 18 places is wrong"
+
+
+def test_a_family_of_two_traits_is_named_once():
+    wrong = Statement(
+        Deviation(DeviationKind.VALUE_WRONG),
+        Quantity.EVERY,
+        "value",
+        ((("held", "float", "of over 15 digits"), ("kin", "float", "exponent")),),
+    )
+    assert describe_statement(wrong) == (
+        "every value of the float types of over 15 digits and that is written with an exponent "
+        "is wrong"
+    )
