@@ -369,6 +369,8 @@ def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfil
     type, value = column.type, default.value
     if _HEXADECIMAL.match(default.text):
         return profile.hexadecimal_defaults
+    if default.text.startswith("("):
+        return False
     if type.logical in _TEMPORALS:
         # What it cannot read, and a zero date, is the epoch in a NOT NULL column.
         if not column.nullable:
@@ -379,7 +381,8 @@ def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfil
     if type.logical is Logical.TIME and default.text.isdecimal():
         return False
     if type.logical is Logical.BIT and not default.text.lower().startswith("b'"):
-        return type.length == 1 and value in (0, 1)
+        # It reads the digits as binary ones: there is no 5.
+        return value in (0, 1)
     return value is not None
 
 

@@ -53,3 +53,30 @@ def test_a_default_in_the_schema(release, type, nullable, default, shown):
     column = table.columns[0]
     schema = _column_schema(column, mysql_profile, defaults.get("c"), False)
     assert json.loads(schema_text(schema)) == json.loads(shown)
+
+
+BITS = (
+    '{"type":"bytes","optional":false,"name":"io.debezium.data.Bits","version":1'
+    ',"parameters":{"length":"16"},"default":"AAA="}'
+)
+DATE = '{"type":"int32","optional":false,"name":"io.debezium.time.Date","version":1}'
+BYTES = '{"type":"bytes","optional":true,"default":"XDBcMFwwXDA="}'
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        (Column("b16", mysql.bit(16), False, default=Default("0", 0)), BITS),
+        (Column("d", mysql.temporal("date"), False, default=Default("(CURRENT_DATE)")), DATE),
+        (
+            Column("h", mysql.binary("binary", 4), default=Default(r"'\0\0\0\0'", bytes(4))),
+            BYTES,
+        ),
+    ],
+    ids=["bits", "expression", "back-slashes"],
+)
+def test_a_default_as_mariadb_s_connector_streams_it(column: Column, shown: str) -> None:
+    """debezium#defaults: the fields of rows that 3.5.0 streamed from MariaDB 10.11."""
+    profile = get("debezium-json").build("3.5.0.Final", "mariadb")
+    known = defaults_of(Table("audit", "t", (column,)), profile, {}, False)
+    assert schema_text(_column_schema(column, profile, known.get(column.name), False)) == shown
