@@ -74,7 +74,9 @@ class Limit(Condition):
     among: tuple[str, ...] = ()
 
     def broken(self, release: str, options: Sequence[str]) -> bool:
-        """Whether no writer has this combination, because the option is given where it may not be."""
+        """Whether no writer has this combination, because the option is given where it may not
+        be.
+        """
         concerned = self.option in options and (not self.among or release in self.among)
         return concerned and not self.holds(release, options)
 

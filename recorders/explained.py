@@ -48,7 +48,9 @@ class Entry:
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
     def explains(self, difference: Difference) -> bool:
-        """Whether all patterns of the entry match the difference: path, column type and both texts."""
+        """Whether all patterns of the entry match the difference: path, column type and both
+        texts.
+        """
         pairs = (
             (self.path, difference.path),
             (self.type, difference.type),

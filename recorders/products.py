@@ -128,7 +128,9 @@ class Product:
         return profile
 
     def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
-        """Runs the product on the database, and returns its records of all that was executed there."""
+        """Runs the product on the database, and returns its records of all that was executed
+        there.
+        """
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":
             return running.run(program, bundle, properties, note)

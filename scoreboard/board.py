@@ -93,7 +93,9 @@ class Judged:
 
     @property
     def cases(self) -> int:
-        """The number of cases that were judged; those that the reader does not claim do not count."""
+        """The number of cases that were judged; those that the reader does not claim do not
+        count.
+        """
         return sum(
             count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported"
         )

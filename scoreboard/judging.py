@@ -180,7 +180,9 @@ def stale() -> dict[str, list[str]]:
 
 
 def _commit() -> str:
-    """The commit of the checkout in which the scoreboard runs, shortened; "" outside of a checkout."""
+    """The commit of the checkout in which the scoreboard runs, shortened; "" outside of a
+    checkout.
+    """
     ran = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -218,7 +218,9 @@ def check_java(release: str, java: Java) -> None:
 
 
 def java_words(release: str) -> str:
-    """The versions of Java that a release of Spark supports, in words, such as "Java 17, 21 or 25"."""
+    """The versions of Java that a release of Spark supports, in words, such as "Java 17, 21 or
+    25".
+    """
     *first, last = map(str, supported_javas(release))
     return f"Java {', '.join(first)} or {last}"
 

@@ -51,7 +51,9 @@ class Group(click.Group):
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of commands into the help text, in sections, instead of click's one list."""
+        """Writes the list of commands into the help text, in sections, instead of click's one
+        list.
+        """
         listed = set(itertools.chain.from_iterable(self.headings.values()))
         unlisted = tuple(name for name in self.list_commands(ctx) if name not in listed)
         widest = max(map(len, self.commands), default=0)

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 
 def render(results: Sequence[Fuzzed]) -> Any:
-    """The results of `fuzz` for the terminal: a table of the verdicts, and the findings below it."""
+    """The results of `fuzz` for the terminal: a table of the verdicts, and the findings below
+    it.
+    """
     from rich.console import Group
     from rich.text import Text
 

@@ -198,7 +198,9 @@ def completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _formats(ctx: click.Context) -> Sequence[str]:
-    """The formats that the command line names so far, for completion; all formats if it names none."""
+    """The formats that the command line names so far, for completion; all formats if it names
+    none.
+    """
     params = ctx.params.get("formats") or ctx.params.get("name") or ()
     # Arguments before an option without its value are not among the parameters yet.
     named_formats = [name for name in ctx.args if name in FORMATS] or (
@@ -508,7 +510,9 @@ _SETTING: Final = "--spark-conf"
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
-    """A command-line argument with each text that hides a secret (the keys of `hidden`) replaced."""
+    """A command-line argument with each text that hides a secret (the keys of `hidden`)
+    replaced.
+    """
     for source, replacement in hidden.items():
         argument = argument.replace(source, replacement)
     return argument

@@ -374,7 +374,9 @@ def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
 
 
 def rank_suspects(subjects: Iterable[Suspect]) -> list[Suspect]:
-    """Suspects in the order in which a report names them: cells among the first, whole rows last."""
+    """Suspects in the order in which a report names them: cells among the first, whole rows
+    last.
+    """
     return sorted(subjects, key=lambda subject: (_RANK.get(subject[0], 0), suspect_text(subject)))
 
 

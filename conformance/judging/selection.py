@@ -121,7 +121,9 @@ class Selection:
         return () if names_rule else self.select
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
-        """The selected cases. `for_rules` are the patterns about rules, which leave all cases in."""
+        """The selected cases. `for_rules` are the patterns about rules, which leave all cases
+        in.
+        """
         case_patterns = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
         return [case for case in cases if _is_selected(case.id, case_patterns, dropped)]

@@ -216,7 +216,9 @@ class Causes:
         return None
 
     def _was(self, row: TypedRow, name: str) -> bool:
-        """Whether a column of the kept row has the value that one of the row's older versions had."""
+        """Whether a column of the kept row has the value that one of the row's older versions
+        had.
+        """
         for version in self.versions[:-1]:
             if version.image and name in version.image:
                 only = Version(version.event, version.cause, {name: version.image[name]})

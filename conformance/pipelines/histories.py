@@ -58,7 +58,9 @@ def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
 
 
 def _orderable(value: Any) -> Any:
-    """An end of an interval as a value that Python can compare: arrays and structs become tuples."""
+    """An end of an interval as a value that Python can compare: arrays and structs become
+    tuples.
+    """
     if isinstance(value, list):
         return tuple(map(_orderable, value))
     if isinstance(value, dict):
@@ -253,7 +255,9 @@ class RowHistory:
         return self.judged.story.history.events[version.event]
 
     def _name(self, version: Version) -> str:
-        """An owed version in words for a difference: its cause, its position and its first message."""
+        """An owed version in words for a difference: its cause, its position and its first
+        message.
+        """
         return self.judged.reader.name(version, self.key)
 
     @property

@@ -46,15 +46,15 @@ class MissedChanges:
     @cached_property
     def by_key(self) -> dict[Key, Version]:
         """The missed changes by the row's key."""
-        found: dict[Key, Version] = {}
+        missed_by_key: dict[Key, Version] = {}
         for key, versions in self.tables.timelines.items():
             rows = self.tables.displayed[-1].get(key, [])
             if key in self.tables.doubtful or len(rows) > 1:
                 continue
             missed = self._missed(rows[0] if rows else None, versions)
             if missed is not None:
-                found[key] = missed
-        return found
+                missed_by_key[key] = missed
+        return missed_by_key
 
     def _missed(self, row: TypedRow | None, versions: Sequence[Version]) -> Version | None:
         """The newest row change behind the version that the table shows; None if the row is right,
@@ -62,14 +62,14 @@ class MissedChanges:
         """
         last = versions[-1]
         if row is None:
-            behind = [] if last.image is None else _life_of(versions)
+            missed_versions = [] if last.image is None else _life_of(versions)
         elif last.image is not None and self.tables.shows(row, last):
-            behind = []
+            missed_versions = []
         elif last.image is None:
-            behind = [last]
+            missed_versions = [last]
         else:
-            behind = self._behind_displayed(row, versions)
-        changes = [v for v in behind if self._row_change(v) is not None]
+            missed_versions = self._behind_displayed(row, versions)
+        changes = [v for v in missed_versions if self._row_change(v) is not None]
         return changes[-1] if changes else None
 
     def _behind_displayed(self, row: TypedRow, versions: Sequence[Version]) -> list[Version]:

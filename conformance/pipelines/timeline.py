@@ -266,10 +266,12 @@ class Reader:
         first = self.first_of(event, key)
         if first is None:
             return None
-        rows = [change for change in first.written.changes if change.kind is Kind.ROW]
+        row_changes = [change for change in first.written.changes if change.kind is Kind.ROW]
         names = self.story.table.primary_key
-        number = next(n for n, change in enumerate(rows, 1) if _is_of_key(change, key, names))
-        return RowPlace(number, len(rows))
+        number = next(
+            n for n, change in enumerate(row_changes, 1) if _is_of_key(change, key, names)
+        )
+        return RowPlace(number, len(row_changes))
 
     def _event_of(self, arrival: Arrival) -> object:
         return self.story.history.events[arrival.written.message.event]
@@ -293,8 +295,8 @@ def is_spoiled(written: Written) -> bool:
 
 def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
     """Whether a message has a before or after image of the row with this primary key."""
-    rows = (change for change in written.changes if change.kind is Kind.ROW)
-    return any(_is_of_key(change, key, names) for change in rows)
+    row_changes = (change for change in written.changes if change.kind is Kind.ROW)
+    return any(_is_of_key(change, key, names) for change in row_changes)
 
 
 def _is_of_key(change: Change, key: Key, names: tuple[str, ...]) -> bool:

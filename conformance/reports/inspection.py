@@ -40,7 +40,9 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def blocks(inspector: Inspector) -> Iterator[Block]:
-    """The result of `inspect` as headings, lists and tables, which the terminal and Markdown show."""
+    """The result of `inspect` as headings, lists and tables, which the terminal and Markdown
+    show.
+    """
     groups = inspector.groups()
     message_counts = f"{inspector.messages:,} messages" + (
         f", {inspector.nulls:,} of them null" if inspector.nulls else ""

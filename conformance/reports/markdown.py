@@ -125,7 +125,9 @@ def _used(result: RunResult) -> list[Verdict]:
 
 
 def _matrix(result: RunResult) -> list[str]:
-    """The Markdown table of formats: how many rules are kept, and how many cases have each verdict."""
+    """The Markdown table of formats: how many rules are kept, and how many cases have each
+    verdict.
+    """
     used = _used(result)
     table_rows = []
     for fmt in result.formats:

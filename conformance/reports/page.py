@@ -163,7 +163,9 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
 
 
 def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
-    """What the page's template needs to show one format; its sign is ✗ if a rule was not exercised."""
+    """What the page's template needs to show one format; its sign is ✗ if a rule was not
+    exercised.
+    """
     format_row, profile_rows = facts.matrix(fmt, strict)
     total = sum(fmt.cells.values())
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"

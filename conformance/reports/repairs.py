@@ -44,7 +44,9 @@ class Repairs:
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
-    """The mistakes of a format in a run for the reports, those to repair first before the others."""
+    """The mistakes of a format in a run for the reports, those to repair first before the
+    others.
+    """
     all_mistakes = mistakes(fmt, strict=result.strict)
     failures = [
         failure

@@ -163,7 +163,9 @@ class Bench:
 
 
 def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:
-    """Judges one case by the rows that a decoder returned for each of its messages, in their order."""
+    """Judges one case by the rows that a decoder returned for each of its messages, in their
+    order.
+    """
     return judge.judge(case, list(rows_of_messages))
 
 

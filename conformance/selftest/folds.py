@@ -167,7 +167,9 @@ class Fold(Keeper):
         return isinstance(value, Typed) and value.value in self.order.placeholders
 
     def snapshot(self) -> Snapshot:
-        """The table that the pipeline keeps, in the form in which the judge reads a user's table."""
+        """The table that the pipeline keeps, in the form in which the judge reads a user's
+        table.
+        """
         images = [
             {name.lower(): value for name, value in image.items()} for image in self._live_images()
         ]

@@ -242,7 +242,9 @@ def read_streams(
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
-        """Reads some of the streams once more, by a query of their own, and returns their results."""
+        """Reads some of the streams once more, by a query of their own, and returns their
+        results.
+        """
         return read_streams(
             engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s
         )

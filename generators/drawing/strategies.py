@@ -299,7 +299,9 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     """
 
     def table(old: Table) -> Table:
-        """The table with the scenario's new database, and with the suffix at the end of its name."""
+        """The table with the scenario's new database, and with the suffix at the end of its
+        name.
+        """
         return replace(
             old, database=database, name=_add_suffix(old.name, suffix, databases.of_table(old))
         )

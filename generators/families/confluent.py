@@ -87,7 +87,9 @@ def _number_of(schema_json: str) -> int:
 
 
 def recall(schemas: Schemas, into: Schemas | None = None) -> None:
-    """Adds schemas by id to SCHEMAS, or to `into`. Raises HarnessError if two schemas have one id."""
+    """Adds schemas by id to SCHEMAS, or to `into`. Raises HarnessError if two schemas have one
+    id.
+    """
     into = SCHEMAS if into is None else into
     for number, (subjects, schema_json) in schemas.items():
         earlier = into.get(number, ((), schema_json))

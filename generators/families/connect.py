@@ -146,7 +146,9 @@ def _map(schema: Schema, value: Mapping[str, Any]) -> str:
 
 
 def _float(schema: Schema, value: float) -> str:
-    """The JSON number of a float or double as Java prints it; NaN and infinities as quoted names."""
+    """The JSON number of a float or double as Java prints it; NaN and infinities as quoted
+    names.
+    """
     if value != value or value in (float("inf"), float("-inf")):
         return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
     return float_text(value) if schema.type == "float" else double_text(value)

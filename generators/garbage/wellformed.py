@@ -294,7 +294,9 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
         )
 
     def read_avro(value: bytes | None) -> Remains:
-        """What can be read of a value of raw Avro, or of none, by the schema that reads most of it."""
+        """What can be read of a value of raw Avro, or of none, by the schema that reads most of
+        it.
+        """
         if value is None:
             return NULL
         if not value:

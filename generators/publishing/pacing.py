@@ -394,7 +394,9 @@ class Paced:
             self.transact(lambda: self.producer.commit_transaction(self.timeout_s))
 
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
-        """Handles the client's delivery reports until the time `until`, or until `stop()` is true."""
+        """Handles the client's delivery reports until the time `until`, or until `stop()` is
+        true.
+        """
         while (early := until - self.clock()) > 0 and not stop():
             # The client waits for whole milliseconds: with less it would not wait at all, and this
             # loop would take a core.

@@ -74,7 +74,9 @@ matches.
 
 
 def reason_without_episode(recording: Recording, message: Message) -> str:
-    """Why a recorded message belongs to no episode and so cannot be judged; "" if that is unknown."""
+    """Why a recorded message belongs to no episode and so cannot be judged; "" if that is
+    unknown.
+    """
     parts = [part for part in (message.key, message.value) if part]
     if get(recording.format).container == "confluent":
         parts = [confluent.readable(part) for part in parts]

@@ -55,9 +55,9 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
     events: list[Event] = []
     for statement in _statements("postgresql"):
         if text_match := _TEXTUAL.search(statement["sql"]):
-            prefix, text = text_match.groups()
+            prefix, content = text_match.groups()
             in_transaction = "(true," in statement["sql"]
-            events.append(LogicalMessage(START, prefix, text.encode(), DATABASE, in_transaction))
+            events.append(LogicalMessage(START, prefix, content.encode(), DATABASE, in_transaction))
         elif binary_match := _BINARY.search(statement["sql"]):
             prefix, digits = binary_match.groups()
             events.append(LogicalMessage(START, prefix, bytes.fromhex(digits), DATABASE))

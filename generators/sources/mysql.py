@@ -153,7 +153,9 @@ def spatial(name: str = "point") -> SourceType:
 
 
 def vector(length: int | None = None) -> SourceType:
-    """TiDB's VECTOR type with `length` dimensions, or any number with None; its values are texts."""
+    """TiDB's VECTOR type with `length` dimensions, or any number with None; its values are
+    texts.
+    """
     return SourceType("vector", Logical.TEXT, length=length)
 
 
@@ -618,7 +620,9 @@ def date_text(value: dt.date | ZeroDate) -> str:
 
 
 def datetime_text(value: int | ZeroDate, fsp: int) -> str:
-    """A date and time as MySQL prints it: `YYYY-MM-DD HH:MM:SS` and exactly `fsp` fraction digits."""
+    """A date and time as MySQL prints it: `YYYY-MM-DD HH:MM:SS` and exactly `fsp` fraction
+    digits.
+    """
     if isinstance(value, ZeroDate):
         return f"{date_text(value)} {time_text(value.micros, fsp)}"
     days, micros = divmod(value, DAY)

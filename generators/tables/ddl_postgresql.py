@@ -191,7 +191,9 @@ def skip_parameters(cursor: Cursor) -> None:
 
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
-    """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the draft."""
+    """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the
+    draft.
+    """
     if cursor.accept("USING"):
         cursor.take()
     names: list[str] | None = []

@@ -337,7 +337,9 @@ class Cursor:
 
     @property
     def next_name(self) -> str:
-        """The text of the next word as a name; without quotes PostgreSQL's names are in lower case."""
+        """The text of the next word as a name; without quotes PostgreSQL's names are in lower
+        case.
+        """
         word = self.peek()
         folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
         return word.text.lower() if folded else word.text

@@ -133,7 +133,9 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
-    """The statements that make all tables and views of a MySQL database, as the server prints them."""
+    """The statements that make all tables and views of a MySQL database, as the server prints
+    them.
+    """
 
     def decode(cell: Any) -> str:
         return bytes(cell).decode("utf-8", "surrogateescape")

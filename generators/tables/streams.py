@@ -141,7 +141,9 @@ class _TableStory(Story):
         return base_row
 
     def fresh(self) -> Row | None:
-        """Makes a row for an INSERT, whose key no other row has; None if there is no such row left."""
+        """Makes a row for an INSERT, whose key no other row has; None if there is no such row
+        left.
+        """
         base = self.take_base_row()
         if base is None:
             return None

@@ -29,7 +29,9 @@ _TYPE: Final = "__debezium.source.column.type"
 
 
 def is_heartbeat(opened: OpenedRecord) -> bool:
-    """Whether the message is a heartbeat that its key or its schema's name shows to be Debezium's."""
+    """Whether the message is a heartbeat that its key or its schema's name shows to be
+    Debezium's.
+    """
     names_itself = "serverName" in key_names(opened) or str(
         schema(opened).get("name", "")
     ).endswith(".Heartbeat")

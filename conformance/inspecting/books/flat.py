@@ -36,7 +36,9 @@ def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
 
 
 def _cells(opened: OpenedRecord) -> Iterator[tuple[str, Any]]:
-    """The name and value of each column in the before and the after image of a GoldenGate message."""
+    """The name and value of each column in the before and the after image of a GoldenGate
+    message.
+    """
     for side in ("before", "after"):
         yield from member_object(opened.members.get(side)).items()
 

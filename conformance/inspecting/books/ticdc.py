@@ -181,7 +181,9 @@ def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
 
 
 def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
-    """The Avro types of a message's columns, by name, for those whose schema names their TiDB type."""
+    """The Avro types of a message's columns, by name, for those whose schema names their TiDB
+    type.
+    """
     types = {}
     for avro_field in member_object(opened.members.get("schema")).get("fields", ()):
         kinds = avro_field["type"] if isinstance(avro_field["type"], list) else [avro_field["type"]]

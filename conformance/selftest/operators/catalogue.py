@@ -45,7 +45,9 @@ def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
 
 
 def _row_operators() -> Iterator[Operator]:
-    """The operators without arguments that change whole rows, images or envelope fields, by name."""
+    """The operators without arguments that change whole rows, images or envelope fields, by
+    name.
+    """
     for part, levels in _LEVELS.items():
         for place, name, table in _FILE.entries(part):
             with naming_place(f"{place}: {name}"):

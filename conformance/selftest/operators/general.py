@@ -163,7 +163,9 @@ def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
-        """The row with the new value of the part; the row itself if the value is the same object."""
+        """The row with the new value of the part; the row itself if the value is the same
+        object.
+        """
         value = new_value(output_row)
         is_same = value is _part_of(output_row, name)
         return [output_row if is_same else _with_part(output_row, name, value)]

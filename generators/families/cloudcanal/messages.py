@@ -139,7 +139,9 @@ def write(
     shape: EnvelopeShape,
     finish: Callable[[Draft], WireMessage],
 ) -> list[Written]:
-    """The messages of a history in order; `finish` names the members of one, and owes its changes."""
+    """The messages of a history in order; `finish` names the members of one, and owes its
+    changes.
+    """
     chance = random.Random(f"{history.seed}/{profile.name}")
     first = chance.randrange(1, 1_000_000)
     written: list[Written] = []

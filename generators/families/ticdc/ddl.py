@@ -188,7 +188,9 @@ class _Parser(Options):
         return f" {' '.join(clauses)}" if clauses else ""
 
     def view(self) -> str:
-        """Reads the rest of a CREATE VIEW, and returns the whole with all clauses that TiDB adds."""
+        """Reads the rest of a CREATE VIEW, and returns the whole with all clauses that TiDB
+        adds.
+        """
         replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
         algorithm, definer, security = "UNDEFINED", "CURRENT_USER", "DEFINER"
         if self.skip("ALGORITHM"):
@@ -394,7 +396,9 @@ class _Parser(Options):
         return default if plain else f"({default})"
 
     def dropped(self) -> str:
-        """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints it."""
+        """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints
+        it.
+        """
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
@@ -413,7 +417,9 @@ class _Parser(Options):
         return clause
 
     def added(self) -> str:
-        """Reads the rest of an ADD clause of ALTER TABLE, and returns the whole as TiDB prints it."""
+        """Reads the rest of an ADD clause of ALTER TABLE, and returns the whole as TiDB prints
+        it.
+        """
         if self.skip("PARTITION"):
             head = f"ADD PARTITION {self.absent()}"
             return head + (

@@ -131,7 +131,9 @@ class Columns(Reader):
         return (unquoted(token.text) if token.kind == "text" else token.text).lower()
 
     def clustered(self) -> str:
-        """Reads CLUSTERED or NONCLUSTERED, and returns it in TiDB's comment; "" if neither follows."""
+        """Reads CLUSTERED or NONCLUSTERED, and returns it in TiDB's comment; "" if neither
+        follows.
+        """
         kind = self.either("CLUSTERED", "NONCLUSTERED")
         return " " + commented("[clustered_index]", kind) if kind else ""
 
@@ -159,7 +161,9 @@ class Columns(Reader):
         return self.characters(name, type_text) if name in _CHARACTERS else type_text
 
     def numeric(self, name: str) -> str:
-        """Reads the parameters of a FLOAT, DOUBLE or DECIMAL, and returns the type that they give."""
+        """Reads the parameters of a FLOAT, DOUBLE or DECIMAL, and returns the type that they
+        give.
+        """
         if not self.next_is("("):
             return name
         arguments = self.bracketed(self.digits, ",")

@@ -256,7 +256,9 @@ class PlacedRow(NamedTuple):
 def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
 ) -> Iterator[PlacedRow]:
-    """The rows of a statement with their partitions, which the dispatcher `table` chooses. An UPDATE of a key comes as a DELETE and an INSERT."""
+    """The rows of a statement with their partitions, which the dispatcher `table` chooses. An
+    UPDATE of a key comes as a DELETE and an INSERT.
+    """
     source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new=new):
         yield PlacedRow(
@@ -310,7 +312,9 @@ def split_rows(
             ]
         else:
             split_changes.append(SplitRow(Op.UPDATE, before, after))
-    return sorted(split_changes, key=lambda row: _ORDER[row.op]) if split else split_changes
+    return (
+        sorted(split_changes, key=lambda sent_row: _ORDER[sent_row.op]) if split else split_changes
+    )
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:

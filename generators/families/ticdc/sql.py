@@ -239,7 +239,9 @@ class Reader:
         return choice
 
     def expect(self, *choices: str) -> str:
-        """Reads the one of the choices that comes next and returns it. Raises Refused if none does."""
+        """Reads the one of the choices that comes next and returns it. Raises Refused if none
+        does.
+        """
         if not (choice := self.either(*choices)):
             raise self.refusal()
         return choice
@@ -465,7 +467,9 @@ class Reader:
         return "CURRENT_TIMESTAMP()"
 
     def _case(self) -> str:
-        """Reads a CASE expression behind its first word, and returns the whole as TiDB prints it."""
+        """Reads a CASE expression behind its first word, and returns the whole as TiDB prints
+        it.
+        """
         expression = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
         while self.skip("WHEN"):
             expression += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"

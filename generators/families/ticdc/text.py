@@ -57,7 +57,9 @@ def iterator_string(value: str) -> str:
 
 @lru_cache(4096)
 def escape_name(name: str) -> str:
-    """A column's name or type as a JSON string; cached, since the same few stand in every message."""
+    """A column's name or type as a JSON string; cached, since the same few stand in every
+    message.
+    """
     return escape(name)
 
 

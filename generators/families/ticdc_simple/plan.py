@@ -174,7 +174,9 @@ def _plan_bootstrap(
 def _ddl(
     catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int
 ) -> records.DdlRecord:
-    """The contents of a DDL statement's message, with the schemas of its table after and before it."""
+    """The contents of a DDL statement's message, with the schemas of its table after and before
+    it.
+    """
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(

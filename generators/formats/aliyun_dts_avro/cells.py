@@ -234,7 +234,9 @@ def _fraction(micros: int, profile: AliyunProfile) -> int | None:
 
 
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
-    """Hour, minute, second and fraction of a time in microseconds, each with the sign of the whole."""
+    """Hour, minute, second and fraction of a time in microseconds, each with the sign of the
+    whole.
+    """
     seconds, fraction = divmod(abs(micros), mysql.MICROS)
     parts = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile))
     return tuple(None if part is None else -part for part in parts) if micros < 0 else parts

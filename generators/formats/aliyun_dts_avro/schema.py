@@ -135,7 +135,9 @@ def record_schema(born: bool = True) -> dict[str, Any]:
 
 @cache
 def record_encoder(born: bool = True) -> Encoder:
-    """The encoder, which also reads, of whole records of the edition with or without bornTimestamp."""
+    """The encoder, which also reads, of whole records of the edition with or without
+    bornTimestamp.
+    """
     return Encoder(record_schema(born))
 
 

@@ -75,46 +75,46 @@ class KnownColumns:
         """Follows a DDL statement: renames and changes what the connector knows of the table's
         columns.
         """
-        here = (event.database, event.table)
+        table_key = (event.database, event.table)
         if event.old_name:
-            self.columns[here] = self.columns.pop((event.database, event.old_name), {})
-            self.unique[here] = self.unique.pop((event.database, event.old_name), ())
+            self.columns[table_key] = self.columns.pop((event.database, event.old_name), {})
+            self.unique[table_key] = self.unique.pop((event.database, event.old_name), ())
         if event.after is None:
             return
         self._see_keys(event, event.after)
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
         before = (
-            self.columns.get((event.database, _bare(like[2])) if like else here, {})
+            self.columns.get((event.database, _bare(like[2])) if like else table_key, {})
             if like or not created
             else {}
         )
-        self.columns[here] = dict(_known_after(event, event.after.columns, before))
+        self.columns[table_key] = dict(_known_after(event, event.after.columns, before))
         if like:
-            self.alike.add(here)
+            self.alike.add(table_key)
         elif event.action in ("create table", "table comment"):
-            self.alike.discard(here)
+            self.alike.discard(table_key)
 
     def _see_keys(self, event: SchemaChange, after: Table) -> None:
         """Follows what a statement does to the unique keys: those that DROP INDEX drops stay."""
-        here = (event.database, event.table)
+        table_key = (event.database, event.table)
         if event.action == "create table":
-            self.unique.pop(here, None)
+            self.unique.pop(table_key, None)
             return
-        if here not in self.unique and not _DROPS_INDEX.search(event.sql):
+        if table_key not in self.unique and not _DROPS_INDEX.search(event.sql):
             return
-        known_keys = self.unique.get(here, event.before.unique if event.before else ())
+        known_keys = self.unique.get(table_key, event.before.unique if event.before else ())
         new_keys = tuple(key for key in after.unique if key not in known_keys)
-        self.unique[here] = (*known_keys, *new_keys)
+        self.unique[table_key] = (*known_keys, *new_keys)
 
     def table(self, table: Table) -> Table:
         """The table with comments and nullability of its columns as the connector knows them."""
-        here = (table.database, table.name)
-        if here in self.unique:
+        table_key = (table.database, table.name)
+        if table_key in self.unique:
             names = {column.name for column in table.columns}
-            kept_keys = tuple(key for key in self.unique[here] if names.issuperset(key))
+            kept_keys = tuple(key for key in self.unique[table_key] if names.issuperset(key))
             table = replace(table, unique=kept_keys or table.unique)
-        if known := self.columns.get(here):
+        if known := self.columns.get(table_key):
             table = replace(
                 table,
                 columns=tuple(
@@ -122,7 +122,7 @@ class KnownColumns:
                     for c in table.columns
                 ),
             )
-        return replace(table, comment="") if here in self.alike else table
+        return replace(table, comment="") if table_key in self.alike else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
         """Corrects the descriptions of columns in `tableChanges`: counters and labels that the

@@ -403,7 +403,9 @@ def _milliseconds(_kind: SourceType, value: Value) -> Value:
 
 
 def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
-    """What the records lose of a row, for every decoder: a TIMESTAMP's part below the millisecond."""
+    """What the records lose of a row, for every decoder: a TIMESTAMP's part below the
+    millisecond.
+    """
     return (
         Loss(
             (Logical.TIMESTAMP,),

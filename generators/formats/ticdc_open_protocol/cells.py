@@ -38,7 +38,9 @@ def key_of(parts: Iterable[str]) -> bytes:
 
 
 def unframed(value: bytes) -> list[bytes] | None:
-    """The parts of a record's value, without their lengths; None if the bytes are not such a value."""
+    """The parts of a record's value, without their lengths; None if the bytes are not such a
+    value.
+    """
     parts, place = [], 0
     while place < len(value):
         size = int.from_bytes(value[place : place + 8], "big")

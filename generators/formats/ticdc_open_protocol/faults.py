@@ -45,7 +45,9 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
 
 
 def _length(by: int) -> Callable[[bytes], bytes]:
-    """The function that adds `by` to the length of a record's first event, while the event stays."""
+    """The function that adds `by` to the length of a record's first event, while the event
+    stays.
+    """
     return lambda value: (
         ((int.from_bytes(value[:8], "big") + by) % (1 << 64)).to_bytes(8, "big") + value[8:]
     )

@@ -137,7 +137,9 @@ class Binary:
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
     def wire(self, type: SourceType, value: Value) -> tuple[str, Any]:
-        """A stored value that is not NULL as (branch, value) of the union that a row's map holds."""
+        """A stored value that is not NULL as (branch, value) of the union that a row's map
+        holds.
+        """
         match type.logical, value:
             case Logical.TIMESTAMP, _:
                 location, wall, _ = encode_timestamp(self.profile, type, value)

@@ -137,7 +137,9 @@ def _kind(m: Column, parts: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether no column's name comes twice and every image has as many cells as there are columns."""
+    """Whether no column's name comes twice and every image has as many cells as there are
+    columns.
+    """
     names = m["fields"]["member1"]["name"]
     fits = F.size(F.array_distinct(names)) == F.size(names)
     for side in ("beforeImages", "afterImages"):
