@@ -110,7 +110,9 @@ def read_definitions(definitions: Sequence[str], connector: str, note: Note) -> 
 def run_program(
     program: str, jars: Sequence[Path], given_lines: str, *arguments: str
 ) -> tuple[str, ...]:
-    """Runs a Java program on some input lines and returns its output lines. Raises HarnessError."""
+    """Runs a Java program on some input lines and returns its output lines. Raises HarnessError if
+    it fails, subprocess.TimeoutExpired after _LIMIT_S seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
         input_file, results = Path(folder, "given"), Path(folder, "results")
         input_file.write_text(given_lines, "utf-8")

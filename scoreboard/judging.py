@@ -93,11 +93,9 @@ def judge(
 
 
 def digest(reader: Reader, name: str) -> str:
-    """A digest of the cases that a reader is judged on, with what they expect, and of the format's
-    rules.
-
-    Cases of level one, and of profiles or recorded types that the reader does not claim, are none
-    of them.
+    """A digest of a format's rules and of the cases that a reader is judged on, with what they
+    expect: it changes when a kept result is outdated. Only cases of level two count, of profiles
+    and recorded types that the reader says it reads.
     """
     return _digest_of_claims(name, json.dumps(reader.formats[name]))
 

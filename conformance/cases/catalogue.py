@@ -446,7 +446,10 @@ def _split_by_size(
 def drawn_cases(
     fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int
 ) -> Iterator[Case]:
-    """`count` drawn cases, none of them empty: a third at level two, the others at level one."""
+    """Yields `count` cases of random histories, none of them empty: a third at level two (typed
+    rows), the others at level one (changes). A few of level one have rows made unreadable on
+    purpose.
+    """
     remaining = {2: count // 3, 1: count - count // 3}
     for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed):
         if remaining[scenario.level] and (case := as_case(fmt, profile, scenario)).written:

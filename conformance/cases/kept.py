@@ -104,8 +104,9 @@ def total_bytes() -> int:
 
 
 def _case_path(fmt: Format[Any], profile: Profile) -> Path | None:
-    """The file that keeps the named cases of a profile; None if the format or profile is not a
-    registered one, or the sources changed after this process started.
+    """The file that caches a profile's named cases, those that are neither drawn at random nor
+    recorded; None if the format or profile is not a registered one, or the sources changed after
+    this process started.
     """
     registered = (
         fmt.name in FORMATS

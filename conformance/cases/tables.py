@@ -71,8 +71,8 @@ def profiles_of_source(
 
 
 def selected_readers(names: Iterable[str], globs: str | Sequence[str] = ()) -> tuple[Profile, ...]:
-    """The profiles of some formats that patterns select, of every format that has such; all of
-    them, if there is no pattern. Raises UnknownName for a format that is not known.
+    """The profiles of these formats that match a pattern, all profiles if there is no pattern. A
+    format that is not known, or has no match, is skipped.
     """
     readers: list[Profile] = []
     for name in names:

@@ -103,8 +103,8 @@ def find(start: Path) -> Path | None:
 
 
 def _ours(path: Path) -> bool:
-    """Whether a pyproject.toml has the table `[tool.cdc-conformance]`. Errors elsewhere in the file
-    are not reported.
+    """Whether a pyproject.toml has the table `[tool.cdc-conformance]`. A file that is no valid TOML
+    is searched for the table's header instead, so that its errors are not reported here.
     """
     content = _read_file(path)
     if TOOL not in content:

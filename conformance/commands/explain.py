@@ -73,8 +73,8 @@ def _find_whole_id(short_id: str) -> tuple[str, str]:
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
     """What is known of a format's rule, as JSON: its fields, its sources with their evidence, a
-    case and message that exercise it (null for a law), and the wrong decoders of the self test that
-    break it.
+    case and message that exercise it (null for a law, a rule that a check of its own judges), and
+    the wrong decoders of the self test that break it.
     """
     exercising = find_exercising_case(get(name), rule)
     sources = map(fact, (citation.where for citation in rule.citations))

@@ -151,8 +151,9 @@ def _read_boolean(value: Any) -> bool:
 
 
 def _read_double(value: Any) -> float:
-    """The float of 64 bits of a cell, from its JSON number, its text, or NaN, Infinity or -Infinity
-    as text. Raises ValueError for another form.
+    """A cell's 64-bit float, from its JSON number, its text, or NaN, Infinity or -Infinity as text;
+    a number in text beyond the doubles is infinite. Raises ValueError for another form,
+    OverflowError for a JSON integer beyond the doubles.
     """
     if type(value) in (int, float):
         return float(value)
@@ -166,8 +167,8 @@ def _read_double(value: Any) -> float:
 
 
 def _read_float(value: Any) -> float:
-    """The float of 32 bits of a cell, in the forms of `_read_double`. Raises ValueError also for a
-    number beyond 32 bits.
+    """A cell's 32-bit float, in the forms of `_read_double`. Raises ValueError also for a number
+    beyond 32 bits, except for one in text that is beyond 64 bits too, which is infinite.
     """
     number = _read_double(value)
     try:

@@ -452,7 +452,9 @@ class _OpenTable:
             partition_records.append(record)
 
     def in_ranges(self, ranges: Ranges) -> list[LineRecord]:
-        """The records in the given ranges, sorted by partition and offset."""
+        """The records of the given ranges, whose first and last offsets both belong to them: range
+        after range in the order given, each sorted by offset.
+        """
         found_records: list[LineRecord] = []
         for topic, partition, low, high in ranges:
             offsets, partition_records = self._by_partition.get((topic, partition), ([], []))

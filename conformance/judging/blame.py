@@ -473,13 +473,11 @@ def _explain_messages(
     rows_that_came: Mapping[causes.Suspect, int],
     unsure: Collection[_MessageKey],
 ) -> None:
-    """Chooses the suspects of each refused message (`open_suspects` are those left of it) and puts
-    them into `chosen_suspects`. Again and again it takes the suspect that explains the most
-    messages left while the fewest rows that have it came out, since such rows clear it (a key's
-    value is in one message only, and so explains little). Suspects of just the same messages that
-    are about as likely stay together. A recorded row cannot be made smaller, so that none of its
-    suspects can be cleared: messages that are `unsure` keep all suspects that the messages
-    explained together share.
+    """Chooses for each refused message what it was refused for, of its suspects in `open_suspects`,
+    into `chosen_suspects`: again and again the suspect that explains the most messages left while
+    the fewest rows with it came out, with suspects of just the same messages that are about as
+    likely. Recorded messages cannot be made smaller to clear a suspect: those in `unsure` keep all
+    suspects that the messages explained together share.
     """
     unexplained = dict(open_suspects)
     while unexplained:

@@ -451,8 +451,9 @@ class RunIndex:
         return self._counts[name]
 
     def _units_of(self, name: PopulationName) -> Iterator[frozenset[Trait]]:
-        """The traits of each unit of a population, failing or not. Units of which the run shows
-        nothing are left out.
+        """Yields the set of traits of each unit (an expected row, cell or unreadable message) of a
+        population, failing or not. Units of which the run shows nothing, such as cells of a row
+        that may have been refused, are left out.
         """
         for outcome in self.outcomes:
             if outcome.row.may_be_refused and not outcome.findings:

@@ -429,9 +429,9 @@ def _elsewhere(
 def pages(
     traps: Mapping[str, Iterable[Trap]], faults: Path, *, recorded: bool = True
 ) -> dict[str, str]:
-    """Every generated page by its name below docs/. `traps` are the mistakes of the self test's
-    wrong decoders, by format; `faults` is the scoreboard's folder, with the mistakes that public
-    recipes make. Without the page on recorded messages unless `recorded`.
+    """The text of every generated page by its name below docs/; the page on recorded messages only
+    if `recorded`. `traps` are the mistakes of the self test's wrong decoders, by format; `faults`
+    is the scoreboard's folder, with the mistakes that public recipes make.
     """
     mistakes = recipe_mistakes(faults)
     homes_of_items = homes(traps)

@@ -55,7 +55,9 @@ class Comparison:
     worn: Counter[str] = field(default_factory=Counter)
 
     def differ(self, what: str, column: str = "") -> None:
-        """Adds a difference in words, and counts it for its column, if it concerns one."""
+        """Counts a difference, also for its column if it concerns one, and keeps its description,
+        `what`, if it is among the first SHOWN.
+        """
         self.differences += 1
         if column:
             self.broken[column] += 1

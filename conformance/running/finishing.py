@@ -341,8 +341,8 @@ def _rows_of_case(prepared: Prepared, case: Case, outputs: Outputs) -> list[Sequ
 def _with_counted_findings(
     judge: Judge, result: CaseResult, counted_rules: Container[str]
 ) -> CaseResult:
-    """The case's result without findings on rules that this run does not count, and with the
-    verdict that remains.
+    """The case's result without findings on rules outside `counted_rules`, those that this run's
+    options select, and with the verdict that remains.
     """
     counted = tuple(finding for finding in result.findings if finding.rule in counted_rules)
     return judge.with_findings(result, counted)

@@ -454,8 +454,8 @@ def _value(cell: Any) -> Any:
 
 
 def _are_equal(want: Any, got: Any) -> bool:
-    """Whether two cells are equal; values of different types are equal only if they are equal
-    numbers.
+    """Whether two cells are equal by Python's `==`; values of different types are equal only if
+    they are equal numbers. So NaN differs from NaN, and 0.0 equals -0.0.
     """
     reference_value, decoder_value = _value(want), _value(got)
     numbers = all(

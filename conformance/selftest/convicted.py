@@ -110,8 +110,9 @@ def _rules_of_histories(result: PipelineResult) -> str:
 
 
 def history_verdicts() -> dict[str, Row]:
-    """For the right history and for each wrong one the rules of histories that it breaks, as the
-    rows of a table.
+    """For the right keeper of a history table (SCD type 2) and for each wrong one: the rules of
+    history tables that it breaks, in one cell for each disturbance of the stream, a row of a
+    Markdown table.
     """
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}

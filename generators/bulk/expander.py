@@ -189,7 +189,9 @@ class _Source:
         return self._with_free_key(new_cells)
 
     def _with_free_key(self, cells: dict[str, Value]) -> Row:
-        """The row with a key that no other row of the history has or had."""
+        """Gives the row, in place, a key that no other row of the history has or had, and returns
+        it; a key that is free stays.
+        """
         key = self._table.handle_key
         while key and tuple(cells[name] for name in key) in self._used:
             for name in key:

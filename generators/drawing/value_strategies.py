@@ -337,8 +337,8 @@ def pool(type: SourceType) -> tuple[Value, ...]:
 
 @lru_cache(maxsize=16)
 def _fractions(fsp: int) -> SearchStrategy[int]:
-    """The strategy of parts of a second, in microseconds, which a type with `fsp` fractional digits
-    can hold; awkward ones are preferred.
+    """A strategy that draws from a short list of parts of a second, in microseconds, that often go
+    wrong (such as 10, 120,000 and 999,999), cut to `fsp` fractional digits; no others are drawn.
     """
     step = 10 ** (6 - fsp)
     fractions = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)

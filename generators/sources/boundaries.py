@@ -345,8 +345,8 @@ def _shape_scenarios(
         key: tuple[str, ...] = ("id",),
         unique: tuple[tuple[str, ...], ...] = (),
     ) -> Table:
-        """A table in `database` for the scenario `name`; the table gets a neutral name made from
-        it.
+        """A table in `database` for the scenario `name`; the table's own name is a checksum of that,
+        so that it tells a decoder nothing.
         """
         return Table(database, neutral(name), columns, key, unique, schema)
 

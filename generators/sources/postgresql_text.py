@@ -107,7 +107,8 @@ def timetz_read(typed: str) -> str:
 
 def interval_text(months: int, days: int, micros: int) -> str:
     """An interval as PostgreSQL prints it in the default style `postgres`: `1 year 2 mons 3 days
-    04:05:06.78`. Where the sign changes, it stands again.
+    04:05:06.78`. Each negative part has its own `-`, and a positive part right after a negative one
+    has `+`.
     """
     years, months = (
         abs(months) // 12 * (1 if months > 0 else -1),

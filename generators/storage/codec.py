@@ -120,8 +120,9 @@ dump_deployment = _DEPLOYMENT.dump
 
 
 def load_deployment(data: Plain, at: str = "") -> Deployment:
-    """The deployment of a JSON form that `dump_deployment` made. Raises Malformed for another form,
-    an unknown time zone or compression.
+    """The deployment of a JSON form that `dump_deployment` made; `at` is the form's path in the
+    file, for messages of errors. Raises Malformed for another form, an unknown time zone or
+    compression.
     """
     loaded = _DEPLOYMENT.load(data, at)
     try:

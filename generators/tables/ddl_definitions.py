@@ -292,7 +292,10 @@ def _resolve_charset(draft: Draft, cursor: Cursor, new_column: Column) -> Column
 
 
 def _read_default(draft: Draft, cursor: Cursor, type: SourceType, start: int) -> Default | None:
-    """Reads a column's default at the cursor; None for NULL."""
+    """Reads a column's default at the cursor; None for DEFAULT NULL, and a default whose value is
+    None for an expression. A MySQL literal that is no value of the type is taken as an expression,
+    with a note at the words from number `start` on.
+    """
     if not draft.mysql:
         return postgresql_default(take_expression(cursor), type)
     default = mysql_default(cursor, type)

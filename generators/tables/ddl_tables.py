@@ -115,7 +115,10 @@ class Draft:
         self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
 
     def drop_column(self, name: str) -> None:
-        """Drops a column, and the keys and indexes that it is part of."""
+        """Drops a column, and the whole of each key and index that it is part of, as PostgreSQL
+        does; MySQL would keep their other columns. The expression of a generated column stays in
+        `generated`.
+        """
         self.columns = [c for c in self.columns if c.name != name]
         self.primary = () if name in self.primary else self.primary
         self.indexes = [index for index in self.indexes if name not in index.columns]
@@ -128,7 +131,10 @@ class Draft:
         self.primary = ()
 
     def rename_column(self, name: str, new_name: str) -> None:
-        """Renames a column, also in keys and foreign keys of the table."""
+        """Renames a column in the list of columns, in keys and indexes, and on the owning side of
+        foreign keys. Foreign keys that refer to the column, CHECKs and generated columns'
+        expressions still have the old name.
+        """
 
         def rename(columns: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(new_name if column == name else column for column in columns)

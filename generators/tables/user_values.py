@@ -365,9 +365,9 @@ class Values:
         number: int,
         visited: tuple[TableName, ...],
     ) -> dict[str, Value]:
-        """The values for a foreign key's columns: those of the first row of the parent that the
-        columns can hold, among SIZE rows from row `number` on; {} if they can hold none of them.
-        `visited` are the tables on the way here, so that a circle of foreign keys ends.
+        """The values for a foreign key's columns: those of the first of `realistic.SIZE` (64)
+        parent rows, from row `number` on, that the columns can hold; {} if they can hold none of
+        them. `visited` are the tables on the way here, so that a circle of foreign keys ends.
         """
         for nearby in range(number, number + realistic.SIZE):
             parent_row = self._base_row(parent, nearby, visited)

@@ -76,7 +76,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """
 
     def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
-        """The level-one row of a message."""
+        """The row of level one for a message `m` of some kind, NULL where another kind has no such
+        part; `own_schema` is the table's schema that the message itself carries.
+        """
         is_row = kind == "ROW"
         readable, own_schema = (
             F.when(kind != "CORRUPT", m),

@@ -376,8 +376,9 @@ def _row_messages(
 
 
 def _name_in_canal(name: str, profile: CanalProfile) -> str:
-    """The name under which Canal knows a column, which it cuts out of the statement between the
-    quotes (canal#back-ticks).
+    """A column's name as Canal has it: a back-tick in it stays doubled, as in the statement, in
+    releases that do so (canal#back-ticks). Without `canal.instance.tsdb.enable` a character beyond
+    three bytes of UTF-8 is `?`.
     """
     name = name if profile.live else _replace_beyond_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name

@@ -410,8 +410,10 @@ FITS: Final = {
 
 
 def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The unfit cells of every kind of types, in every way: the cell's bytes, branch included, and
-    other bytes of an existing branch. `fits` are the combinations that fit.
+    """Yields a cell fault for each logical type and each `Way` of not fitting it: the bytes of a
+    right cell (with its number in the Avro union) and those of the unfit cell that replaces it.
+    `fits` maps combinations `LOGICAL/WAY` that a decoder may read, and so are left out, to the
+    reason.
     """
     types = boundaries.every_type(lambda _type: True, profile.source)
     for logical, way, column, value in matrix(profile.source, fits):

@@ -36,7 +36,10 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
     """
 
     def apply(value: bytes) -> bytes | None:
-        """The record's value with the last event's JSON changed."""
+        """The record's value with the last event's JSON changed and its length set anew; None if
+        the change does not apply to it. A value that is not in the framing of lengths is taken as
+        one event.
+        """
         parts = unframed(value) or [value]
         spoiled = change(parts[-1])
         return None if spoiled is None else framed((*parts[:-1], spoiled))

@@ -307,9 +307,9 @@ def _message(
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
-    """Parses a record's value by the dialect, and returns what `extract` makes of the message (NULL
-    if it is not one JSON object) and its kind. `image`, `types` and `codes` are the types as which
-    the rows of `data`, the columns' types and sqlType are parsed.
+    """Parses a record's value by the dialect, and returns what `extract` makes of two columns: the
+    message (NULL if it is not one JSON object), and its kind. `image`, `types` and `codes` are the
+    types as which the rows of `data`, the columns' types and sqlType are parsed.
     """
     names = dialect.names
     schema = f"{names.schema}:string " if names.schema else ""
