@@ -19,6 +19,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final
 
+from generators.errors import Refused
 from generators.families.connect import Schema, payload_text
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
@@ -141,7 +142,8 @@ def wire(
 ) -> DebeziumCell:
     """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by a
     fallback (`not_sent`). Raises TypeError for a value that is none of the type's. `declared`
-    changes nothing: PostgreSQL's types have one spelling.
+    changes nothing: PostgreSQL's types have one spelling. Raises Refused for a NaN or infinity at
+    which the connector stops.
     """
     if value is None:
         return (
@@ -159,6 +161,11 @@ def wire(
         if lost_name
         else _meaning(type, value, modes, snapshot)
     )
+    if not nullable and isinstance(value, Decimal) and meaning.value is None:
+        raise Refused(
+            f"Debezium stops at {value} in a NOT NULL column of {type.key}"
+            " (debezium#special-numerics)"
+        )
     schema_ = schema(type, modes, nullable)
     return wired(schema_, type, _class(type, value, modes, schema_, meaning), meaning, modes)
 

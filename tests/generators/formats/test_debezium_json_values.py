@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from generators.errors import Refused
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE, unavailable
@@ -383,3 +384,12 @@ def test_the_placeholder_of_unavailable_values() -> None:
     assert shown("text-array", Modes(unavailable_arrays=False)) is None
     genuine = cell(postgresql.text("text"), UNAVAILABLE)
     assert (genuine.state, genuine.text, genuine.cls) == (State.ANY, UNAVAILABLE, "unavailable")
+
+
+def test_a_numeric_that_is_no_number_stops_the_connector_in_a_column_that_is_not_null() -> None:
+    """debezium#special-numerics."""
+    kind, nan = postgresql.numeric(12, 4), Decimal("NaN")
+    assert of(kind, nan) is None
+    assert of(kind, nan, Modes(decimal="string"), nullable=False) == "NAN"
+    with pytest.raises(Refused, match="Debezium stops at NaN in a NOT NULL column of numeric"):
+        of(kind, nan, nullable=False)
