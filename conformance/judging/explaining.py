@@ -212,6 +212,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
         return False
+    if deviation.is_of_presence and sort == "trait":
+        return False
     if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT
     if sort == "held" and trait[-1] == TIME_OF_DAY:

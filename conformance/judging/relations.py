@@ -257,10 +257,11 @@ def relate_cell(
         relation_to_image = _find_in_other_images(case, message, change, side, column, came)
         if relation_to_image is not None:
             return relation_to_image
-    relation = relate(cell, came) or _find_in_other_columns(case, change, side, column, came)
-    if relation is None and cell.state is State.NULL and elsewhere:
-        return _find_in_earlier_rows(case, message, change, column, came)
-    return relation
+    if elsewhere and cell.state is State.NULL:
+        earlier_row = _find_in_earlier_rows(case, message, change, column, came)
+        if earlier_row is not None:
+            return earlier_row
+    return relate(cell, came) or _find_in_other_columns(case, change, side, column, came)
 
 
 def relate(cell: Cell, came: Any) -> Relation | None:

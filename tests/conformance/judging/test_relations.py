@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from text_tables import rows
 
-from conformance.judging.causes import cause, cell_of, change_of
+from conformance.judging.causes import cause, cell_of, change_of, relation_of
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
 from conformance.judging.relations import relate_fields
@@ -174,3 +174,21 @@ def test_the_relation_of_envelope_columns(name, owed, came, words):
 
 def test_the_members_of_a_set_in_another_order():
     assert hinted(cell("set", 5, "a,c"), "c,a") == "the same in another order"
+
+
+def test_a_value_for_null_that_an_earlier_row_had_is_named():
+    """It is told before a column of the same row that has the value, too."""
+    value, null = cell("int", 7, "7"), Cell(State.NULL, TYPES["int"])
+    rows_of_messages = ({"c": value, "d": value}, {"c": null, "d": value})
+    written = tuple(
+        Written(
+            Message("cdc", 0, None, b"{}"), (Change(0, Kind.ROW, Op.INSERT, table="t", after=row),)
+        )
+        for row in rows_of_messages
+    )
+    case = Case("x/v1/c", "x", "v1", Deployment(), 1, (), written)
+    finding = Finding(
+        case.id, "x/r", 1, 0, Aspect.NULL, "after['c']", "", "", "after", "c", came="7"
+    )
+    relation = relation_of(finding, case)
+    assert describe_relation(relation) == "the actual value is an earlier row's"
