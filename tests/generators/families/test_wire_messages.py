@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+import generators
 from generators.families.connect import string
 from generators.families.java_text import Escapes, json_string
 from generators.families.ticdc import text
@@ -70,3 +73,29 @@ def test_bytes_and_nulls_go_out_as_they_stand() -> None:
         message, partial(print_json, quote=string), Layout("cdc"), event=0, timestamp_ms=0
     )
     assert record.message == Message("cdc", 0, b"", None)
+
+
+def makers_of_messages(source: str) -> list[int]:
+    """The lines of a module that call `Message`."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Message"
+    ]
+
+
+def test_a_call_of_message_is_seen() -> None:
+    assert makers_of_messages('x = WireMessage(1)\nreturn Message("cdc", 0)') == [2]
+
+
+def test_every_writer_lets_one_place_make_its_records() -> None:
+    home = Path(generators.__file__).parent
+    modules = (path for room in ("families", "formats") for path in (home / room).rglob("*.py"))
+    makers = [
+        str(path.relative_to(home))
+        for path in sorted(modules)
+        if makers_of_messages(path.read_text("utf-8"))
+    ]
+    assert makers == ["families/wire_messages.py"]
