@@ -91,11 +91,11 @@ def json_text(value: object, quote: Quote) -> str:
     ABSENT; `Raw` goes out as it stands.
     """
     match value:
-        case Raw():
-            return value.text
         case str():
             return quote(value)
-        case Mapping():
+        case Raw():
+            return value.text
+        case dict():
             members = [
                 f"{quote(name)}:{json_text(item, quote)}"
                 for name, item in value.items()
@@ -104,4 +104,10 @@ def json_text(value: object, quote: Quote) -> str:
             return f"{{{','.join(members)}}}"
         case list() | tuple():
             return f"[{','.join([json_text(item, quote) for item in value])}]"
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
     return json.dumps(value)
