@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final
@@ -68,6 +68,8 @@ PROVIDERS: Final = tuple(
 """Patterns of column names, and the Faker method of the first that matches; others are sentences.
 """
 
+_EXACT: Final = Context(prec=2000)
+"""Arithmetic that rounds no DECIMAL or NUMERIC: the default context has 28 digits."""
 _MONEY: Final = re.compile("price|amount|total|cost|fee|balance|tax|salary|revenue|discount|paid")
 _FEW: Final = re.compile(
     "quantity|qty|(^|_)count|stock|version|position|rank|priority|level|line|attempts"
@@ -140,7 +142,7 @@ def axis(column: Column) -> Axis | None:
                 most,
                 plain,
                 lambda units: signed_decimal(units, scale),
-                lambda value: int(Decimal(value) * Decimal(10) ** scale),
+                lambda value: int(Decimal(value).scaleb(scale, _EXACT)),
             )
         case Logical.FLOAT | Logical.DOUBLE:
             narrow, scale = type.logical is Logical.FLOAT, type.scale or 2
