@@ -89,7 +89,8 @@ _ICEBERG_CONF: Final = {
 LAKEHOUSES: Final[Mapping[Sink, Mapping[str, Lakehouse]]] = {
     "delta": {series: Lakehouse(delta_bundle(series), _DELTA_CONF) for series in ("4.0", "4.1")},
     "iceberg": {
-        "4.0": Lakehouse(iceberg_bundle("4.0", "1.11.0"), _ICEBERG_CONF, "lake"),
+        series: Lakehouse(iceberg_bundle(series, version), _ICEBERG_CONF, "lake")
+        for series, version in (("4.0", "1.11.0"), ("4.1", "1.12.0"))
     },
 }
 """By sink and minor release of Spark: what is published for it, and ran there."""

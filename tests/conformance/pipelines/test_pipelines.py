@@ -457,6 +457,6 @@ def test_a_lakehouse_is_known_for_a_spark() -> None:
     assert lakehouse("delta", "4.0.0").packages == "io.delta:delta-spark_4.0_2.13:4.4.0"
     assert lakehouse("delta", "4.1.4").packages == "io.delta:delta-spark_4.1_2.13:4.4.0"
     with pytest.raises(
-        UsageError, match=r"--sink iceberg is known for Spark 4\.0; Spark 4\.9\.1 is"
+        UsageError, match=r"--sink iceberg is known for Spark 4\.0, 4\.1; Spark 4\.9\.1 is"
     ):
         lakehouse("iceberg", "4.9.1")
