@@ -87,7 +87,9 @@ _ICEBERG_CONF: Final = {
     "spark.sql.catalog.lake.cache-enabled": "false",
 }
 LAKEHOUSES: Final[Mapping[Sink, Mapping[str, Lakehouse]]] = {
-    "delta": {series: Lakehouse(delta_bundle(series), _DELTA_CONF) for series in ("4.0", "4.1")},
+    "delta": {
+        series: Lakehouse(delta_bundle(series), _DELTA_CONF) for series in ("4.0", "4.1", "4.2")
+    },
     "iceberg": {
         series: Lakehouse(iceberg_bundle(series, version), _ICEBERG_CONF, "lake")
         for series, version in (("4.0", "1.11.0"), ("4.1", "1.12.0"))

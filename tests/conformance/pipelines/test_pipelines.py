@@ -455,7 +455,10 @@ def test_the_settings_for_micro_batches_give_way_to_a_users() -> None:
 
 def test_a_lakehouse_is_known_for_a_spark() -> None:
     assert lakehouse("delta", "4.0.0").packages == "io.delta:delta-spark_4.0_2.13:4.4.0"
-    assert lakehouse("delta", "4.1.4").packages == "io.delta:delta-spark_4.1_2.13:4.4.0"
+    assert lakehouse("delta", "4.2.0").packages == "io.delta:delta-spark_4.2_2.13:4.4.0"
+    assert lakehouse("iceberg", "4.1.4").packages == (
+        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+    )
     with pytest.raises(
         UsageError, match=r"--sink iceberg is known for Spark 4\.0, 4\.1; Spark 4\.9\.1 is"
     ):
