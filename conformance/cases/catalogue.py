@@ -139,10 +139,9 @@ def _may_begin(pattern: str, parts: Sequence[str]) -> bool:
 
 
 def select_profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
-    """The format's profiles that match a glob, or any of several; a name without wildcards may be
-    any that its options make.
-
-    Raises UnknownName if nothing matches, UsageError for options that do not go together.
+    """The format's profiles that match a glob, or any of several, in the format's order; a name
+    without wildcards may also be an unlisted profile `release+option...`, and those come last.
+    Raises UnknownName if no glob matches anything, UsageError for options that do not go together.
     """
     selected: dict[str, Profile] = {}
     unknown: UnknownName | None = None
@@ -605,8 +604,9 @@ def _requested_table(case: Case) -> Table | None:
 
 
 def _draw_foreign(call: Call, calls: Sequence[Call], seed: int) -> tuple[Message, ...]:
-    """A sample of messages of other tables for a level-two call; recorded messages, if the call's
-    table is recorded. Versions of one table are not foreign to each other.
+    """A sample of messages of other tables for a call that decodes one table (level two), which
+    must give no rows of them. They are from calls of the same deployment and source, recorded ones
+    if the call's table is recorded; versions of the call's own table are left out.
     """
     if call.table is None:
         return ()

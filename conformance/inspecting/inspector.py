@@ -462,7 +462,9 @@ def _group_json(group: Group) -> dict[str, Any]:
 
 
 def _problem_json(problem: Problem) -> dict[str, Any]:
-    """A reason why no format has some messages, as a JSON-able object."""
+    """A JSON-able object on messages that no profile writes for one reason: the reason, the formats
+    nearest to them, their number and samples.
+    """
     return {
         "why": problem.why,
         "formats": list(problem.formats),

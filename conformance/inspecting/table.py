@@ -257,7 +257,7 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
         cases.append([_term(term.strip(), root, facts) for term in terms])
 
     def holds(opened: OpenedRecord) -> bool:
-        """Whether, in one of the alternatives, every term holds of a message."""
+        """Whether all terms of at least one alternative hold of a message."""
         for terms in cases:  # loops, since every message is asked for every sign
             for value, test, inverse in terms:
                 if test(value(opened)) is inverse:

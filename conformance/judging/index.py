@@ -499,8 +499,9 @@ def is_of_rows(name: PopulationName) -> bool:
 
 
 def may_be_in(name: PopulationName, finding: Finding, case: Case) -> bool:
-    """Whether the row or cell of a finding may belong to a population; true for one that no message
-    owes.
+    """Whether the row or cell of a finding may belong to the named set of expected rows or cells
+    ("rows", "nulls" ...); always true for "faults". It is true, too, where the case expects no row
+    or no cell there.
     """
     if name in _OF_ROWS:
         change = change_of(finding, case)

@@ -557,8 +557,8 @@ def _of_statement(sql: str | None) -> frozenset[Trait]:
 
 
 def _of_table(change: Change) -> Iterator[Trait]:
-    """The traits of the names of a row's database, table and key columns, such as unusual
-    characters.
+    """The traits of the names of a change's database and table and, if it is a row, of its key
+    columns: capital letters, and characters other than ASCII letters, digits and `_`.
     """
     names: dict[str, tuple[str, ...]] = {
         "table": (change.table or "",),

@@ -45,7 +45,9 @@ class MissedChanges:
 
     @cached_property
     def by_key(self) -> dict[Key, Version]:
-        """The missed changes by the row's key."""
+        """For each wrong row of the last table, by its key, the newest row change that the table
+        does not show. Doubtful keys and keys with several rows are left out.
+        """
         missed_by_key: dict[Key, Version] = {}
         for key, versions in self.tables.timelines.items():
             rows = self.tables.displayed[-1].get(key, [])

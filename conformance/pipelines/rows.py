@@ -34,8 +34,9 @@ class Claims:
 
     @classmethod
     def parse(cls, given: Any) -> Claims:
-        """Reads the variable TYPES of a pipeline's module: columns that it keeps as string or
-        double on purpose. Raises UsageError for anything else.
+        """Reads the variable TYPES of a pipeline's module, which maps globs of column names to
+        "string" or "double": the types in which the pipeline keeps these columns on purpose. Raises
+        UsageError for anything else.
         """
         if not isinstance(given, Mapping):
             raise UsageError(

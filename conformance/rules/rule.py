@@ -145,8 +145,8 @@ class Selector:
     levels: tuple[int, ...] = ()
 
     def concerns(self, field: str, aspect: Aspect, level: int) -> bool:
-        """Whether a comparison of this field, aspect and level can fulfil the conditions; the
-        conditions on anything else are not looked at.
+        """Whether a comparison of this field, aspect and level can fulfil the conditions; those on
+        anything else are not looked at. The aspect DIGITS fulfils only conditions that name it.
         """
         return (
             (not self.fields or field in self.fields)

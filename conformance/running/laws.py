@@ -119,8 +119,9 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
         part: Sequence[Place],
         **changed: Any,
     ) -> None:
-        """Submits the decode call of a sample once more, on the messages of `part` and with changed
-        settings, as a trial of these laws.
+        """Submits the decode call of a sample once more, on the messages at the places `part` and
+        with the request's fields `changed`, and notes it as a trial of these laws, whose rows are
+        later compared with those of the judged call.
         """
         future = engine.decode(replace(target.plain, ranges=ranges_of(part), **changed))
         target.trials.append(Trial(laws, environment, tuple(part), (future,)))
@@ -183,7 +184,7 @@ def _cancel_after_failure(
 
 
 def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
-    """Connects the calls: the first that hangs or ends its process cancels those that have not
+    """Makes the first of these calls that hangs or ends its process cancel all others that have not
     begun.
     """
     for future in futures:

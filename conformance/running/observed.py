@@ -265,8 +265,9 @@ def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> b
 
 
 def _open_records(engine: Engine, prepared: Prepared, call: Call) -> None:
-    """Gives the engine the messages of a call (one for each case) in a Parquet file, and waits
-    until they are open under the run's handle.
+    """Writes the first message of each case of a call into a Parquet file, and waits until the
+    engine has opened it as the records of `prepared.handle`, the name by which decode requests
+    refer to them.
     """
     messages = [case.written[0].message for case in call.cases]
     places = [prepared.place(message) for message in messages]

@@ -280,8 +280,8 @@ def _options(cell: Cell) -> tuple[Value, ...]:
 
 
 def _finding(rule: str, spot: Spot, expected: str, actual: str) -> Finding:
-    """A finding on a law of readings: on a cell, or if the spot has no image on a column of the
-    envelope.
+    """The finding that something read at `spot` breaks the law `rule`: on the value of a cell, or,
+    if the spot is in neither image, on the envelope field that `spot.column` names.
     """
     aspect = Aspect.VALUE if spot.side else Aspect.FIELD
     place = (spot.case, rule, spot.message, spot.row_number, aspect, spot.path)

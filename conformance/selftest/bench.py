@@ -180,8 +180,8 @@ def make_bench(fmt: Format[Any], seed: int) -> Bench:
 
 
 def bench_of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
-    """These cases with the rows that a right decoder returns for them and the rules that own their
-    comparisons.
+    """A Bench of these cases: each with the rows that a right decoder returns for it and the
+    judge's result on them. Its judge remembers in which cases a rule owns a comparison.
     """
     judge = Judge(rules(fmt.name), remembers=True)
     answered_cases = {answered.case.id: answered for answered in _answer(cases)}

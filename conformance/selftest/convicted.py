@@ -86,8 +86,9 @@ def _fold_each(
     kind: type[Fold],
     describe: Callable[[PipelineResult], str],
 ) -> Row:
-    """What `describe` says of a fold's table under each disturbance of SMOKE; NO_STREAM where the
-    format has no stream with the disturbance.
+    """Runs a simulated pipeline of the class `kind` on the format's stream of each disturbance of
+    SMOKE, and returns what `describe` says of each result; NO_STREAM where the format has no such
+    stream.
     """
     cells: list[str] = []
     for nemesis in SMOKE:
@@ -102,8 +103,8 @@ def _first_rule(result: PipelineResult) -> str:
 
 
 def _rules_of_histories(result: PipelineResult) -> str:
-    """The names of the rules of histories that the result of a pipeline breaks, as text for a
-    table's cell.
+    """The names of the rules of history tables (SCD type 2) that a pipeline's result breaks, joined
+    by commas for a table's cell; NOT_SEEN if it breaks none.
     """
     broken = [rule.rpartition("/")[2] for rule in result.broken]
     return ", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN

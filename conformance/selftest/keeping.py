@@ -249,8 +249,9 @@ class Keeper:
                     self.dropped[place] = max(version, self.dropped.get(place, ()))
 
     def _key_columns(self, record: Record, change: Change) -> Sequence[str] | None:
-        """The key columns of a row's table, found as the format tells them; None for a row whose
-        schema has not come yet, which is put aside.
+        """The key columns of a row's table, from its schema message, its change, or its table's
+        primary or unique key, as the format's order says. None if its schema has not come yet; the
+        row then waits for the next batch, or is lost by the mistake ROWS_BEFORE_SCHEMA_DROPPED.
         """
         match self.order.keys:
             case "schema":

@@ -373,8 +373,8 @@ class Group:
         ]
 
     def messages(self, stage: int) -> list[Message]:
-        """The messages of all streams of the group in one stage, each with its lane's topic and
-        partition.
+        """The messages of all streams of the group in one stage (what arrives before one look of
+        the reader), each with the topic and partition to which it is published.
         """
         messages: list[Message] = []
         for stream in self.streams:

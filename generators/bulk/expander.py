@@ -151,8 +151,9 @@ class _Source:
         self._fresh = endless(random_.randrange(1, 1000))
 
     def events(self) -> Iterator[RowChange]:
-        """Random row changes of the one table, in commit order; each is possible with the rows that
-        exist then.
+        """Random statements on the one table, in commit order. An UPDATE or DELETE is of rows that
+        exist then, or of one that was there before the history; one UPDATE may change the same row
+        twice.
         """
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)

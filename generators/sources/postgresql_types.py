@@ -167,6 +167,8 @@ def _quoted(name: str) -> str:
 
 @cache
 def postgresql_types() -> PostgresqlTypes:
-    """The table of PostgreSQL's types. Raises UsageError."""
+    """The table of PostgreSQL's types, read once from its TOML file. Raises UsageError that names
+    the line for a wrong row.
+    """
     file = resources.files("generators.sources").joinpath("postgresql_types.toml")
     return PostgresqlTypes(file.read_text("utf-8"))

@@ -147,8 +147,9 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
         return extract_event
 
     def judged(texts: Column, parsed: Column) -> Column:
-        """The result of `extract` for the events; it gets NULL if a text is not one JSON object or
-        an event has no kind.
+        """What `extract` makes of a record's events, which are built from the record's JSON texts
+        (key and value in turn) and from the same texts parsed. `extract` gets NULL if a text is not
+        one JSON object, or if the kind of an event is NULL because its key and value do not agree.
         """
         places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
         events = F.when(

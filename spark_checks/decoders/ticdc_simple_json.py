@@ -77,7 +77,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
     def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
         """The row of level one for a message `m` of some kind, NULL where another kind has no such
-        part; `own_schema` is the table's schema that the message itself carries.
+        part. `own_schema` is the table's schema that the message itself carries; keys and types
+        come from it alone, so that a row change has none yet.
         """
         is_row = kind == "ROW"
         readable, own_schema = (

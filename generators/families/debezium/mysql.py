@@ -521,9 +521,9 @@ def _spatial(type: SourceType, value: Json) -> Meaning:
 
 
 def label(text: str, escapes: bool, modes: Modes) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it (debezium#enum-label). If
-    `escapes`, as in streams, backslashes are doubled, and commas escaped where `modes` says so;
-    snapshots have it as it is.
+    """A label of ENUM or SET as the connector's DDL parser keeps it: unchanged, or, if `escapes` (as
+    in streams, not in snapshots), with each backslash doubled and, where `modes` says so, a
+    backslash before each comma (debezium#enum-label).
     """
     spelled = text.replace("\\", "\\\\") if escapes else text
     return spelled.replace(",", "\\,") if escapes and modes.escapes_commas else spelled

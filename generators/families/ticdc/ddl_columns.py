@@ -417,8 +417,9 @@ class Columns(Reader):
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Adds the index whose columns were read last to those of the statement. For each of its
-        expressions TiDB adds a hidden column.
+        """Adds an index, whose columns are in `self.key`, to those of the statement; without a name
+        it gets that of its first column, or `expression_index`. For each of its expressions TiDB
+        adds a hidden column.
         """
         name = (
             "PRIMARY"

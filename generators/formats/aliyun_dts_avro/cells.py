@@ -153,8 +153,9 @@ def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
 
 
 def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset: str) -> Written:
-    """A text as the branch Character in `charset`, and its expected cell: any value is right in a
-    character set that is not known here. A text that `charset` cannot hold is written in utf8mb4.
+    """A text as the branch Character of the Avro union, in `charset`, and the cell that a decoder
+    owes: any value, if the character set is not known here. A text that `charset` cannot hold is
+    written in utf8mb4, and bytes are written as they are.
     """
     if isinstance(value, bytes):
         return _of_datum(type, value, ("Character", {"charset": charset, "value": value}))

@@ -471,8 +471,9 @@ class _Writer:
     def wires(
         self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool
     ) -> _rows.Wires:
-        """Each column of a row as the connector writes it; a default stands for NULL where the
-        profile has that.
+        """Each column of a row as the connector writes it; unless the profile keeps NULLs, a
+        default of `defaults` (by column name) stands for NULL. A text in utf16 from MySQL's log is
+        read by its byte order mark, which is dropped.
         """
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
