@@ -101,19 +101,30 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
+class Codec:
+    """The document of a value in a container that names its members by numbers: `read` gives it, in
+    JSON's types, and `write` its bytes again. `read` raises ValueError for another format's value.
+    """
+
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Format(Generic[P]):
     """A wire format.
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that
     only this format has (options, control messages, DDL types), for one profile and a database
     name; `choices` are the releases and options that it has, `members` where fields stand,
-    `profiles` those that run unasked; `container` is json, avro, confluent or frames; `faults` are
-    the ways to spoil a whole value, `cell_faults` unfit cells of its own that a profile's messages
-    can have, `unfit` those of every kind of types in every way, told what fits in it (`fits`:
-    `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values that the
+    `profiles` those that run unasked; `container` is json, avro, confluent, frames or protobuf;
+    `faults` are the ways to spoil a whole value, `cell_faults` unfit cells of its own that a
+    profile's messages can have, `unfit` those of every kind of types in every way, told what fits
+    in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values that the
     source has. `schemas` are the published schemas of a binary container, one for each edition that
     a decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what
-    is left of a spoiled value, where neither JSON nor a published schema does.
+    is left of a spoiled value, where neither JSON nor a published schema does. `codec` reads a
+    value of the container protobuf.
     """
 
     name: str
@@ -137,6 +148,7 @@ class Format(Generic[P]):
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
     schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
     oracle: Oracle | None = None
+    codec: Codec | None = None
 
     def unfit_cells(self, profile: P) -> tuple[CellFault, ...]:
         """Every way in which a cell of the profile's messages can hold what its type cannot; the
@@ -194,6 +206,7 @@ FORMATS: tuple[str, ...] = (
     "debezium-avro",
     "ticdc-avro",
     "aws-dms-json",
+    "alibaba-canal-protobuf",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

@@ -160,6 +160,7 @@ def _value_lines(fmt: Format[Any], sample: Sample) -> Iterator[str]:
 _CONTAINERS: Final = {
     "avro": "Avro as its schema reads it, which the product publishes",
     "confluent": "Avro as its schema in the registry reads it; before it a zero byte and the id",
+    "protobuf": "Protobuf by the names of its fields, messages in bytes decoded, too",
     "frames": "before it its length in 8 bytes; a value may hold several",
 }
 """What stands for a value that is not the text of a comment."""

@@ -1,4 +1,6 @@
-"""Opens messages: decompresses them, and reads them as JSON or as Avro of a published schema."""
+"""Opens messages: decompresses them, and reads them as JSON, as Avro of a published schema, or as
+Protobuf of published fields.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,9 @@ class ReadRecord:
 
 @dataclass(frozen=True, eq=False)
 class OpenedRecord:
-    """A record that was opened. `container` is json, avro, confluent (of a registry's schema, which
-    the document has as `schema`, with the datum as `payload`), null (no value, or the JSON null),
-    or unreadable: `problem` says why.
+    """A record that was opened. `container` is json, avro, protobuf, confluent (of a registry's
+    schema, which the document has as `schema`, with the datum as `payload`), null (no value, or the
+    JSON null), or unreadable: `problem` says why.
 
     `document` is the value of the JSON text or of the Avro datum, `text` the JSON text. `schema` is
     the format whose published Avro schema reads the value to its end, `edition` the schema's
@@ -164,6 +166,11 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
             compression=compression,
             problem="not of the schema that it names in the registry",
         )
+    for name, codec in _codecs():
+        try:
+            return OpenedRecord(record, "protobuf", codec.read(body), "", compression, name)
+        except ValueError:
+            continue
     for name, edition, schema in _schemas():
         if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (
             datum := _datum(schema, body)
@@ -236,6 +243,12 @@ def _registered_schema(head: bytes) -> Any:
         else None
     )
     return None if schema_text is None else fastavro.parse_schema(physical(json.loads(schema_text)))
+
+
+@cache
+def _codecs() -> tuple[tuple[str, wire_format.Codec], ...]:
+    """Format and codec of each format that has one."""
+    return tuple((fmt.name, fmt.codec) for fmt in wire_format.formats() if fmt.codec is not None)
 
 
 @cache

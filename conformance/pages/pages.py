@@ -243,6 +243,11 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
         yield (
             "Avro as its schema reads it: a union's record has its name before it, bytes are 0x..."
         )
+    if fmt.container == "protobuf":
+        yield (
+            "Protobuf by the names of its fields; a message that stands in bytes is decoded, too,"
+            " and a field with its default is there only if it is written."
+        )
     if fmt.container == "confluent":
         yield (
             "Keys and values as their schemas in the registry read them, without the zero and the"

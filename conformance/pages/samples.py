@@ -41,7 +41,8 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A message for readers. `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value,
-    laid out; Avro as its schema reads it. `changes` are what a perfect decoder returns.
+    laid out; Avro as its schema reads it, Protobuf by the names of its fields. `changes` are what a
+    perfect decoder returns.
     """
 
     kind: str
@@ -134,6 +135,8 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
         text = _registry_datum_text(value) or "null"
     elif value is None:
         text = "null"
+    elif fmt.codec is not None:
+        text = pretty(json.dumps(fmt.codec.read(value), ensure_ascii=False))
     elif fmt.container == "avro":
         text = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
     else:

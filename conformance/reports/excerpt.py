@@ -37,7 +37,7 @@ from conformance.text import printable
 from generators.families import confluent
 from generators.garbage.wellformed import physical
 from generators.model import Case, Cell
-from generators.wire_format import FORMATS, Members, get
+from generators.wire_format import FORMATS, Codec, Format, Members, get
 
 LONGEST_HEAD: Final = 16
 """Bytes that stand before the JSON text of a frame at most."""
@@ -172,9 +172,9 @@ def excerpt_failure(failure: Failure, limit: int) -> Excerpt:
     members = get(case.format).members if case.format in FORMATS else None
     field = Field.of_finding(finding, members)
     is_spoiled = finding.aspect in (Aspect.ACCEPTED, Aspect.CORRUPT) and not finding.column
-    value_text = None if is_spoiled else _avro_text(message.value, case)
-    key_text = _avro_text(message.key, case)
-    return excerpt_record(message.key, message.value, field, limit, key_text, value_text)
+    value_document = None if is_spoiled else _document_text(message.value, case)
+    key_document = _document_text(message.key, case)
+    return excerpt_record(message.key, message.value, field, limit, key_document, value_document)
 
 
 def excerpt_record(
@@ -182,16 +182,16 @@ def excerpt_record(
     value: bytes | None,
     field: Field,
     limit: int,
-    key_text: str | None = None,
-    value_text: str | None = None,
+    key_document: DocumentText | None = None,
+    value_document: DocumentText | None = None,
 ) -> Excerpt:
-    """A record in about `limit` characters, with a finding's field marked. `key_text` and
-    `value_text` are what a schema reads binary data as.
+    """A record in about `limit` characters, with a finding's field marked. `key_document`
+    and `value_document` are what binary data was decoded as.
     """
-    shown_value = excerpt_value(value, field, limit, value_text)
+    shown_value = excerpt_value(value, field, limit, value_document)
     if not key:
         return Excerpt(shown_value)
-    shown_key = excerpt_value(key, field, limit, key_text, is_key=True)
+    shown_key = excerpt_value(key, field, limit, key_document, is_key=True)
     is_in_value = any(segment.marked for segment in shown_value.segments)
     is_in_key = any(segment.marked for segment in shown_key.segments)
     key_matters = not value or (is_in_key and not is_in_value)
@@ -202,20 +202,20 @@ def excerpt_value(
     value: bytes | None,
     field: Field = Field(),  # noqa: B008 - a tuple
     limit: int = SHOWN,
-    schema_text: str | None = None,
+    document: DocumentText | None = None,
     *,
     is_key: bool = False,
 ) -> ValueExcerpt:
     """A key or value with a finding's field marked, in about `limit` characters.
 
     Bytes that are no text are escaped; the bytes before a frame's JSON stand in brackets, as
-    hex; Kafka Connect's schema is left out. Binary data is shown as `schema_text` if a schema reads
-    it, else with the column's name and the expected text marked.
+    hex; Kafka Connect's schema is left out. Binary data is shown as `document` if it could be
+    decoded, else with the column's name and the expected text marked.
     """
     if not value:
         words = NO_VALUE if value is None else EMPTY_VALUE
         return ValueExcerpt(Form.NULL, (Segment(words),), 0)
-    reading = _read(value, schema_text)
+    reading = _read(value, document)
     if reading.form is Form.BYTES:
         marks = _find_words(reading.text, field)
     else:
@@ -230,13 +230,14 @@ def excerpt_value(
     return ValueExcerpt(reading.form, tuple(pieces), len(value), note)
 
 
-def _read(value: bytes, schema_text: str | None) -> _Reading:
+def _read(value: bytes, document: DocumentText | None) -> _Reading:
     """The key or value as a text to cut an excerpt from; of binary data, bytes that are no text are
-    escaped, or `schema_text` stands for it.
+    escaped, or `document` stands for it.
     """
-    if schema_text is not None:
-        document = (0, len(schema_text))
-        return _Reading(Form.TEXT, schema_text, (document,), "Avro, as its schema reads it")
+    if document is not None:
+        return _Reading(
+            Form.TEXT, document.json_text, ((0, len(document.json_text)),), document.note
+        )
     frames = _read_frames(value) if _FRAME_HEAD.match(value) else None
     return frames or _read_text(value) or _Reading(Form.BYTES, _escape_bytes(value), (), _BINARY)
 
@@ -356,13 +357,31 @@ def find_first_fault(json_text: str) -> list[Span]:
     return []
 
 
-def _avro_text(data: bytes | None, case: Case) -> str | None:
-    """Avro data as JSON text, by the schema with which the writer of the case wrote it; None for
-    data that is no such Avro.
+class DocumentText(NamedTuple):
+    """A message of a binary container as JSON text, and the words that say how it was decoded."""
+
+    json_text: str
+    note: str
+
+
+def _document_text(data: bytes | None, case: Case) -> DocumentText | None:
+    """A message in a binary container as JSON: Avro by the schema with which the writer of the case
+    wrote it, Protobuf by the names of its fields; None for data that is neither.
     """
     if not data or case.format not in FORMATS:
         return None
     fmt = get(case.format)
+    if fmt.codec is not None:
+        json_text, note = _read_by_codec(data, fmt.codec), "Protobuf, by the names of its fields"
+    else:
+        json_text, note = _avro_text(data, case, fmt), "Avro, as its schema reads it"
+    return None if json_text is None else DocumentText(json_text, note)
+
+
+def _avro_text(data: bytes, case: Case, fmt: Format[Any]) -> str | None:
+    """Avro data as JSON text, by the schema with which the writer of the case wrote it; None for
+    data that is no such Avro.
+    """
     if fmt.container == "confluent":
         return _read_registered(data)
     if fmt.container != "avro":
@@ -371,6 +390,15 @@ def _avro_text(data: bytes | None, case: Case) -> str | None:
         (candidate for candidate in fmt.profiles if candidate.name == case.profile), None
     )
     return None if profile is None else _read_published(data, fmt.schemas(profile))
+
+
+def _read_by_codec(data: bytes, codec: Codec) -> str | None:
+    """The document of a value as JSON; None for a value that the codec does not read."""
+    try:
+        document = codec.read(data)
+    except ValueError:
+        return None
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_hex_text)
 
 
 def _read_registered(data: bytes) -> str | None:

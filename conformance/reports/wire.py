@@ -203,6 +203,8 @@ def find_field(
     outside = [
         n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])
     ]
+    if not outside:  # a list of columns may tell a field of each, as `isKey`
+        outside = [n for n in values if n.path and n.path[-1] in names and n.scalar]
     if path == "schema":
         outside = [n for n in outside if n.scalar]
     for name in names:
@@ -227,6 +229,13 @@ def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -
     not number its rows, where the whole member with the images stands.
     """
     outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
+    images_in_rows = [
+        (n.key[0], n.span[1])
+        for n in outside_types
+        if _is_image(n.path, names) and n.path[-2:-1] == (row_number,)
+    ]
+    if images_in_rows:
+        return images_in_rows
     row_spans = [
         n.span
         for n in outside_types
@@ -263,7 +272,26 @@ def _find_column(
         if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] in _COLUMN_LISTS
     )
     numbers = {n.path[-2] for n in column_names if _unquote(json_text[slice(*n.span)]) == column}
-    return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
+    if numbers:
+        return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
+    return _find_named_column(json_text, values, names, column, row_number)
+
+
+def _find_named_column(
+    json_text: str, values: Sequence[Node], names: Sequence[str], column: str, row_number: int
+) -> list[Span]:
+    """Where a column stands in images that are lists of columns, each an object with its `name`: in
+    the row of that number, or in every row, if the rows of that number do not have it.
+    """
+    objects = {
+        n.path[:-1]
+        for n in values
+        if n.path[-1:] == ("name",)
+        and _is_image(n.path[:-2], names)
+        and _unquote(json_text[slice(*n.span)]) == column
+    }
+    in_row = {path for path in objects if path[-3:-2] == (row_number,)}
+    return [n.span for n in values if n.path in (in_row or objects)]
 
 
 def _merge_spans(unordered: Iterable[Span]) -> list[Span]:

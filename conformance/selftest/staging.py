@@ -43,7 +43,8 @@ def breaks_law_of_calls(convicts: str) -> bool:
 
 def choose_law_cases(bench: Bench) -> list[Case]:
     """Cases of level one and of one deployment for liars that break laws: at most READABLE cases of
-    rows, and one of an unreadable message.
+    rows (with the marks of their transactions, if no case has rows alone), and one of an unreadable
+    message.
     """
     level_one = (answered.case for answered in bench.cases.values() if answered.case.level == 1)
     law_cases = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
@@ -53,7 +54,9 @@ def choose_law_cases(bench: Bench) -> list[Case]:
         for case in law_cases
         if case.deployment == first.deployment and case.profile == first.profile
     ]
-    readable = filter(_is_small_case_of_rows, same_deployment)
+    small_cases = [case for case in same_deployment if _is_small_case(case)]
+    with_marks = [case for case in small_cases if _has_kinds(case, Kind.ROW, Kind.TRANSACTION)]
+    readable = [case for case in with_marks if _has_kinds(case, Kind.ROW)] or with_marks
     unreadable = filter(is_unreadable, same_deployment)
     return [*islice(readable, READABLE), *islice(unreadable, 1)]
 
@@ -63,13 +66,17 @@ def _deployment_key(case: Case) -> tuple[bool, bool]:
     return case.deployment.compression != "none", case.deployment.time_zone == "UTC"
 
 
-def _is_small_case_of_rows(case: Case) -> bool:
-    """Whether a case has rows alone, in few and small messages: a case of many messages, all of one
-    table, would make up nearly all of a sample.
+def _is_small_case(case: Case) -> bool:
+    """Whether a case has few and small messages: a case of many messages, all of one table, would
+    make up nearly all of a sample.
     """
     size = sum(written.message.size for written in case.written)
-    kinds = {change.kind for change in _changes_of_case(case)}
-    return len(case.written) < READABLE and size < _SMALL and kinds <= {Kind.ROW}
+    return len(case.written) < READABLE and size < _SMALL
+
+
+def _has_kinds(case: Case, *kinds: Kind) -> bool:
+    """Whether a case has no changes of other kinds than these."""
+    return {change.kind for change in _changes_of_case(case)} <= set(kinds)
 
 
 def _changes_of_case(case: Case) -> list[Change]:

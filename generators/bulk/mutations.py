@@ -316,5 +316,5 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
         "huge-ones": lambda _: b"\xff" * HUGE_BYTES,
     },
 }
-HUGE["frames"] = HUGE["avro"]
+HUGE["frames"] = HUGE["protobuf"] = HUGE["avro"]
 """Mutations done once, by container."""

@@ -536,7 +536,7 @@ class CellFault:
     `spoiled_form` the JSON that replaces it; in a binary format both are bytes, lengths and branch
     included. `number` is the JSON that replaces a number, where that is another; `kept_value` is
     the value of `spoiled_form`, if the type that the message declares can hold it: a row with just
-    that value loses nothing.
+    that value loses nothing. `edit` puts `spoiled_form` into a value whose lengths depend on it.
     """
 
     name: str
@@ -546,6 +546,7 @@ class CellFault:
     spoiled_form: str | bytes
     kept_value: Value | None = None
     number: str = ""
+    edit: Callable[[bytes], bytes | None] | None = None
 
 
 def _texts(name: str, column: str, value: Value, written: str, spoiled: str) -> CellFault:
@@ -772,6 +773,11 @@ def _spoil_cell(written: Written, fault: CellFault) -> bytes:
     unless the cell stands there once.
     """
     value = written.message.value or b""
+    if fault.edit is not None:
+        edited = fault.edit(value)
+        if edited is None or edited == value:
+            raise Refused(f"fault {fault.name}: no cell of {fault.column} in the value {value!r}")
+        return edited
     written_json, spoiled_json = (
         message_text if isinstance(message_text, bytes) else message_text.encode()
         for message_text in (fault.written_form, fault.spoiled_form)

@@ -14,6 +14,7 @@ from generators.wire_format import FORMATS, Format, get
 TWO = {
     "ticdc-canal-json": ("v5.3.4", "v8.5.7+extension+claim-check"),
     "alibaba-canal-json": ("1.1.6+minimal", "1.1.8"),
+    "alibaba-canal-protobuf": ("1.1.6+minimal", "1.1.8+pk-hash"),
     "cloudcanal-debezium": ("2022", "2022+typed+null-images+op-a"),
     "aliyun-dts-avro": ("2020-06", "2020-06+postgresql"),
     "ticdc-simple-json": ("v8.5.7+tz+checksum", "v7.5.7+auto-bootstrap+one-partition"),

@@ -52,7 +52,8 @@ def places_of(message: Message) -> dict[str, Told]:
 
 def _value_document(message: Message) -> Any:
     opened = open_record(ReadRecord(message.value, message.key, message.topic, message.partition))
-    return opened.document if opened.container in ("json", "avro") else _registered(message.value)
+    is_whole_document = opened.container in ("json", "avro", "protobuf")
+    return opened.document if is_whole_document else _registered(message.value)
 
 
 def _key_document(message: Message) -> Any:

@@ -296,3 +296,89 @@ def stamps(opened: OpenedRecord) -> list[Any]:
     """The values of the TIMESTAMP columns in the rows of `data`."""
     columns = [name for name, type in _types(opened).items() if type == "timestamp"]
     return [image.get(column) for column, image in product(columns, data_rows(opened))]
+
+
+# Canal's Protobuf
+
+_ENTRIES: Final = ("TRANSACTIONBEGIN", "ROWDATA", "TRANSACTIONEND", "HEARTBEAT", "GTIDLOG")
+
+
+def _entries(opened: OpenedRecord) -> list[Mapping[str, Any]]:
+    """The entries of a packet."""
+    body = opened.members.get("body")
+    return json_objects(body.get("messages")) if isinstance(body, dict) else []
+
+
+def entry_types(opened: OpenedRecord) -> list[str]:
+    """The types of a packet's entries, "" for an unknown one."""
+    types = (entry.get("entryType") for entry in _entries(opened))
+    return [kind if kind in _ENTRIES else "" for kind in types]
+
+
+def _changes(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
+    """The RowChanges of a packet."""
+    for entry in _entries(opened):
+        stored = entry.get("storeValue")
+        if entry.get("entryType") == "ROWDATA" and isinstance(stored, dict):
+            yield stored
+
+
+def has_unknown_change(opened: OpenedRecord) -> bool:
+    """Whether a change is of an unknown type, or has neither rows nor a statement."""
+    return any(
+        not isinstance(change.get("eventType"), str)
+        or not (change.get("rowDatas") or change.get("sql"))
+        for change in _changes(opened)
+    )
+
+
+def gtids(opened: OpenedRecord) -> list[str]:
+    """The GTID sets of the entries' headers."""
+    headers = (entry.get("header", {}) for entry in _entries(opened))
+    return [header["gtid"] for header in headers if "gtid" in header]
+
+
+def _row_datas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
+    """The rows of a packet."""
+    for change in _changes(opened):
+        yield from json_objects(change.get("rowDatas"))
+
+
+def _columns_of_row(row_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The columns of both images of a row, those after the change first."""
+    return [
+        *json_objects(row_data.get("afterColumns")),
+        *json_objects(row_data.get("beforeColumns")),
+    ]
+
+
+def packet_types(opened: OpenedRecord) -> list[str]:
+    """The types of the columns of a packet's rows."""
+    columns = chain.from_iterable(map(_columns_of_row, _row_datas(opened)))
+    return [str(column.get("mysqlType")) for column in columns]
+
+
+def has_after_image_without_key(opened: OpenedRecord) -> bool:
+    """Whether an UPDATE's afterColumns lack a column of the key that its beforeColumns have."""
+    for row_data in _row_datas(opened):
+        before, after = (
+            json_objects(row_data.get(f"{side}Columns")) for side in ("before", "after")
+        )
+        keys = {column.get("name") for column in before if column.get("isKey")}
+        if after and not keys <= {column.get("name") for column in after}:
+            return True
+    return False
+
+
+def described_by_entries(opened: OpenedRecord) -> TableDescription | None:
+    """The table of the first row of a packet; None for a packet without rows."""
+    for entry in _entries(opened):
+        stored = entry.get("storeValue")
+        for row_data in json_objects(stored.get("rowDatas")) if isinstance(stored, dict) else ():
+            columns = _columns_of_row(row_data)
+            types = {str(column.get("name")): str(column.get("mysqlType")) for column in columns}
+            keys = dict.fromkeys(str(c.get("name")) for c in columns if c.get("isKey"))
+            header = entry.get("header", {})
+            database, table = str(header.get("schemaName")), str(header.get("tableName"))
+            return TableDescription(database, table, types, tuple(keys)) if types else None
+    return None

@@ -16,6 +16,7 @@ import orjson
 from conformance.rules.tables import Legal, check_name
 from generators.families.avro import Encoder, Schema
 from generators.model import Message
+from generators.wire_format import Codec
 
 Alter: TypeAlias = Callable[[Message], Message]
 """What becomes of an honest message: another one, or the same."""
@@ -39,6 +40,11 @@ def in_avro(schema: Schema, *edits: Edit) -> Alter:
     """
     encoder = Encoder(schema)
     return _rewrite_value(lambda value: encoder.read(value)[0], encoder, edits)
+
+
+def in_document(codec: Codec, *edits: Edit) -> Alter:
+    """Makes one change of a value that a codec reads out of several edits, applied in order."""
+    return _rewrite_value(codec.read, codec.write, edits)
 
 
 def _rewrite_value(

@@ -35,7 +35,15 @@ from conformance.rules.tables import (
     naming_place,
     read_package_toml,
 )
-from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, in_avro, in_json
+from conformance.selftest.lies.altering import (
+    ALTERS,
+    ARGUMENTS,
+    EDITS,
+    Alter,
+    in_avro,
+    in_document,
+    in_json,
+)
 from generators.drawing.cases import LAYOUT
 from generators.errors import UsageError
 from generators.model import History, Message, Written
@@ -140,6 +148,8 @@ def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
                 )
             case ["edits"]:
                 edits = [call_named(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
+                if fmt.codec is not None:
+                    return replace(lie, alter=in_document(fmt.codec, *edits))
                 avro = fmt.container == "avro"
                 return replace(
                     lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits)

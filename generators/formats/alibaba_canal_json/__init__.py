@@ -102,7 +102,7 @@ Wires: TypeAlias = Mapping[str, CanalCell]
 
 
 @dataclass(frozen=True, slots=True)
-class _Flat:
+class FlatMessage:
     """What a flat message says of its event."""
 
     type: str
@@ -118,7 +118,7 @@ class _Flat:
 
 
 @dataclass(frozen=True, slots=True)
-class _RowImage:
+class RowImage:
     """A row of an event as the binlog holds it: logged columns of both images, and Canal's `old`
     for it.
     """
@@ -137,8 +137,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     written: list[Written] = []
     quote = partial(json_string, library=profile.escapes)
     printer = partial(print_json, quote=quote)
-    for number, logged, batch in _batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live else _event_as_shown(logged)
+    for number, logged, batch in number_batches(history, chance.randrange(1, 1_000_000)):
+        event = logged if profile.live else show_event(logged)
         if _stops_the_writer(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -163,18 +163,18 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             spelled = isinstance(event, RowChange) and any(
                 column.declared for column in event.table.columns
             )
-            doubtful = raw or (spelled and any(map(_has_unfit_value, changes)))
+            doubtful = raw or (spelled and any(map(has_unfit_value, changes)))
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
             changes_owed = tuple(
-                _accept_corrupt(change) if doubtful else change for change in positioned
+                accept_corrupt(change) if doubtful else change for change in positioned
             )
             message = WireMessage(members, changes_owed, partitions=(partition,), topic=topic)
             written += print_message(message, printer, layout, event=number, timestamp_ms=stamp)
     return written
 
 
-def _event_as_shown(event: Event) -> Event:
+def show_event(event: Event) -> Event:
     """The event with its table as the server shows it. No column has the spelling of a statement,
     and what utf8 cannot hold in three bytes is a question mark. If a table's name has a dot, Canal
     takes the answer of DESC, which calls the first unique key without NULL primary where there is
@@ -214,11 +214,11 @@ def _stops_the_writer(event: Event, profile: CanalProfile) -> bool:
         and event.op is Op.UPDATE
     ):
         return False
-    have_old = [bool(row_image.old) for row_image in _row_images(event, profile)]
+    have_old = [bool(row_image.old) for row_image in log_rows(event, profile)]
     return any(have_old) and not all(have_old)
 
 
-def _accept_corrupt(change: Change) -> Change:
+def accept_corrupt(change: Change) -> Change:
     """The change with one CORRUPT row allowed, because refusing the message is as good as reading
     it: raw control characters make it no JSON (RFC 8259 section 7), or a binary's text has a
     character that is no byte.
@@ -226,7 +226,7 @@ def _accept_corrupt(change: Change) -> Change:
     return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
 
 
-def _has_unfit_value(change: Change) -> bool:
+def has_unfit_value(change: Change) -> bool:
     """Whether a value of the change does not fit its column: a binary has a character that is no
     byte, since Canal decoded it as text, or a BIGINT UNSIGNED is negative
     (canal#live-character-binary, canal#live-serial).
@@ -242,7 +242,7 @@ def _has_unfit_value(change: Change) -> bool:
     )
 
 
-def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
+def number_batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
     """Each event with its number in the history and the id of its batch. Ids begin with `first`,
     and with 1 again after a restart of Canal. What was committed while Canal was down, or while its
     consumer paused, is in one batch (canal#batch-id, canal#batch-size).
@@ -286,7 +286,7 @@ def _logged_bytes(event: Event) -> int:
 
 def _flats(
     event: Event, profile: CanalProfile, layout: Layout
-) -> Iterator[tuple[int, _Flat, list[Change]]]:
+) -> Iterator[tuple[int, FlatMessage, list[Change]]]:
     """Each message of an event: its partition, its contents before they are JSON, and the changes
     expected of it.
     """
@@ -296,16 +296,16 @@ def _flats(
         case SchemaChange():
             kind = ddl_type(event.action, profile)
             if kind is not None:
-                yield 0, *_ddl_message(event, kind, profile)
+                yield 0, *ddl_message(event, kind, profile)
         case SourceStatement():
-            yield 0, *_statement_message(event)
+            yield 0, *statement_message(event)
         case _:
             return
 
 
-def _ddl_message(
+def ddl_message(
     event: SchemaChange, kind: str, profile: CanalProfile
-) -> tuple[_Flat, list[Change]]:
+) -> tuple[FlatMessage, list[Change]]:
     """The flat message of a schema change, whose type is `kind`, and the DDL change expected of it;
     where `isDdl` is false, a decoder may call it CONTROL.
     """
@@ -313,36 +313,36 @@ def _ddl_message(
     database, quoted = event.database, mysql.quote(event.database)
     if kind == "QUERY" and quoted in event.sql:
         database = quoted  # the parser's name of a database is as the statement spells it
-    flat = _Flat(kind, database, event.table, is_ddl, event.sql)
+    flat = FlatMessage(kind, database, event.table, is_ddl, event.sql)
     accept = () if is_ddl else ((Kind.CONTROL, None),)
     bare = (event.database,) if database == quoted else ()
     return flat, [Change(0, Kind.DDL, sql=event.sql, accept=accept, databases=bare)]
 
 
-def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
+def statement_message(event: SourceStatement) -> tuple[FlatMessage, list[Change]]:
     """The flat message of a statement that is no DDL, and the change expected of it: TRANSACTION
     for XA COMMIT and XA ROLLBACK (CONTROL is right too), else CONTROL (DDL is right too).
     """
     kind = STATEMENT_TYPES[event.family]
     if event.family.startswith("xa-"):
         change = Change(0, Kind.TRANSACTION, sql=event.sql, accept=((Kind.CONTROL, None),))
-        return _Flat(kind, sql=event.sql), [change]
+        return FlatMessage(kind, sql=event.sql), [change]
     database = "" if event.family == "rows-query" else event.database
     change = Change(0, Kind.CONTROL, sql=event.sql, accept=((Kind.DDL, None),))
-    return _Flat(kind, database, event.table, sql=event.sql), [change]
+    return FlatMessage(kind, database, event.table, sql=event.sql), [change]
 
 
 def _row_messages(
     event: RowChange, profile: CanalProfile, layout: Layout
-) -> Iterator[tuple[int, _Flat, list[Change]]]:
+) -> Iterator[tuple[int, FlatMessage, list[Change]]]:
     """Yields, for each partition that gets rows of an INSERT, UPDATE or DELETE, its number, the
     flat message of those rows and one expected change a row; nothing for other operations, or if no
     image is logged.
     """
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
-    source, event = event.table, _with_canal_names(event, profile)
-    table, logged = event.table, _row_images(event, profile)
+    source, event = event.table, rename_columns(event, profile)
+    table, logged = event.table, log_rows(event, profile)
     if not logged:
         return
     data_images = [image.before if event.op is Op.DELETE else image.after for image in logged]
@@ -361,17 +361,17 @@ def _row_messages(
         codes.update({name: cell.code for name, cell in image.items()})
     columns = {column.name: column for column in table.columns}
     types = {name: column_type(columns[name], profile) for name in codes}
-    flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
+    flat = FlatMessage(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
     aligned = len(olds) == len(logged)
     texts = tuple(map(_texts, data_images))
-    for partition, indices in _placement(texts, flat, profile, layout.partitions).items():
+    for partition, indices in place_rows(texts, flat, profile, layout.partitions).items():
         data = tuple(texts[i] for i in indices)
         old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
         changes = [
             _row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)
         ]
         if table is not source:
-            changes = [_with_source_names(change, source, profile) for change in changes]
+            changes = [restore_names(change, source, profile) for change in changes]
         yield partition, replace(flat, data=data, old=old), changes
 
 
@@ -384,7 +384,7 @@ def _name_in_canal(name: str, profile: CanalProfile) -> str:
     return name.replace("`", "``") if profile.doubles_ticks else name
 
 
-def _with_canal_names(event: RowChange, profile: CanalProfile) -> RowChange:
+def rename_columns(event: RowChange, profile: CanalProfile) -> RowChange:
     """The event with Canal's names of the columns; the same one if they are the source's."""
     table = event.table
     if not any(_name_in_canal(column.name, profile) != column.name for column in table.columns):
@@ -417,7 +417,7 @@ def _with_canal_names(event: RowChange, profile: CanalProfile) -> RowChange:
 _RENAMED: Final = "the column stands under another name, with its back-tick doubled"
 
 
-def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> Change:
+def restore_names(change: Change, table: Table, profile: CanalProfile) -> Change:
     """The change whose images at level two have the source's names of columns. A column that stands
     in the message under another name may hold anything there.
     """
@@ -436,8 +436,8 @@ def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> C
     return replace(change, full_before=image("before"), full_after=image("after"))
 
 
-def _placement(
-    images: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int
+def place_rows(
+    images: Sequence[Texts], flat: FlatMessage, profile: CanalProfile, partitions: int
 ) -> dict[int, list[int]]:
     """The numbers of a message's rows by partition: all in 0, all where the hash of the table's
     name points, or each where its key points, as the profile says (canal#partition).
@@ -474,12 +474,12 @@ def _texts(wires: Wires) -> Texts:
     return {name: cell.text for name, cell in wires.items()}
 
 
-def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
+def log_rows(event: RowChange, profile: CanalProfile) -> list[RowImage]:
     """The rows of an event as logged, each with its `old`: the before values of all columns that
     changed in this row or in an earlier one, since Canal never clears that set
     (canal#old-cumulative).
     """
-    images: list[_RowImage] = []
+    images: list[RowImage] = []
     updated: set[str] = set()
     for before, after in _logged_images(event, profile):
         old: Wires = {}
@@ -491,7 +491,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
             }
             updated |= changed
             old = {name: cell for name, cell in before.items() if name in updated}
-        images.append(_RowImage(before, after, old))
+        images.append(RowImage(before, after, old))
     return images
 
 
@@ -550,7 +550,7 @@ def _encode_columns(columns: Iterable[Column], source_row: Row, profile: CanalPr
 _NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
 
 
-def _row_change(number: int, op: Op, table: Table, row_image: _RowImage, aligned: bool) -> Change:
+def _row_change(number: int, op: Op, table: Table, row_image: RowImage, aligned: bool) -> Change:
     """The change expected for row `number` of a message. If not `aligned`, `old` has not one
     element for each row, and the before image of an UPDATE is unknown.
     """
@@ -573,7 +573,7 @@ def _image(table: Table, wires: Wires) -> Image:
     return table.image({name: wire.cell for name, wire in wires.items()})
 
 
-def _image_under_old(table: Table, row_image: _RowImage) -> Image:
+def _image_under_old(table: Table, row_image: RowImage) -> Image:
     """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and
     `old` does not is unchanged; one that the before image lacks may have held anything, and one in
     neither is absent.
@@ -601,7 +601,7 @@ def _unknown(type: SourceType, reason: str) -> Cell:
     return Cell(State.ANY, type, reason=reason)
 
 
-def _members(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> dict[str, Any]:
+def _members(flat: FlatMessage, profile: CanalProfile, batch: int, es: int, stamp: int) -> dict[str, Any]:
     """The members of a flat message in alphabetical order; inner maps are in table order."""
     members = {
         "id": batch,

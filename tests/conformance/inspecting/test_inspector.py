@@ -3,6 +3,7 @@ import itertools
 import json
 
 import pytest
+from literals import literal
 
 from conformance.inspecting.inspector import (
     BOTH,
@@ -192,6 +193,36 @@ def test_a_message_that_decides_decides_for_the_others():
     )
     assert writers(inspector) == [["alibaba-canal-json"]]
     assert inspector.groups()[0].messages == 4
+
+
+def test_a_packet_of_canal_tells_what_its_batch_keeps_and_the_server_s_widths():
+    not_routed = dict.fromkeys(
+        ("pk-hash", "table-hash", "column-hash", "columns-hash", "dynamic-topic"), NO
+    )
+    raw = bytes.fromhex(literal("alibaba-canal-packets.hex").split()[0])
+    assert conclusion(inspect([record(raw)]), "alibaba-canal-protobuf") == (
+        ("1.1.5", "1.1.6", "1.1.7", "1.1.8"),
+        {**not_routed, "mysql8": NO, "parsed": NO},
+    )
+    parsed = bytes.fromhex(literal("alibaba-canal-packet-of-parsed-entries.hex"))
+    assert conclusion(inspect([record(parsed)]), "alibaba-canal-protobuf") == (
+        ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8"),
+        {**not_routed, "mysql8": NO, "filtered": NO},
+    )
+
+
+def test_a_packet_whose_update_lacks_the_key_after_it_is_of_minimal_images():
+    codec = get("alibaba-canal-protobuf").codec
+    update = bytes.fromhex(literal("alibaba-canal-packets.hex").split()[1])
+    document = codec.read(update)
+    (entry,) = document["body"]["messages"]
+    row = entry["storeValue"]["rowDatas"][0]
+    assert [[column["name"] for column in columns] for columns in row.values()] == [["id", "a"]] * 2
+    _, told = conclusion(inspect([record(update)]), "alibaba-canal-protobuf")
+    assert "minimal" not in told
+    del row["beforeColumns"][1], row["afterColumns"][0]
+    _, told = conclusion(inspect([record(codec.write(document))]), "alibaba-canal-protobuf")
+    assert told["minimal"] == YES
 
 
 def test_options_and_releases_of_a_message_of_ticdc():

@@ -222,6 +222,7 @@ def test_the_key_matters_where_the_field_is_in_it_alone(key, value, field, key_t
         ("ticdc-avro", "confluent"),
         ("ticdc-simple-avro", "avro"),
         ("aliyun-dts-avro", "avro"),
+        ("alibaba-canal-protobuf", "protobuf"),
     ],
 )
 def test_a_cell_of_every_container_is_marked_within_300_characters(name, container):

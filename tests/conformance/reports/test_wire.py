@@ -17,6 +17,11 @@ from generators.wire_format import FORMATS, get
 
 FIELDS = ("table", "keys", "rows", "kind", "schema")
 PATHS = ("after['c']", "before['c']", "before", "after", *FIELDS, MALFORMED, WHOLE, "x")
+COLUMNS = (
+    '{"rowDatas":[{"beforeColumns":[{"name":"id","isKey":true},{"name":"c","value":"x"}],'
+    '"afterColumns":[{"name":"id","isKey":true},{"name":"c","value":"y"}]}]}'
+)
+"""A row whose images are lists of columns."""
 
 
 def place(path, row=0):
@@ -59,6 +64,14 @@ def marked(text, path, row=0):
             0,
             ["null"],
         ),
+        (COLUMNS, "after['c']", 0, ['{"name":"c","value":"y"}']),
+        (
+            COLUMNS,
+            "before",
+            0,
+            ['"beforeColumns":[{"name":"id","isKey":true},{"name":"c","value":"x"}]'],
+        ),
+        (COLUMNS, "keys", 0, ['"isKey":true', '"isKey":true']),
         ('{"data":[{"c":1,"c":2}]}', "after['c']", 0, ['"c":1', '"c":2']),
         ('{"data":[{"\\u0063":1}]}', "after['c']", 0, ['"\\u0063":1']),
         ('{"data":[{"it\'s":1}]}', 'after["it\'s"]', 0, ['"it\'s":1']),

@@ -166,8 +166,12 @@ def told_fields(message: Message, change: Change) -> dict[Spot, Any]:
 
 def is_own(fmt: Format[Any], spot: Spot) -> bool:
     """Whether the place is the member in which the format's file says that the field stands."""
-    leaf = spot.place.split("[")[0].removesuffix(".*").removesuffix("{}").split(".")[-1]
-    return leaf in fmt.members.named(spot.field.removesuffix("_us"))
+    path = spot.place.replace("[0]", "")
+    leaf = path.split("[")[0].removesuffix(".*").removesuffix("{}").split(".")[-1]
+    of_named_objects = path.split("[].")[-1]
+    return not {leaf, of_named_objects}.isdisjoint(
+        fmt.members.named(spot.field.removesuffix("_us"))
+    )
 
 
 def telling_places(fmt: Format[Any], changes: Iterable[ToldChange]) -> list[Spot]:

@@ -170,6 +170,8 @@ UNLEARNED = {
     "cloudcanal-debezium/2022",
     # The place in the binlog counts the bytes before it.
     "aws-dms-json/2016-01-01+null-and-empty+transaction-details+partition-value+before-image",
+    # Lengths stand before packets, entries, rows and columns.
+    "alibaba-canal-protobuf/1.1.4",
     # Lengths stand before keys and values.
     "ticdc-open-protocol/v8.5.7",
 }

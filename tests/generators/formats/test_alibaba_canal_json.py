@@ -19,9 +19,9 @@ from generators.families.canal import wire
 from generators.families.mysql_texts import json_text
 from generators.formats.alibaba_canal_json import (
     FORMAT,
-    _Flat,
-    _placement,
+    FlatMessage,
     partition_of,
+    place_rows,
     write,
 )
 from generators.formats.alibaba_canal_json.cells import column_type
@@ -543,14 +543,14 @@ def test_rows_go_to_the_partitions_that_were_recorded(
     assert len(placed) > 120
     for line in placed:
         body = bodies[line["n"]]
-        flat = _Flat(
+        flat = FlatMessage(
             body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ())
         )
         expected = {part["partition"]: part["rows"] for part in line["parts"]}
         if configuration == "a^b7" and body["table"] != "t_comp":
             assert list(expected) == [0]  # the rule is one of another table
         elif body["data"]:
-            assert _placement(body["data"], flat, variant, partitions) == expected, line
+            assert place_rows(body["data"], flat, variant, partitions) == expected, line
 
 
 def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:

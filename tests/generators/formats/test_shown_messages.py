@@ -5,6 +5,7 @@ statement, a watermark and a heartbeat, if the product sends them. This test wri
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -59,10 +60,14 @@ def events(table: Table) -> Iterator[Event]:
 
 
 def message_text(name: str, message: Message) -> str:
-    """A message of JSON as it is, of a format with a schema its payload; of other formats key and
-    value as Python prints bytes.
+    """A message of JSON as it is, of a format with a schema its payload; of a format with a codec
+    the document that the codec reads; of other formats key and value as Python prints bytes.
     """
-    if get(name).container != "json":
+    fmt = get(name)
+    if fmt.codec is not None:
+        document = fmt.codec.read(message.value or b"")
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    if fmt.container != "json":
         return f"{message.key!r} {message.value!r}"
     assert message.value is not None
     text = message.value.decode().rstrip("\r\n")

@@ -18,8 +18,11 @@ from spark_checks import reference
 from spark_checks.decoders import ticdc_canal_json
 
 AVRO = ("aliyun-dts-avro", "ticdc-simple-avro")
-BINARY = (*AVRO, "ticdc-open-protocol", "debezium-avro", "ticdc-avro")
+PROTOBUF = ("alibaba-canal-protobuf",)
+BINARY = (*AVRO, *PROTOBUF, "ticdc-open-protocol", "debezium-avro", "ticdc-avro")
 MODULES = {**{name: reference(name) for name in FORMATS}, "a baseline": ticdc_canal_json.BASELINE}
+ROW_ALONE = {"alibaba-canal-protobuf": "1.1.8+filtered"}
+"""The profile of a format whose plain one writes other changes into the message of a row."""
 TEXT = 'q"uo\\te\n\u0001汉x'
 BEHIND = (b"x", b" x", b"}", b"]", b"\x00")
 PACKED = {"snappy": cramjam.snappy.compress_raw, "lz4": cramjam.lz4.compress}
@@ -50,7 +53,7 @@ def update(name: str, /, **place: str) -> tuple[Table, bytes | None, bytes]:
     value is nothing without; `s` becomes "y". `place` are other names of the table.
     """
     fmt = get(name)
-    profile = plain_profile(fmt)
+    profile = fmt.profile(ROW_ALONE[name]) if name in ROW_ALONE else plain_profile(fmt)
     origin = source(profile.source)
     columns = (Column("id", origin.number, nullable=False), Column("s", origin.string))
     table = replace(Table("db", "t", columns, ("id",), schema=origin.schema), **place)
@@ -118,7 +121,7 @@ def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records, na
     wrong = [
         *cut,
         *(whole + more for more in BEHIND),
-        whole * 2,
+        *([whole * 2] * (name not in PROTOBUF)),  # of a field that occurs twice the last counts
         whole + b"," + whole,
         b"[" + whole + b"]",
         b" \r\n",

@@ -21,7 +21,7 @@ from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.ticdc_open_protocol.cells import framed, key_of, unframed
 from generators.model import Kind, Message
 from generators.profiles import Profile
-from generators.wire_format import FORMATS, Format, get, module_name
+from generators.wire_format import FORMATS, Codec, Format, get, module_name
 
 GROUPS = frozenset(
     {
@@ -34,6 +34,8 @@ IN_A_REGISTRY = frozenset({"debezium-avro", "ticdc-avro"})
 """Formats whose messages have a schema in a registry, without which neither inspect nor a decoder
 reads them.
 """
+CONTAINERS = ("json", "avro", "protobuf")
+"""What inspect says of a value that it read without a registry."""
 SCHEMA = "value binary, key binary, topic string, partition int, offset bigint"
 Document = Mapping[str, Any]
 
@@ -48,7 +50,7 @@ def messages_of_every_kind(fmt: Format[Any], profile: Profile) -> Iterator[Messa
                 opened = open_record(ReadRecord(written.message.value, written.message.key))
                 what = {(change.kind, change.op) for change in written.changes}
                 shape = (frozenset(what), frozenset(opened.payload))
-                if readable and opened.container in ("json", "avro") and shape not in shapes:
+                if readable and opened.container in CONTAINERS and shape not in shapes:
                     shapes.add(shape)
                     yield written.message
 
@@ -118,6 +120,24 @@ def avro_variants(message: Message, schemas: tuple[Any, ...]) -> Iterator[Messag
         yield replace(message, value=out.getvalue())
 
 
+def without_fields(document: Any) -> Iterator[Any]:
+    """The document without each of its fields, and without each field of the messages in it."""
+    if isinstance(document, list):
+        for place, part in enumerate(document):
+            for changed in without_fields(part):
+                yield [*document[:place], changed, *document[place + 1 :]]
+    elif isinstance(document, dict):
+        for name, value in document.items():
+            yield {other: field for other, field in document.items() if other != name}
+            yield from (document | {name: changed} for changed in without_fields(value))
+
+
+def protobuf_variants(message: Message, codec: Codec) -> Iterator[Message]:
+    """The message without each field: Protobuf has no null."""
+    for changed in without_fields(codec.read(message.value or b"")):
+        yield replace(message, value=codec.write(changed))
+
+
 def variants(fmt: Format[Any], profile: Profile, message: Message) -> Iterator[Message]:
     """The message, and it with each member missing or null."""
     yield message
@@ -127,6 +147,9 @@ def variants(fmt: Format[Any], profile: Profile, message: Message) -> Iterator[M
             yield from framed_variants(message, inner)
         case "avro":
             yield from avro_variants(message, fmt.schemas(profile))
+        case "protobuf":
+            assert fmt.codec is not None
+            yield from protobuf_variants(message, fmt.codec)
         case _:
             yield from json_variants(message, inner)
 

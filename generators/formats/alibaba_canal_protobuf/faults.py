@@ -1,0 +1,243 @@
+"""How packets of Canal can be spoiled: bytes that are no message on any of the four levels,
+messages that Canal does not send, and unfit cells.
+
+What Protocol Buffers let a reader pass over (a field twice, an unknown one) is UNSPECIFIED.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from generators.families.protobuf import NotProtobuf, length_delimited
+from generators.formats.alibaba_canal_protobuf.messages import (
+    entry_bytes,
+    packet_bytes,
+    read_packet,
+    stored_bytes,
+)
+from generators.garbage import faults
+from generators.garbage.faults import (
+    NULL,
+    UNSPECIFIED,
+    CellFault,
+    Fault,
+    unfit_cells,
+)
+from generators.model import Kind
+from generators.profiles import Profile
+
+Spoil = Callable[[bytes], bytes | None]
+
+
+def _edit_packet(change: Callable[[dict[str, Any]], None]) -> Spoil:
+    """The packet with its document changed."""
+
+    def apply(value: bytes) -> bytes | None:
+        try:
+            document = read_packet(value)
+        except NotProtobuf:
+            return None
+        change(document)
+        return packet_bytes(document)
+
+    return apply
+
+
+def _row_entries(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The entries of type ROWDATA."""
+    return [entry for entry in document["body"]["messages"] if entry["entryType"] == "ROWDATA"]
+
+
+def _edit_last_row_entry(change: Callable[[dict[str, Any]], None]) -> Spoil:
+    """The packet with its last entry of rows changed."""
+    return _edit_packet(lambda document: change(_row_entries(document)[-1]))
+
+
+def _cut_first_entry(document: dict[str, Any]) -> None:
+    """The first entry lacks its last byte, behind a length that is right."""
+    entries = document["body"]["messages"]
+    entries[0] = entry_bytes(entries[0])[:-1]
+
+
+def _cut_stored(entry: dict[str, Any]) -> None:
+    """The storeValue lacks its last byte, behind a length that is right."""
+    entry["storeValue"] = (stored_bytes(entry) or b"")[:-1]
+
+
+def _set_unknown_entry_type(entry: dict[str, Any]) -> None:
+    """The entry is of the type 77; its storeValue stays."""
+    entry["storeValue"] = stored_bytes(entry)
+    entry["entryType"] = 77
+
+
+def _append(tail: bytes) -> Spoil:
+    """Puts bytes behind the packet."""
+    return lambda value: value + tail
+
+
+def _set_packet_field(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Gives a field of the packet another value."""
+    return lambda document: document.update({name: value})
+
+
+def _set_unknown_event_type(entry: dict[str, Any]) -> None:
+    """Header and RowChange of the entry are of the type 77."""
+    entry["header"]["eventType"] = entry["storeValue"]["eventType"] = 77
+
+
+def _drop_rows(entry: dict[str, Any]) -> None:
+    """The RowChange of the entry has no rows."""
+    entry["storeValue"]["rowDatas"] = []
+
+
+def _drop_entries(document: dict[str, Any]) -> None:
+    """The packet has no entries."""
+    document["body"]["messages"] = []
+
+
+def _spoil_name(value: bytes) -> bytes | None:
+    """The packet in whose headers the last byte of the table's name is FF."""
+    tables = {entry["header"].get("tableName", "") for entry in _row_entries(read_packet(value))}
+    name = next(iter(tables), "").encode()
+    if not name or len(name) > 1 << 6:
+        return None
+    return value.replace(length_delimited(9, name), length_delimited(9, name[:-1] + b"\xff"))
+
+
+_NO_SUCH: Final = tuple(
+    Fault(name, "no-such-message", statement, apply, accept=(Kind.CONTROL, Kind.DDL))
+    for name, statement, apply in (
+        (
+            "packet-ack",
+            "The packet is of type ACK: Canal's client refuses it.",
+            _edit_packet(_set_packet_field("type", "ACK")),
+        ),
+        (
+            "packet-zlib",
+            "The packet says that its body is compressed: Canal's client refuses it.",
+            _edit_packet(_set_packet_field("compression", "ZLIB")),
+        ),
+        ("no-entries", "The packet has no entries.", _edit_packet(_drop_entries)),
+        (
+            "unknown-entry",
+            "An entry is of the type 77.",
+            _edit_last_row_entry(_set_unknown_entry_type),
+        ),
+        (
+            "unknown-event",
+            "A change is of the type 77.",
+            _edit_last_row_entry(_set_unknown_event_type),
+        ),
+        ("rows-gone", "An entry of rows has none.", _edit_last_row_entry(_drop_rows)),
+    )
+)
+"""Packets that Canal does not send: CORRUPT, or CONTROL as an unknown message."""
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    Fault(
+        "truncated",
+        "truncated",
+        "The value is cut in the middle.",
+        lambda value: value[: len(value) // 2],
+    ),
+    Fault(
+        "truncated-last", "truncated", "The last byte is missing.", lambda value: value[:-1] or None
+    ),
+    Fault(
+        "entry-cut",
+        "truncated",
+        "The first entry lacks its last byte.",
+        _edit_packet(_cut_first_entry),
+    ),
+    Fault(
+        "change-cut",
+        "truncated",
+        "The storeValue of the last entry of rows lacks its last byte.",
+        _edit_last_row_entry(_cut_stored),
+    ),
+    Fault(
+        "trailing-content",
+        "trailing-content",
+        "The byte FF, no whole number, follows the packet.",
+        _append(b"\xff"),
+    ),
+    Fault(
+        "trailing-text", "trailing-content", "A text follows the packet.", _append(b"\nand more")
+    ),
+    Fault("empty", "empty", "The value has no bytes.", lambda _value: b""),
+    NULL,
+    Fault(
+        "registry-header",
+        "foreign-framing",
+        "A schema registry's header, a zero, four bytes of an id and the index of a message,"
+        " precedes the packet.",
+        lambda value: b"\x00\x00\x00\x00\x07\x00" + value,
+    ),
+    Fault(
+        "length-before",
+        "foreign-framing",
+        "The packet's length in four bytes precedes it, as on Canal's own socket.",
+        lambda value: len(value).to_bytes(4, "big") + value,
+    ),
+    Fault(
+        "json-text",
+        "wrong-container",
+        "A flat message in JSON stands in the packet's place.",
+        lambda _value: b'{"data":null,"type":"QUERY"}',
+    ),
+    *_NO_SUCH,
+    Fault(
+        "second-document",
+        "duplicate-key",
+        "The packet stands in the value twice, which is one whose fields occur twice.",
+        lambda value: value + value,
+        UNSPECIFIED,
+    ),
+    Fault(
+        "unknown-field",
+        "unknown-field",
+        "A field 99 follows the packet, as of a newer release.",
+        _append(length_delimited(99, b"unknown")),
+        UNSPECIFIED,
+    ),
+    Fault(
+        "invalid-utf-8",
+        "invalid-utf-8",
+        "The name of a table ends in the byte FF.",
+        _spoil_name,
+        UNSPECIFIED,
+    ),
+)
+"""Ways to spoil a packet."""
+
+
+def _edit_new_cells(column: str, cell_text: str) -> Spoil:
+    """The packet in which the new value of a column is another text."""
+
+    def change(document: dict[str, Any]) -> None:
+        for entry in _row_entries(document):
+            for row_data in entry["storeValue"]["rowDatas"]:
+                for cell in row_data["afterColumns"]:
+                    if cell["name"] == column and not cell["isNull"]:
+                        cell["value"] = cell_text
+
+    return _edit_packet(change)
+
+
+def _edit_for_cell(fault: CellFault) -> CellFault:
+    """An unfit cell of JSON as an edit of the packet: its text, or the JSON of what is no text."""
+    spoiled = json.loads(str(fault.spoiled_form))
+    cell_text = spoiled if isinstance(spoiled, str) else json.dumps(spoiled)
+    return dataclasses.replace(fault, edit=_edit_new_cells(fault.column, cell_text))
+
+
+CELL_FAULTS: Final = tuple(map(_edit_for_cell, faults.CELL_FAULTS))
+
+
+def unfit(profile: Profile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells, which no option changes."""
+    if not profile.options:
+        yield from map(_edit_for_cell, unfit_cells(profile.source, fits))
