@@ -361,7 +361,9 @@ def _row_messages(
         codes.update({name: cell.code for name, cell in image.items()})
     columns = {column.name: column for column in table.columns}
     types = {name: column_type(columns[name], profile) for name in codes}
-    flat = FlatMessage(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
+    flat = FlatMessage(
+        event.op, table.database, table.name, keys=keys or None, codes=codes, types=types
+    )
     aligned = len(olds) == len(logged)
     texts = tuple(map(_texts, data_images))
     for partition, indices in place_rows(texts, flat, profile, layout.partitions).items():
@@ -601,7 +603,9 @@ def _unknown(type: SourceType, reason: str) -> Cell:
     return Cell(State.ANY, type, reason=reason)
 
 
-def _members(flat: FlatMessage, profile: CanalProfile, batch: int, es: int, stamp: int) -> dict[str, Any]:
+def _members(
+    flat: FlatMessage, profile: CanalProfile, batch: int, es: int, stamp: int
+) -> dict[str, Any]:
     """The members of a flat message in alphabetical order; inner maps are in table order."""
     members = {
         "id": batch,
