@@ -32,9 +32,12 @@ OTHER_PROFILES = {"debezium-json": ("3.5.0.Final+postgresql+flat",)}
 
 
 def documents(fmt: Format[Any], profile: Profile, message: Message) -> Iterator[Any]:
-    """The key and the value of a message as what JSON's reader, or Avro's, makes of them; what is
-    compressed or framed otherwise is left out.
+    """The key and the value of a message as what JSON's reader, Avro's or the format's codec makes of
+    them; what is compressed or framed otherwise is left out.
     """
+    if fmt.codec is not None:
+        yield fmt.codec.read(message.value or b"")
+        return
     for part in filter(None, (message.key, message.value)):
         texts = [part]
         match fmt.container:
