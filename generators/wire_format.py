@@ -120,8 +120,8 @@ class Format(Generic[P]):
     `profiles` those that run unasked; `container` is json, avro, confluent, frames or protobuf;
     `faults` are the ways to spoil a whole value, `cell_faults` unfit cells of its own that a
     profile's messages can have, `unfit` those of every kind of types in every way, told what fits
-    in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values that the
-    source has. `schemas` are the published schemas of a binary container, one for each edition that
+    in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of
+    values that the source has. `schemas` are the published schemas of a binary container, one for each edition that
     a decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what
     is left of a spoiled value, where neither JSON nor a published schema does. `codec` reads a
     value of the container protobuf.
