@@ -111,7 +111,7 @@ def run_program(
     program: str, jars: Sequence[Path], given_lines: str, *arguments: str
 ) -> tuple[str, ...]:
     """Runs a Java program on some input lines and returns its output lines. Raises HarnessError if
-    it fails, subprocess.TimeoutExpired after _LIMIT_S seconds.
+    it fails, or does not end within _LIMIT_S seconds.
     """
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
         input_file, results = Path(folder, "given"), Path(folder, "results")
@@ -121,14 +121,18 @@ def run_program(
             *(str(_PROGRAMS / f"{program}.java"), str(input_file), str(results)),
             *arguments,
         ]
-        finished = subprocess.run(
-            command, capture_output=True, text=True, timeout=_LIMIT_S, check=False
-        )
+        try:
+            finished = subprocess.run(
+                command, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise HarnessError(f"{program} did not end within {_LIMIT_S} s") from error
         if finished.returncode or not results.exists():
             raise HarnessError(
                 f"{program} failed (exit {finished.returncode}):\n{finished.stderr[-2000:]}"
             )
-        return tuple(results.read_text("utf-8").splitlines())
+        # Not splitlines(): it would also cut a line at U+2028, which JSON holds as it is.
+        return tuple(line for line in results.read_text("utf-8").split("\n") if line)
 
 
 def parse_reading(line: str) -> ColumnReading:

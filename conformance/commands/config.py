@@ -95,14 +95,14 @@ def find(start: Path) -> Path | None:
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / FILE).is_file():
             return folder / FILE
-        if (folder / PROJECT).is_file() and _ours(folder / PROJECT):
+        if (folder / PROJECT).is_file() and _has_our_table(folder / PROJECT):
             return folder / PROJECT
         if (folder / ".git").exists():
             break
     return None
 
 
-def _ours(path: Path) -> bool:
+def _has_our_table(path: Path) -> bool:
     """Whether a pyproject.toml has the table `[tool.cdc-conformance]`. A file that is no valid TOML
     is searched for the table's header instead, so that its errors are not reported here.
     """
@@ -110,9 +110,10 @@ def _ours(path: Path) -> bool:
     if TOOL not in content:
         return False
     try:
-        return TOOL in tomllib.loads(content).get("tool", {})
+        tools = tomllib.loads(content).get("tool", {})
     except (ValueError, RecursionError):
         return f"[tool.{TOOL}" in content
+    return isinstance(tools, dict) and TOOL in tools
 
 
 def load(path: Path, group: click.Group) -> Config:
@@ -124,7 +125,7 @@ def load(path: Path, group: click.Group) -> Config:
         raise UsageError(f"{_relative_path(path)}: {what}") from error
     if path.name == PROJECT:
         tools = data.get("tool", {})
-        if TOOL not in tools:
+        if not isinstance(tools, dict) or TOOL not in tools:
             raise UsageError(f"{_relative_path(path)} has no [tool.{TOOL}]")
         data = tools[TOOL]
     reader = _Reader(path, sections(group))

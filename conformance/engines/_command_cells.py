@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -151,24 +152,28 @@ def _read_boolean(value: Any) -> bool:
 
 
 def _read_double(value: Any) -> float:
-    """A cell's 64-bit float, from its JSON number, its text, or NaN, Infinity or -Infinity as text;
-    a number in text beyond the doubles is infinite. Raises ValueError for another form,
-    OverflowError for a JSON integer beyond the doubles.
+    """A cell's 64-bit float, from its JSON number, its text, or NaN, Infinity or -Infinity as text.
+    Raises ValueError for another form, and for a number beyond the doubles.
     """
-    if type(value) in (int, float):
-        return float(value)
     if type(value) is str and value in _SPECIAL_FLOATS:
         return _SPECIAL_FLOATS[value]
-    if type(value) is str and _NUMBER.fullmatch(value):
-        return float(value)
-    raise ValueError(
-        f"must be a number, its text, or one of {', '.join(_SPECIAL_FLOATS)}, not {_describe_value(value)}"
-    )
+    is_number_text = type(value) is str and _NUMBER.fullmatch(value)
+    if type(value) not in (int, float) and not is_number_text:
+        raise ValueError(
+            f"must be a number, its text, or one of {', '.join(_SPECIAL_FLOATS)}, not {_describe_value(value)}"
+        )
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer; float() makes a text infinite
+        number = math.inf
+    if math.isinf(number):
+        raise ValueError(f"{_describe_value(value)} {BEYOND} double")
+    return number
 
 
 def _read_float(value: Any) -> float:
     """A cell's 32-bit float, in the forms of `_read_double`. Raises ValueError also for a number
-    beyond 32 bits, except for one in text that is beyond 64 bits too, which is infinite.
+    beyond 32 bits.
     """
     number = _read_double(value)
     try:

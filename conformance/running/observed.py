@@ -9,6 +9,8 @@ may be right.
 from __future__ import annotations
 
 import itertools
+import math
+import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -455,10 +457,14 @@ def _value(cell: Any) -> Any:
 
 
 def _are_equal(want: Any, got: Any) -> bool:
-    """Whether two cells are equal by Python's `==`; values of different types are equal only if
-    they are equal numbers. So NaN differs from NaN, and 0.0 equals -0.0.
+    """Whether two cells are equal; values of different types are equal only if they are equal
+    numbers. NaN equals NaN, and the sign of a zero counts between floating-point numbers.
     """
     reference_value, decoder_value = _value(want), _value(got)
+    if isinstance(reference_value, float) and isinstance(decoder_value, float):
+        return struct.pack("<d", reference_value) == struct.pack("<d", decoder_value) or (
+            math.isnan(reference_value) and math.isnan(decoder_value)
+        )
     numbers = all(
         isinstance(value, int | Decimal | float) and not isinstance(value, bool)
         for value in (reference_value, decoder_value)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Final, Self
 
 from generators.model import Column, Index, Table
+from generators.sources import mysql, postgresql
 from generators.tables.computed import is_computable
 from generators.tables.ddl_checks import read_checks
 from generators.tables.ddl_text import Cursor, Script
@@ -46,9 +48,41 @@ class Pending:
             condition_text,
         )
 
+    def rename_column(self, name: str, new_name: str, is_mysql: bool) -> Self:
+        """The constraint after a column was renamed: its condition names the column by its new
+        name, between quotes.
+        """
+
+        def spell(word: re.Match[str]) -> str:
+            """The new name in place of a word that names the column, else the word."""
+            return quote(new_name) if _names_column(word[0], name, is_mysql) else word[0]
+
+        quote = mysql.quote if is_mysql else postgresql.quote
+        return replace(
+            self,
+            condition=_WORD.sub(spell, self.condition),
+            value_column=new_name if self.value_column == name else self.value_column,
+        )
+
     def note(self, action: str) -> None:
         """Adds a note to the script on what was done with this constraint."""
         self.script.note(self.start, self.end, action)
+
+
+_WORD: Final = re.compile(
+    r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|[^\W\d]\w*(?!\w|\s*\()""", re.DOTALL
+)
+"""A text, a quoted name, or a plain one that is no function's."""
+
+
+def _names_column(word: str, name: str, is_mysql: bool) -> bool:
+    """Whether a word of an expression is the name of a column. PostgreSQL reads a name without
+    quotes in lower case; in MySQL upper and lower case do not matter, and double quotes are a
+    text's.
+    """
+    if is_mysql:
+        return word[0] not in "'\"" and word.strip("`").lower() == name.lower()
+    return word == f'"{name}"' or word.lower() == name
 
 
 @dataclass(slots=True)
@@ -74,6 +108,8 @@ class Draft:
     search_path: str = ""
     left_out: bool = False
     missing: set[str] = field(default_factory=set)
+    new_names: dict[str, str] = field(default_factory=dict)
+    """The present name of each column that a statement renamed, by each of its former names."""
 
     @property
     def table_name(self) -> TableName:
@@ -110,19 +146,36 @@ class Draft:
                 return column.name
         return None
 
+    def present_name(self, name: str) -> str | None:
+        """The name of a column that an earlier statement may have named by its former name; None if
+        the table has no such column.
+        """
+        return self.column_name(name) or self.column_name(self.new_names.get(name, name))
+
     def change_column(self, name: str, **facts: object) -> None:
         """Gives a column of the table other values of the fields in `facts`."""
         self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
 
     def drop_column(self, name: str) -> None:
-        """Drops a column, and the whole of each key and index that it is part of, as PostgreSQL
-        does; MySQL would keep their other columns. The expression of a generated column stays in
-        `generated`.
+        """Drops a column, and the foreign keys of which it is part. PostgreSQL drops each key and
+        index of which it is part, too; MySQL takes it out of them, and drops those that have no
+        other column.
         """
         self.columns = [c for c in self.columns if c.name != name]
-        self.primary = () if name in self.primary else self.primary
-        self.indexes = [index for index in self.indexes if name not in index.columns]
+        self.generated.pop(name, None)
+        self.primary = self._without_column(self.primary, name)
+        indexes = [
+            replace(index, columns=self._without_column(index.columns, name))
+            for index in self.indexes
+        ]
+        self.indexes = [index for index in indexes if index.columns]
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
+
+    def _without_column(self, columns: tuple[str, ...], name: str) -> tuple[str, ...]:
+        """The columns of a key after a column was dropped; none if the key is dropped with it."""
+        if name in columns and not self.mysql:
+            return ()
+        return tuple(column for column in columns if column != name)
 
     def drop_primary_key(self) -> None:
         """Drops the primary key. Its columns stay NOT NULL."""
@@ -131,9 +184,8 @@ class Draft:
         self.primary = ()
 
     def rename_column(self, name: str, new_name: str) -> None:
-        """Renames a column in the list of columns, in keys and indexes, and on the owning side of
-        foreign keys. Foreign keys that refer to the column, CHECKs and generated columns'
-        expressions still have the old name.
+        """Renames a column, also in keys, indexes, foreign keys, CHECKs and the expressions of
+        generated columns. Foreign keys that refer to it find it by `new_names`.
         """
 
         def rename(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -147,6 +199,16 @@ class Draft:
         ]
         if name in self.generated:
             self.generated[new_name] = self.generated.pop(name)
+        self.checks = [pending.rename_column(name, new_name, self.mysql) for pending in self.checks]
+        self.generated = {
+            column: pending.rename_column(name, new_name, self.mysql)
+            for column, pending in self.generated.items()
+        }
+        self.new_names = {
+            former: new_name if present == name else present
+            for former, present in self.new_names.items()
+        }
+        self.new_names[name] = new_name
 
     def rename_index(self, name: str, new_name: str) -> None:
         """Renames an index; drops it if the new name is ""."""
@@ -256,7 +318,7 @@ def _resolve_foreign_key(
     if parent is None:
         pending.note(f"left out: table {parent_label} is not among the tables that are taken")
         return None
-    columns = tuple(parent.column_name(name) for name in key.parent_columns or parent.primary)
+    columns = tuple(parent.present_name(name) for name in key.parent_columns or parent.primary)
     found_columns = tuple(name for name in columns if name)
     if len(found_columns) != len(columns) or len(found_columns) != len(key.columns):
         pending.note(f"left out: table {parent_label} has not all of these columns")

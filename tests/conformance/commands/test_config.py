@@ -52,6 +52,7 @@ OURS, PROJECT = "cdc-conformance.toml", "pyproject.toml"
         ),
         ({PROJECT: "[tool.cdc-conformance]\nseed = 2", OURS: "seed = 3"}, OURS),
         ({PROJECT: "[tool.ruff\n# cdc-conformance is a word in a comment"}, None),
+        ({PROJECT: "tool = 'cdc-conformance'"}, None),
     ],
     ids=[
         "none",
@@ -61,6 +62,7 @@ OURS, PROJECT = "cdc-conformance.toml", "pyproject.toml"
         "a table of pyproject",
         "before pyproject",
         "not ours",
+        "tool is no table",
     ],
 )
 def test_the_nearest_file_of_the_checkout_is_used(folder, monkeypatch, files, expected):

@@ -2,13 +2,17 @@
 decoder.
 """
 
+import math
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from conformance.cases.catalogue import find_budget
 from conformance.commands.observing import finish
 from conformance.inspecting.opening import ReadRecord
+from conformance.judging.compare import Typed
+from conformance.running import observed
 from conformance.running.observed import observe_messages
 from conformance.running.prepared import Settings
 from generators.drawing.cases import LAYOUT
@@ -57,8 +61,6 @@ FILES = {name: START.format(text) for name, text in DECODERS.items()} | {
 
 
 def records():
-    from decimal import Decimal
-
     rows = [{"id": number, "price": Decimal(number)} for number in (1, 2, 3)]
     events = [
         RowChange(Instant(1_700_000_000_000 + n), TABLE, Op.INSERT, (RowImages(None, row),))
@@ -177,3 +179,18 @@ def test_messages_of_files_that_share_a_name_are_told_apart(engine):
     )
     assert [difference.value for difference in observed.differences] == [second.value]
     assert observed.result.failures[0].result.case.id.endswith("/messages/a:1#1")
+
+
+@pytest.mark.parametrize(
+    ("reference", "decoder", "equal"),
+    [
+        (math.nan, math.nan, True),
+        (math.nan, 0.0, False),
+        (0.0, -0.0, False),
+        (1, Decimal("1.0"), True),
+        (1, True, False),
+        ("1", 1, False),
+    ],
+)
+def test_which_cells_of_two_decoders_are_equal(reference, decoder, equal):
+    assert observed._are_equal(Typed("x", reference), decoder) is equal

@@ -607,3 +607,32 @@ def test_a_line_of_dashes_swallows_no_statement(reads):
         "  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
     )
     assert [user.table.name for user in schema.tables] == ["a", "b"]
+
+
+def test_mysql_takes_a_dropped_column_out_of_its_keys(reads):
+    schema = reads(
+        "CREATE TABLE t (id int, a int, b int, g int AS (a + 1), PRIMARY KEY (id, a),"
+        " UNIQUE u (a, b), KEY k (a)); ALTER TABLE t DROP COLUMN g, DROP COLUMN a;",
+        dialect="mysql",
+        database="d",
+    )
+    table = schema.tables[0].table
+    assert (table.primary_key, table.unique, [index.name for index in table.indexes]) == (
+        ("id",),
+        (("b",),),
+        ["u"],
+    )
+    assert schema.notes == ()
+
+
+def test_a_foreign_key_follows_its_parents_column_through_two_names(reads):
+    schema = reads(
+        "CREATE TABLE p (id int PRIMARY KEY);"
+        "CREATE TABLE c (x int, FOREIGN KEY (x) REFERENCES p (id));"
+        "ALTER TABLE p RENAME COLUMN id TO pk; ALTER TABLE p CHANGE pk number int;",
+        dialect="mysql",
+        database="d",
+    )
+    (key,) = schema.tables[1].foreign_keys
+    assert (key.columns, key.parent_columns) == (("x",), ("number",))
+    assert schema.notes == ()

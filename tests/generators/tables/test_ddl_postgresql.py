@@ -337,3 +337,30 @@ VACUUM t;""",
         "a.sql:2:1: ALTER TABLE u ADD COLUMN b int: left out: the table is not among the tables that are read",
         "a.sql:5:1: VACUUM t: statement left out: not understood",
     ]
+
+
+def test_postgresql_drops_the_keys_of_a_dropped_column(reads):
+    schema = reads(
+        "CREATE TABLE t (id int, a int, b int, PRIMARY KEY (id, a), UNIQUE (b, a), UNIQUE (b));"
+        "ALTER TABLE t DROP COLUMN a;",
+        dialect="postgresql",
+        database="d",
+    )
+    table = schema.tables[0].table
+    assert (table.primary_key, table.unique) == ((), (("b",),))
+
+
+def test_a_check_and_a_generated_column_follow_a_renamed_column(reads):
+    schema = reads(
+        "CREATE TABLE t (id int PRIMARY KEY, length int CHECK (length > 3 AND length <= 9),"
+        " twice int GENERATED ALWAYS AS (length * 2) STORED, label text"
+        " CHECK (label IN ('length', 'x')));"
+        'ALTER TABLE t RENAME COLUMN length TO "how long";',
+        dialect="postgresql",
+        database="d",
+    )
+    user = schema.tables[0]
+    checks = [(check.column, check.low, check.high, check.choices) for check in user.checks]
+    assert checks == [("how long", 4, 9, ()), ("label", None, None, ("length", "x"))]
+    assert user.computed == (("twice", '"how long" * 2'),)
+    assert schema.notes == ()
