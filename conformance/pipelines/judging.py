@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Final
 
 from conformance.pipelines.causes import Causes, Difference
 from conformance.pipelines.histories import KeptVersion, RowHistory
@@ -28,6 +29,11 @@ from conformance.pipelines.timeline import (
 from conformance.streams.recipes import ReadStream
 from generators.drawing.streams import Key
 from generators.model import Cell, RowChange, SchemaChange
+
+NEVER_FILLED: Final = (
+    "the table had no row after any batch: does the pipeline read the messages? A type that"
+    " from_json does not find in them gives NULL"
+)
 
 
 class Judge:
@@ -62,6 +68,8 @@ class Judge:
                 has_history=self.snapshots[-1].history is not None,
             ),
         )
+        if self.story.rows and not any(snapshot.rows for snapshot in self.snapshots):
+            result.differ("convergence", NEVER_FILLED)
         for difference in self._column_differences():
             result.differ(*difference)
         wrong: set[Key] = set()

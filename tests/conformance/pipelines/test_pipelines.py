@@ -98,6 +98,18 @@ def test_batches_that_change_nothing_are_told_of_a_wrong_table() -> None:
     ]
 
 
+def test_a_table_that_never_has_a_row_is_told_first() -> None:
+    stream = stream_under("none")
+    empty = [replace(snapshot, rows=()) for snapshot in right_snapshots(stream)]
+    assert judge(FORMAT, stream, empty, Claims()).wrong[0] == (
+        "ticdc-canal-json/pipeline/convergence",
+        (
+            "the table had no row after any batch: does the pipeline read the messages? A type that"
+            " from_json does not find in them gives NULL"
+        ),
+    )
+
+
 def test_a_row_whose_key_is_null_is_told_with_what_gives_one() -> None:
     stream = stream_under("none")
     *earlier, last = right_snapshots(stream)
