@@ -20,7 +20,7 @@ def test_formats_whose_positions_have_several_lengths():
     assert [
         *("cloudcanal-debezium", "aliyun-dts-avro", "tencent-dts-json"),
         *("huawei-cdl-json", "huawei-cdl-debezium", "debezium-json"),
-        *("maxwell-json", "canal-dialects-json", "debezium-avro"),
+        *("maxwell-json", "canal-dialects-json", "debezium-avro", "alibaba-canal-protobuf"),
     ] == WITH_LENGTHS
 
 
