@@ -152,13 +152,13 @@ class _Source:
 
     def events(self) -> Iterator[RowChange]:
         """Random statements on the one table, in commit order. An UPDATE or DELETE is of rows that
-        exist then, or of one that was there before the history; one UPDATE may change the same row
-        twice.
+        exist then, or of some that were there before the history; it has each of them once.
         """
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)
             op = self._random.choices(tuple(OPS), tuple(OPS.values()))[0]
             row_images = tuple(self._row_images(op) for _ in range(self._random.randint(1, ROWS)))
+            self._alive += [images.after for images in row_images if images.after is not None]
             yield RowChange(
                 Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, row_images
             )
@@ -168,9 +168,7 @@ class _Source:
         existing one.
         """
         if op is Op.INSERT:
-            new_cells = self._new_row()
-            self._alive.append(new_cells)
-            return RowImages(None, new_cells)
+            return RowImages(None, self._new_row())
         before = (
             self._alive.pop(self._random.randrange(len(self._alive)))
             if self._alive
@@ -178,9 +176,7 @@ class _Source:
         )
         if op is Op.DELETE:
             return RowImages(before, None)
-        after = self._changed_row(before)
-        self._alive.append(after)
-        return RowImages(before, after)
+        return RowImages(before, self._changed_row(before))
 
     def _new_row(self) -> Row:
         """A random row with a key that no other row of the history has or had."""

@@ -81,7 +81,8 @@ def _assign(type: SourceType, value: object) -> object:
         case int(), Logical.TEXT if type.name in _TEXTS:
             return str(value)
         case int() | Decimal(), Logical.INT:
-            return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
+            with localcontext(prec=200):
+                return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
         case int() | Decimal(), Logical.DECIMAL if type.scale is not None:
             with localcontext(prec=200):
                 return Decimal(value).quantize(Decimal(1).scaleb(-type.scale), ROUND_HALF_UP)

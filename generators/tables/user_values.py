@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 from generators.model import Column, Logical, Row, Scenario, SourceType, Value, ZeroDate
-from generators.sources import databases
+from generators.sources import databases, mysql
 from generators.tables import computed, realistic
 from generators.tables.overrides import NO_OVERRIDES, Overrides, is_between
 from generators.tables.schema import Check, ForeignKey, Schema, TableName, UserTable, table_name
@@ -70,9 +70,10 @@ def _fits_type(type: SourceType, value: Value) -> bool:
         and type.scale is not None
         and type.precision is not None
     ):
-        return (
-            abs(value) < 10.0 ** (type.precision - type.scale) and round(value, type.scale) == value
-        )
+        rounded = round(value, type.scale)
+        if type.logical is Logical.FLOAT:
+            rounded = mysql.to_float32(rounded)
+        return abs(value) < 10.0 ** (type.precision - type.scale) and rounded == value
     if (
         isinstance(value, str)
         and realistic.has_grammar(type)

@@ -418,20 +418,29 @@ class Columns(Reader):
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
         """Adds an index, whose columns are in `self.key`, to those of the statement; without a name
-        it gets that of its first column, or `expression_index`. For each of its expressions TiDB
-        adds a hidden column.
+        it gets that of its first column, or `expression_index`, with a number if that is taken. For
+        each of its expressions TiDB adds a hidden column.
         """
-        name = (
-            "PRIMARY"
-            if primary
-            else name or ("expression_index" if self.key[0][0] == "(" else bare(self.key[0]))
-        )
+        name = "PRIMARY" if primary else name or self.free_index_name()
         columns = []
         for place, part in enumerate(self.key):
             columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")
             if part[0] != "`":
                 self.statement.hidden[columns[-1]] = part[1:-1]
         self.statement.indexes.append(Index(name, tuple(columns), unique or primary))
+
+    def free_index_name(self) -> str:
+        """The name that TiDB gives an index without one: that of its first column, or
+        `expression_index` if one of its parts is an expression, with the first number from 2 that
+        makes it free.
+        """
+        has_expression = any(part[0] == "(" for part in self.key)
+        plain_name = "expression_index" if has_expression else bare(self.key[0])
+        used_names = {index.name.lower() for index in self.statement.indexes} | {"primary"}
+        name, number = plain_name, 2
+        while name.lower() in used_names:
+            name, number = f"{plain_name}_{number}", number + 1
+        return name
 
 
 def _is_call(expression: str) -> bool:

@@ -11,7 +11,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from functools import cache, lru_cache, partial
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
@@ -125,10 +125,16 @@ def fixed32(value: float) -> str:
     """The shortest text that reads back as the same binary32, without an exponent (Go's `'f', -1,
     32`).
     """
-    texts = (f"{value:.{digits}e}" for digits in range(9))
-    return _plain(
-        next(candidate for candidate in texts if mysql.to_float32(float(candidate)) == value)
-    )
+    exact = Decimal(value)
+    for digits in range(1, 10):
+        # Not only the nearest: below a power of two the numbers lie closer together than above it,
+        # so that the nearer neighbour may be another number, and the farther one not.
+        ways = (ROUND_HALF_EVEN, ROUND_DOWN, ROUND_UP)
+        neighbours = [Context(digits, way).create_decimal(exact) for way in ways]
+        fitting = [text for text in neighbours if mysql.to_float32(float(text)) == value]
+        if fitting:
+            return _plain(str(min(fitting, key=lambda text: abs(text - exact))))
+    raise ValueError(f"{value!r} is no binary32")
 
 
 _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_float32(1e21))}

@@ -110,6 +110,10 @@ def test_histories_are_consistent(monkeypatch: pytest.MonkeyPatch) -> None:
         for event in bulk.scenario(TICDC, TICDC.profiles[0], 7, i).history.events:
             assert isinstance(event, RowChange)
             key = event.table.handle_key
+            # A statement changes a row once.
+            changed = [images.before for images in event.rows if images.before is not None]
+            changed_keys = [tuple(row[name] for name in key) for row in changed]
+            assert not key or len(set(changed_keys)) == len(changed_keys)
             for images in event.rows:
                 if images.before is not None and images.before in rows:
                     rows.remove(images.before)

@@ -246,3 +246,17 @@ def test_old_releases_have_no_suffixes():
 )
 def test_types_of_actions_under_tidbs_names(action, type):
     assert text.ddl_type(action, new=False) == type
+
+
+@pytest.mark.parametrize(
+    ("value", "shortest"),
+    [
+        (2.0**87, "154742510000000000000000000"),
+        (2.0**90, "1237940100000000000000000000"),
+        (2.0**-96, "0.000000000000000000000000000012621775"),
+        (1124815.75, "1124815.8"),
+        (-0.0, "-0"),
+    ],
+)
+def test_a_binary32_has_gos_shortest_digits_also_at_powers_of_two(value, shortest):
+    assert text.fixed32(value) == shortest

@@ -9,8 +9,15 @@ from generators.model import Column, Json, Op, RowChange, Table, ZeroDate
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change
 from generators.tables import realistic, scenarios
-from generators.tables.overrides import Overrides
-from generators.tables.schema import Check, ForeignKey, Schema, UserTable, table_name
+from generators.tables.overrides import Override, Overrides
+from generators.tables.schema import (
+    Check,
+    ForeignKey,
+    Schema,
+    TableName,
+    UserTable,
+    table_name,
+)
 from generators.tables.user_values import Values, encodable
 
 
@@ -192,3 +199,11 @@ def test_a_bound_of_more_than_28_digits_is_taken_exactly():
     assert axis is not None
     low, high = (Decimal(f"{'9' * 35}.0{digit}") for digit in (1, 4))
     assert axis.window(low, high) == (int(f"{'9' * 35}01"), int(f"{'9' * 35}04"))
+
+
+def test_a_float_of_two_digits_holds_what_a_binary32_has_of_them():
+    kind = mysql.real("float", precision=10, scale=2)
+    price = mysql.to_float32(3.14)
+    overrides = Overrides({(TableName("d", None, "t"), "c"): Override(choices=(price,))})
+    values, user = values_of(kind, nullable=False, overrides=overrides)
+    assert set(values.pool(user, user.table.column("c"))) == {price}
