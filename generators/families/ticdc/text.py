@@ -131,9 +131,9 @@ def fixed32(value: float) -> str:
         # so that the nearer neighbour may be another number, and the farther one not.
         ways = (ROUND_HALF_EVEN, ROUND_DOWN, ROUND_UP)
         neighbours = [Context(digits, way).create_decimal(exact) for way in ways]
-        fitting = [text for text in neighbours if mysql.to_float32(float(text)) == value]
-        if fitting:
-            return _plain(str(min(fitting, key=lambda text: abs(text - exact))))
+        same_binary32 = [n for n in neighbours if mysql.to_float32(float(n)) == value]
+        if same_binary32:
+            return _plain(str(min(same_binary32, key=lambda number: abs(number - exact))))
     raise ValueError(f"{value!r} is no binary32")
 
 
