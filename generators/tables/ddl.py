@@ -263,6 +263,30 @@ class DdlReader:
         elif draft is not None:
             ddl_postgresql.read_index(draft, cursor, name, unique=unique)
 
+    def drop_index(self, cursor: Cursor) -> None:
+        """Reads DROP INDEX: MySQL's of one index of a table, PostgreSQL's of indexes of any tables.
+        An index that was not read is passed over.
+        """
+        cursor.expect("DROP INDEX")
+        if not self.mysql:
+            cursor.accept("CONCURRENTLY")
+        cursor.accept("IF EXISTS")
+        if self.mysql:
+            name = cursor.take_name()
+            cursor.expect("ON")
+            draft = self.existing_draft(cursor)
+            if draft is not None and name.upper() == "PRIMARY":
+                draft.drop_primary_key()
+            elif draft is not None:
+                draft.rename_index(name, "")
+            cursor.skip_until()  # ALGORITHM and LOCK
+            return
+        for item in cursor.split_at_commas():
+            schema, name = self.take_table_name(item)[1:]
+            for draft in self.drafts.values():
+                if draft.schema == schema:
+                    draft.rename_index(name, "")
+
     def drop_table(self, cursor: Cursor) -> None:
         """Reads DROP TABLE: the tables are forgotten."""
         cursor.expect("DROP TABLE")
@@ -301,6 +325,7 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         ),
         (r"alter\s+table\b", DdlReader.alter_table),
         (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
+        (r"drop\s+index\b", DdlReader.drop_index),
         (r"drop\s+table\b", DdlReader.drop_table),
         (r"rename\s+tables?\b", DdlReader.rename_tables),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),

@@ -636,3 +636,17 @@ def test_a_foreign_key_follows_its_parents_column_through_two_names(reads):
     (key,) = schema.tables[1].foreign_keys
     assert (key.columns, key.parent_columns) == (("x",), ("number",))
     assert schema.notes == ()
+
+
+def test_drop_index_drops_the_index_of_the_table(reads):
+    schema = reads(
+        "CREATE TABLE t (a int, b int, UNIQUE u (b), KEY k (a), PRIMARY KEY (a));"
+        "CREATE TABLE o (b int, UNIQUE u (b));"
+        "DROP INDEX `U` ON t ALGORITHM = INPLACE; DROP INDEX `PRIMARY` ON t;",
+        dialect="mysql",
+        database="d",
+    )
+    table, other = (user.table for user in schema.tables)
+    assert (table.primary_key, [index.name for index in table.indexes]) == ((), ["k"])
+    assert other.unique == (("b",),)
+    assert schema.notes == ()

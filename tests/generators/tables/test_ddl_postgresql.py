@@ -364,3 +364,16 @@ def test_a_check_and_a_generated_column_follow_a_renamed_column(reads):
     assert checks == [("how long", 4, 9, ()), ("label", None, None, ("length", "x"))]
     assert user.computed == (("twice", '"how long" * 2'),)
     assert schema.notes == ()
+
+
+def test_drop_index_drops_the_indexes_of_its_schema(reads):
+    schema = reads(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int);"
+        "CREATE UNIQUE INDEX one ON t (a); CREATE UNIQUE INDEX two ON t (b);"
+        "CREATE UNIQUE INDEX three ON t (a, b);"
+        "DROP INDEX CONCURRENTLY IF EXISTS public.one, two CASCADE; DROP INDEX other.three;",
+        dialect="postgresql",
+        database="d",
+    )
+    assert [index.name for index in schema.tables[0].table.indexes] == ["three"]
+    assert schema.notes == ()
