@@ -262,8 +262,9 @@ def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> li
 
 
 def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[str] | None:
-    """The names of cached jars whose digest differs from the one that this release pins, or that
-    they had when they were downloaded. None if there is no list of the latter.
+    """The names of cached jars whose SHA-256 differs from the one that this release pins or, where
+    it pins none, from the one at the download. None if the list of the latter or a listed jar is
+    missing or cannot be read.
     """
     folder, pins = _folder(bundle, environ), read_pins(bundle)
     try:

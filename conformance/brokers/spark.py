@@ -357,8 +357,9 @@ def _fetch_module(
 def next_revisions(
     revisions_asked: Mapping[str, str], missing: Collection[str], release: str
 ) -> dict[str, str] | None:
-    """The revisions to ask for when these artefacts are missing; None if nothing is left to ask
-    for.
+    """The Maven revisions to ask for next, by artefact: for a missing one the next wider revision
+    (4.0.1, then 4.0.+, then 4.+), for the others the same. None if a missing one has no wider one,
+    or none of those asked for is missing.
     """
     steps = dict(pairwise(revisions(release)))
     if not any(name in missing for name in revisions_asked) or any(

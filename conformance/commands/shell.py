@@ -510,8 +510,8 @@ _SETTING: Final = "--spark-conf"
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
-    """A command-line argument with each text that hides a secret (the keys of `hidden`)
-    replaced.
+    """A command-line argument in which each key of `hidden`, a text that may hold a secret, is
+    replaced by its value.
     """
     for source, replacement in hidden.items():
         argument = argument.replace(source, replacement)

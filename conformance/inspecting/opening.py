@@ -309,7 +309,8 @@ _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
 
 def _unpacked(value: bytes) -> list[tuple[str, bytes | None]]:
     """The value decompressed by each compression whose first bytes it has, as (name of the
-    compression, bytes); the bytes are None if it is damaged or too long.
+    compression, bytes, or None if it is damaged or too long). Snappy has no such bytes: it is tried
+    on every value, and left out if it fails.
     """
     unpacked: list[tuple[str, bytes | None]] = []
     for name, magic, unpack in _PACKERS:

@@ -270,8 +270,8 @@ def known_failure_text(failure: Failure) -> Text:
 
 
 def mistake_parts(mistakes: Repairs) -> Iterator[RenderableType]:
-    """What to repair first: each mistake with its smallest message, what it owes and what came, and
-    the command that judges it again.
+    """What to repair first: each mistake and, where it has an example, its smallest message, what
+    was expected and what came, and the command that judges it again.
     """
     if not mistakes.first:
         return

@@ -161,8 +161,8 @@ def save(
 
 
 def with_crash_files(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """The result with the crash file of every failure that is not on record, and the options that
-    replay it; saves nothing.
+    """The result in which each failure that the record of known failures does not cover names its
+    crash file, and the options that `replay` needs beside it (decoder, mapping); saves nothing.
     """
     options = (
         ["--decoder", settings.decoder]

@@ -61,8 +61,8 @@ def _differ_from(right_output: Rows, altered_output: Rows) -> bool:
 
 
 def _has_same_objects(output_row: OutputRow, altered_row: OutputRow) -> bool:
-    """Whether both rows consist of the identical Python objects. That is a fast test: an operator
-    leaves most rows alone.
+    """Whether both rows have the identical Python objects as cells and fields, and are equal in the
+    rest. A fast test: an operator (an imitated fault of a decoder) leaves most rows alone.
     """
     if output_row is altered_row:
         return True

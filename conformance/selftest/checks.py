@@ -215,7 +215,9 @@ def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
 
 
 def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
-    """Checks that each liar of the tables is convicted by the rule that it names."""
+    """Checks that each liar (a decoder that is wrong on purpose) that the TOML tables list for the
+    format is convicted by the rule that its entry names.
+    """
     prepared = staging.stage_cases(bench, staging.choose_law_cases(bench), seed, "")
     memory = Memory(staging.right_rows_by_place(bench, prepared))
     for liar in liars(bench.fmt.name):

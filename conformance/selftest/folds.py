@@ -321,7 +321,9 @@ class FixedColumns(Fold):
             states[:] = [replace(state, image=self._first_columns(state.image)) for state in states]
 
     def _first_columns(self, image: Typings | None) -> Typings | None:
-        """The image of a row with NULL in each column that the first batch did not have."""
+        """A row's image with NULL in each column that no row of the table had after the first batch
+        of messages that left it rows.
+        """
         if image is None:
             return None
         return {name: value if name in self.names else None for name, value in image.items()}

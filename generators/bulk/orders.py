@@ -361,8 +361,8 @@ def _images(
 
 
 def row_key(options: LoadOptions, first: int, number: int) -> Value:
-    """The key of row `number` of a unit. `first` is the random number of the unit's first row; the
-    keys of the other rows lie at a fixed distance.
+    """The key of row `number` of a load's statement. `first` is the random number that gives row 0
+    its key; each further row's key stands a fixed number of places behind, among KEYS keys.
     """
     return column_values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
 

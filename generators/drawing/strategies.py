@@ -83,8 +83,8 @@ def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Val
     """Canonical values of a type, all of which fit it (`databases.fits`); with `nullable` also None.
 
     About half are the type's boundaries and texts, bytes and times that decoders get wrong; the
-    rest is the whole range. There are no surrogates and no NaN, infinities and negative zeros only
-    where the source is PostgreSQL.
+    rest is the whole range. There are no surrogates and no NaN; infinities and negative zeros come
+    only where the source is PostgreSQL.
 
     Raises InvalidArgument when `type` is no SourceType or of an unknown source, or `nullable` no
     bool.

@@ -352,7 +352,7 @@ def _change_punctuation(m: Material) -> bytes:
 
 def _insert_in_string(m: Material) -> bytes:
     """Bytes that JSON strings may not hold, or that are easily misread, are put into a string or a
-    member's name of the document.
+    member's name of the document; where the value drawn is no string, into or beside that value.
     """
     strings = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
     part = strings[m.below(len(strings))] if strings else m.part()

@@ -324,7 +324,9 @@ def _is_multiple(value: Decimal, power: int) -> bool:
 
 
 def _fits_numeric(type: SourceType, value: Value) -> bool:
-    """Whether a NUMERIC of this precision and scale holds the value exactly."""
+    """Whether a NUMERIC of this precision and scale holds the value with all fraction digits that
+    it is spelled with, also zeros. The type's `low` and `high` bound it in hundredths (money).
+    """
     if not isinstance(value, Decimal) or not value.is_finite():
         return False
     exponent = value.as_tuple().exponent

@@ -43,8 +43,8 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def to_line(data: Plain) -> str:
-    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order of
-    insertion.
+    """JSON data as canonical text: one line without its end, ASCII, no spaces between the parts,
+    members in the order of insertion. Raises ValueError for NaN and the infinities.
     """
     return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 

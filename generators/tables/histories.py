@@ -314,8 +314,8 @@ def histories(
 
     @st.composite
     def draw_history(draw: DrawFn) -> History:
-        """Draws one history of 1 to `events` row changes and, with `ddl`, statements; a change that
-        no table can take is left out.
+        """Draws one history of at most `events` events: row changes and, with `ddl`, statements. A
+        change that no table can take is left out.
         """
         live = LiveTables(values, users)
         drawn_events: list[Event] = []

@@ -19,8 +19,8 @@ from spark_checks.decoders.families import canal as _canal
 
 
 def _kind(m: Column) -> Column:
-    """The kind of message m, NULL if none is known. Up to 1.1.4 CREATE DATABASE is a QUERY with
-    `isDdl` false; it names its database, unlike the text that a rows event is sent with (CONTROL).
+    """The kind of message m, NULL if none is known. A QUERY with `isDdl` false is DDL if it names
+    a database (CREATE DATABASE up to Canal 1.1.4), else CONTROL: the SQL text of a rows event.
     """
     is_ddl = F.coalesce(m["isDdl"], F.lit(False))
     is_query = m["type"] == "QUERY"

@@ -318,7 +318,9 @@ def split_rows(
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
-    """Whether the row `half` is one half of an UPDATE of the event that TiCDC split, not TiDB."""
+    """Whether TiCDC, not TiDB, split the UPDATE of which `half` is the old or the new row: that it
+    was split is taken for granted. False for any row but those of the event's UPDATEs.
+    """
     for before, after in ((images.before, images.after) for images in event.rows):
         if (
             half is not None

@@ -560,7 +560,9 @@ def _default_expression(default: Default | None) -> str | None:
 
 
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:
-    """The database (MySQL) or schema (PostgreSQL), and the table, as the connector names them."""
+    """The database (MySQL) or schema (PostgreSQL), and the table, as the connector names them: a
+    release that misreads names beyond ASCII in the replication stream is right in a snapshot.
+    """
     outer = table.database if profile.is_mysql else table.schema or "public"
     return (
         (mangled(outer), mangled(table.name))
