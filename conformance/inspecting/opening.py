@@ -275,13 +275,16 @@ def _datum(schema: Any, body: bytes) -> Any:
 
 
 def _inflated(value: bytes) -> bytes:
-    """The content of a value in gzip. Raises zlib.error if the value is cut or the content longer
-    than LIMIT.
+    """The content of a value in gzip, of all its members one after the other. Raises zlib.error if
+    the value is cut or damaged, or the content longer than LIMIT.
     """
-    stream = zlib.decompressobj(31)
-    content = stream.decompress(value, LIMIT)
-    if not stream.eof:
-        raise zlib.error("cut, or longer than the limit")
+    content = b""
+    while value:
+        stream = zlib.decompressobj(31)
+        content += stream.decompress(value, LIMIT + 1 - len(content))
+        if not stream.eof or len(content) > LIMIT:
+            raise zlib.error("cut, or longer than the limit")
+        value = stream.unused_data
     return content
 
 

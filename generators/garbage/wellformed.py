@@ -92,9 +92,9 @@ def json_remains(value: bytes | None) -> Remains:
     if type(document) is not dict:
         return _container_remains(document)
     try:
-        # A document that is as long when it is printed again has no name twice; most need no closer
-        # look.
-        if _printed_length(document) != len(value):
+        # A document that is the same when it is printed again has no name twice; most need no
+        # closer look.
+        if _print_shortest(document) != value:
             _ONCE.decode(value.decode())
     except _DuplicateName:
         return Remains(State.DOUBTFUL, "duplicate-key")
@@ -112,12 +112,12 @@ def _container_remains(document: object) -> Remains:
     return Remains(State.UNREADABLE, "wrong-container")
 
 
-def _printed_length(document: object) -> int:
-    """How many bytes a document's shortest form has; -1 for one too deep to be printed."""
+def _print_shortest(document: object) -> bytes | None:
+    """A document's shortest form; None for one too deep to be printed."""
     try:
-        return len(orjson.dumps(document))
+        return orjson.dumps(document)
     except orjson.JSONEncodeError:
-        return -1
+        return None
 
 
 def _classify_refused(value: bytes) -> Remains:

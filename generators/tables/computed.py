@@ -85,7 +85,8 @@ def _assign(type: SourceType, value: object) -> object:
                 return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
         case int() | Decimal(), Logical.DECIMAL if type.scale is not None:
             with localcontext(prec=200):
-                return Decimal(value).quantize(Decimal(1).scaleb(-type.scale), ROUND_HALF_UP)
+                rounded = Decimal(value).quantize(Decimal(1).scaleb(-type.scale), ROUND_HALF_UP)
+            return rounded or rounded.copy_abs()  # databases have no negative zero
     raise _Unknown
 
 

@@ -208,6 +208,14 @@ def test_what_is_longer_than_the_limit_is_not_opened(compress, problem):
     assert seen.problem.startswith(problem)
 
 
+def test_a_value_in_gzip_of_several_members_is_read_whole():
+    value = gzip.compress(b'{"a":') + gzip.compress(b"1}")
+    opened = open_record(ReadRecord(value))
+    assert (opened.container, opened.compression) == ("json", "gzip")
+    damaged = open_record(ReadRecord(value + b"\x1f\x8b"))
+    assert damaged.problem.startswith("begins as gzip, and is damaged")
+
+
 def test_a_registered_schema_may_have_a_whole_number_as_the_default_of_a_double():
     """As TiCDC registers a DOUBLE DEFAULT 0."""
     columns = (

@@ -96,6 +96,8 @@ def test_what_rfc_8259_forbids_is_unreadable(value, reason):
             (None, "null"),
             (b'{"a":1,"a":2}', "duplicate-key"),
             (b'{"a":{"b":1,"b":1}}', "duplicate-key"),
+            # As long as its shortest form, in which 1E6 is 1000000.0.
+            (b'{"a":1,"a":1,"b":1E6}', "duplicate-key"),
         ),
         *(
             (b'\xef\xbb\xbf{"a":1}', "bom"),

@@ -78,6 +78,11 @@ def test_mysql(tmp_path, kind, text, value):
     assert computed(schema) == value
 
 
+def test_a_computed_zero_has_no_sign(tmp_path):
+    schema = schema_of(tmp_path, MYSQL, "decimal(12,2)", "`p` * `n`", "mysql")
+    assert str(computed(schema, p=Decimal("0.00"), n=-1)) == "0.00"
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
