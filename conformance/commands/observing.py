@@ -180,8 +180,9 @@ def _difference_cells(observed: Observed) -> Iterator[tuple[str, ...]]:
 
 
 def summary(observed: Observed) -> Sequence[str]:
-    """The closing lines of `run --messages`: how many messages were judged, how many rows equal the
-    reference decoder's, and which laws are broken.
+    """The closing lines of `run --messages`: how many messages were judged or left out, how many
+    give the same rows as with the reference decoder, and which laws (rules that need no expected
+    output) are broken.
     """
     (fmt,) = observed.result.formats
     broken = sorted({failure.rule.id.partition("/")[2] for failure in observed.result.failures})

@@ -498,7 +498,9 @@ def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _read_parquet(source: RecordSource) -> list[LineRecord]:
-    """The records in the file of a table. Raises HarnessError if it cannot be read."""
+    """The Kafka records in the source's Parquet file, which the harness wrote with all columns.
+    Raises HarnessError if the file cannot be read.
+    """
     import pyarrow.parquet as pq
 
     try:

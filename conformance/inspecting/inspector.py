@@ -451,8 +451,8 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
 
 
 def _group_json(group: Group) -> dict[str, Any]:
-    """The messages of one writer as a JSON object: their number, each format that the writer may
-    have, and in `told` whether only one is left.
+    """A group of messages that one and the same producer may have written, as a JSON object: their
+    number, each format that they may be of, and in `told` whether only one format is left.
     """
     return {
         "messages": group.messages,

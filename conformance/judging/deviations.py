@@ -607,8 +607,9 @@ def _widths_of(deviation: Deviation, failing: Failing) -> frozenset[int]:
 
 
 def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviation, list[Failing]]:
-    """The deviations of one family's values, with more general relations (a cut at any length, any
-    shift) if nearly all values have one of these in common, and no relation as it stands.
+    """The failures of one family by deviation, with more general relations (a cut at any length,
+    any shift) if nearly all failures then share one. If nearly all share one deviation as it
+    stands, or share none even then, the argument is returned as it is.
     """
     total = sum(map(len, of_family.values()))
     if max(map(len, of_family.values())) >= NEARLY * total:

@@ -328,8 +328,9 @@ class Judge:
     ) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
 
-        At level two `table` names the requested table, the case's unless told; changes of other
-        tables require no row.
+        At level two (typed rows of one table) `table` names the table that the decoder was asked
+        for, by default the case's first; changes of other tables require no row, and a refusal of
+        their messages may count as none.
         """
         reader, requested_table = (
             _Reader(self, case),

@@ -871,8 +871,9 @@ def _micros_of(value: Any) -> int | None:
 
 
 def _wire_micros(cell: Cell, wire_text: str) -> int | None:
-    """The microseconds for which a text on the wire stands: a date or time, or a number in the unit
-    that this column has on the wire; None if that cannot be told.
+    """The microseconds for which an expected or a decoded text of this cell's column stands: a date
+    or time, or a number, whose unit follows from the cell's value and its text in the message. None
+    if that cannot be told.
     """
     if not re.fullmatch(r"-?\d{1,30}", wire_text):
         return _parse_moment(wire_text)

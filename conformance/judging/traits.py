@@ -744,7 +744,7 @@ def _describe_precision(number: int) -> Iterator[str]:
 
 
 def _month_of(micros: int) -> int:
-    """The month of an instant; 0 if no calendar has it."""
+    """The month in UTC of microseconds since 1970; 0 outside of the years 1 to 9999."""
     try:
         return (_EPOCH + dt.timedelta(microseconds=micros)).month
     except OverflowError:

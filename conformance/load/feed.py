@@ -67,8 +67,8 @@ class Options:
 
     @classmethod
     def parse_options(cls, option_values: Mapping[str, str]) -> Options:
-        """The options of a source by name. Raises UnknownName for an unknown option, UsageError
-        without a format.
+        """The options of the source `cdc` by name, in upper or lower case. Raises UnknownName for
+        an unknown option, UsageError if neither `format` nor `kept` is given.
         """
         option_names = [field.name for field in fields(cls)]
         for name in option_values:

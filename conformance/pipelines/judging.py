@@ -102,8 +102,8 @@ class Judge:
 
     @cached_property
     def claimed(self) -> dict[str, str]:
-        """The columns that the pipeline keeps in another type on purpose (TYPES), with that
-        type.
+        """The columns that the pipeline says, in its constant TYPES, to keep in another type on
+        purpose, each with that type.
         """
         kinds = {c.name: self.claims.kind_of(c.name) for c in self.story.table.columns}
         return {name: kind for name, kind in kinds.items() if kind}

@@ -59,8 +59,9 @@ class MissedChanges:
         return missed_by_key
 
     def _missed(self, row: TypedRow | None, versions: Sequence[Version]) -> Version | None:
-        """The newest row change behind the version that the table shows; None if the row is right,
-        shows no version, or misses only a statement.
+        """The newest change of this row that the table does not show, among those later than the
+        version that it shows. None if the row is right, equals no version, or lacks only the effect
+        of a statement such as TRUNCATE.
         """
         last = versions[-1]
         if row is None:

@@ -51,8 +51,9 @@ def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[lis
 
 
 def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
-    """The lines below the table of results: the differences by rule, those of the rule that the
-    first disturbance breaks first, then what was not judged and why.
+    """The lines below the table of results: for each broken rule the number of differences, its
+    text and the first three; then what was not judged and why, notes, the time, and how many
+    results converged. Rules come in the order in which the results first break them.
     """
     book = {rule.id: rule for rule in rules(fmt)}
     for rule in dict.fromkeys(rule for result in results for rule, _ in result.wrong):

@@ -345,8 +345,8 @@ def _clock_weight(micros: int) -> int:
 
 
 def _text_weight(value: str | bytes) -> int:
-    """How far a text is from a plain one: each character weighs 1 if it is plain, else 2 to 4
-    (letters and digits, other printable ASCII, all others).
+    """How far a text is from a plain one: `a` and `0` weigh 1 each, other ASCII letters and digits
+    2, other printable ASCII 3, all else 4. In a text above `_LONG` characters each weighs 4.
     """
     if len(value) > _LONG:
         return 4 * len(value)

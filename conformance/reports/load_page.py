@@ -80,8 +80,9 @@ def _lowest(outcome: LoadResult) -> float:
 
 
 def _describe_wrong_rows(outcome: LoadResult) -> str:
-    """What is wrong with the decoder's rows under load, in words, whatever its speed; "" if nothing
-    is.
+    """What is wrong with the decoder's rows under load, in words: messages without a row or with
+    two (the difference of both numbers), messages read as CORRUPT, and findings in the sample if
+    one breaks a MUST. "" if nothing is, however slow the decoder was.
     """
     problems = []
     if outcome.missing > 0:

@@ -100,8 +100,8 @@ def fitting(clock: Clock, reading: Reading, pairs: Iterable[Pair]) -> frozenset[
 
 
 def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], decoded: int) -> bool:
-    """Whether the reading turns one of the moments that a value may be (`options`) into the moment
-    that the decoder gave; `clock` is that of the server's zone.
+    """Whether a decoder that reads times as `reading` says (with a wrong zone, say) makes `decoded`
+    of one of the instants that a value may be (`options`); `clock` is that of the server's zone.
     """
     read = Clock(reading.zone)
     for option in options:

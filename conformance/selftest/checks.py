@@ -458,8 +458,9 @@ def group_of_traps(fmt: Format[Any], seed: int) -> Group:
 
 
 def check_keepers(group: Group) -> Iterator[Check]:
-    """Checks that each wrong keeper of tables is convicted by the stream rule that it names, and
-    that the right keeper breaks none.
+    """Checks that the right keeper (which builds tables from the changes of streams) ends with the
+    source's tables, and that each wrong one whose mistake the format can show breaks the rule that
+    the mistake names.
     """
     yield from _check_convergence(group, keep_tables(group), "right keeper")
     for mistake in mistakes_of(group.fmt.name):

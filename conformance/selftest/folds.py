@@ -285,8 +285,9 @@ class ByOp(NoGuard):
         Fold._apply_statements(self)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
-        """Merges the newest change of each key, unless the table's row is as new or newer: an
-        UPDATE only into a row that is there, an insert only where none is, a DELETE always.
+        """Merges the batch's newest change of each key, unless the table's state of that key is as
+        new or newer: an UPDATE only into a row that is there, any other upsert only where no row
+        is, a DELETE always.
         """
         for key, state in self._newest(events).items():
             states = self.rows.get(key, [])

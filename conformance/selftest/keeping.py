@@ -249,9 +249,9 @@ class Keeper:
                     self.dropped[place] = max(version, self.dropped.get(place, ()))
 
     def _key_columns(self, record: Record, change: Change) -> Sequence[str] | None:
-        """The key columns of a row's table, from its schema message, its change, or its table's
-        primary or unique key, as the format's order says. None if its schema has not come yet; the
-        row then waits for the next batch, or is lost by the mistake ROWS_BEFORE_SCHEMA_DROPPED.
+        """The key columns of a row's table, from where `order.keys` says for the format: a schema
+        message, the change itself, or the table's definition. None if the row's schema has not come
+        yet; the row then goes to `waiting`, or is lost by ROWS_BEFORE_SCHEMA_DROPPED.
         """
         match self.order.keys:
             case "schema":

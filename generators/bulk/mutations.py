@@ -84,8 +84,9 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 
 def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
-    """The reader without Spark that says what can still be read in a mutated value of that profile
-    (`wellformed`). Raises UsageError for a binary format without `schemas`.
+    """The function without Spark that says whether, and as what, a mutated value of that profile
+    can still be read: the format's own `oracle`, else one by its container (JSON or Avro). Raises
+    UsageError for a binary format that has neither an oracle nor `schemas`.
     """
     # The text null is a message where a format says so.
     null_is_message = any(kind_row.wire == "the text null" for kind_row in fmt.kinds)

@@ -140,9 +140,9 @@ class LoadOptions:
             )
 
     def op_by_byte(self) -> tuple[Op, ...]:
-        """The op that each of the 256 values of a random byte stands for. An op gets its share of
-        the values by weight, but at least one; values that are left over go to the ops with the
-        largest remainders.
+        """The op that each of the 256 values of a random byte stands for. An op of weight 0 gets no
+        value, any other its share by weight, but at least one; values that are left over go to the
+        ops with the largest remainders.
         """
         total = sum(weight for _, weight in self.ops)
         shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}

@@ -182,8 +182,9 @@ class _SharedStory(Story):
         return {c.name: key if c.name == KEY else self.value(c.name) for c in self.table.columns}
 
     def updated(self, key: Key) -> Row:
-        """The row with this key after an UPDATE of a few columns, sometimes of the key. In an
-        `unsent` history the long value mostly stays, so that the source does not send it.
+        """The row with this key after an UPDATE of one to four columns, sometimes also of the key.
+        In a history with `unsent` the long value changes with the key and else seldom, so that the
+        source mostly leaves it out of the message.
         """
         unchanged_columns = (KEY, LONG) if self._unsent else (KEY,)
         names = [c.name for c in self.table.columns if c.name not in unchanged_columns]

@@ -519,8 +519,9 @@ def _groups(
 def _types(
     supports: Callable[[SourceType], bool], source: databases.Source
 ) -> SearchStrategy[SourceType]:
-    """The strategy of the source's column types that the format supports, each group of types
-    equally likely, plain ones first. Raises InvalidArgument if it supports none.
+    """The strategy of the source's column types that `supports` accepts: each group of types is
+    equally likely, and Hypothesis shrinks towards the first types of the first group. Raises
+    InvalidArgument if it accepts none.
     """
     groups = _groups(supports, False, source)
     return st.integers(0, _values.STEPS * len(groups) - 1).map(

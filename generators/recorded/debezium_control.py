@@ -107,9 +107,9 @@ def transactions(
 
 
 def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
-    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own whose marks are
-    recorded: it changes one of these tables, truncates, or sends a logical message that belongs to
-    a transaction.
+    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own whose BEGIN and
+    COMMIT messages are recorded: it changes rows of one of these tables, truncates any table, or
+    sends a logical message that belongs to a transaction.
     """
     match statement["kind"]:
         case "dml":

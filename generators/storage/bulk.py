@@ -71,9 +71,9 @@ def numbered_messages(
     layout: Layout = LAYOUT,
     options: LoadOptions = DEFAULT,
 ) -> Iterator[tuple[int, Message]]:
-    """The messages of statements `start` to `start + count - 1`, each with its offset. A statement
-    takes up as many offsets as the longest one has messages (`width`); unless all have as many
-    (`even`), some offsets have no message.
+    """The messages of the load's units `start` to `start + count - 1`, each with its offset. Each
+    unit, which is one SQL statement, takes up `width` offsets, the most messages of one of the
+    first PROBED units; offsets for which it has no message stay unused.
     """
     width, even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)

@@ -191,8 +191,8 @@ def skip_parameters(cursor: Cursor) -> None:
 
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
-    """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the
-    draft.
+    """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the table
+    that is being read (`draft`). An index with WHERE or over an expression is noted and left out.
     """
     if cursor.accept("USING"):
         cursor.take()

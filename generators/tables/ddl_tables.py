@@ -172,7 +172,9 @@ class Draft:
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
 
     def _without_column(self, columns: tuple[str, ...], name: str) -> tuple[str, ...]:
-        """The columns of a key after a column was dropped; none if the key is dropped with it."""
+        """The columns of a key or index after a column was dropped. PostgreSQL drops the key with
+        any of its columns (`()`), MySQL keeps it with the others.
+        """
         if name in columns and not self.mysql:
             return ()
         return tuple(column for column in columns if column != name)

@@ -86,7 +86,9 @@ def _on_message_text(decode: Decode, sql: str) -> Decode:
     """
 
     def read_altered_text(records: DataFrame) -> DataFrame:
-        """The records with the SQL's result in the place of each value."""
+        """The records, each value replaced by the result of `sql` over the value's text, which the
+        SQL calls `t`.
+        """
         with_text = records.withColumn("t", F.col("value").cast("string"))
         return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
 

@@ -29,7 +29,7 @@ _tags = itertools.count(1)
 
 
 def _with_claims(decoder: Any) -> tuple[Any, Any]:
-    """A decoder, and the CAPABILITIES beside it."""
+    """A decoder, and the constant CAPABILITIES of the module that defines it; {} if it has none."""
     kind = decoder if hasattr(decoder, "__module__") else type(decoder)
     return decoder, getattr(sys.modules.get(kind.__module__), "CAPABILITIES", {})
 

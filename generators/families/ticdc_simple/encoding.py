@@ -68,7 +68,8 @@ class Encoding(Protocol):
 def publish(history: History, layout: Layout, encoding: Encoding) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication.
 
-    Statements, heartbeats and transaction marks have no message here.
+    DDL statements and watermarks have messages, too; the SQL texts of row changes, heartbeats and
+    transaction marks have none in this protocol.
     """
     chance = random.Random(history.seed)
     planned = list(plan(history, encoding.profile, layout.partitions, chance))
@@ -144,8 +145,9 @@ def _expected(
     image: records.RowImage | None,
     hidden: Sequence[str],
 ) -> Image | None:
-    """The image that a decoder owes for a row's message, with the `hidden` columns absent; None for
-    no image, and for one without columns if the encoding writes no such image.
+    """The image that a right decoder returns for this image of a row's message, with the `hidden`
+    columns absent; None for no image, and for one without columns if the encoding writes no such
+    image.
     """
     if image is None or not (image or encoding.empty_images):
         return None

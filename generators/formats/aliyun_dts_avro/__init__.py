@@ -137,8 +137,8 @@ def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Writ
     layout's topic and have no key.
 
     Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the
-    history's seed. `DtsSetting` events change the profile on the way. Raises KeyError for an
-    operation that the schema has not.
+    history's seed. A `DtsSetting` event gives no record: it replaces facts of the profile for the
+    events after it. Raises KeyError for a `DtsOperation` whose operation the schema has not.
     """
     task = _Task(history, profile)
     return [

@@ -255,8 +255,8 @@ class _Writer:
         return message_members(schema, payload, has_schema=self.profile.key_schemas)
 
     def value_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
-        """The members of a record value that is not a row's, with its schema if the profile has one
-        in values.
+        """The JSON members of the value of a record that is not a row's: schema and payload if the
+        profile has schemas in values, else the members of the payload alone.
         """
         return message_members(schema, payload, has_schema=self.profile.schemas)
 

@@ -63,8 +63,9 @@ def images_of(
 
 
 def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
-    """An image and the texts of its value list, both None for None. A profile with `short_lists`
-    cuts the NULLs at the list's end and marks their cells as TRIMMED.
+    """An image, and the texts that its message lists as the row's values, None for NULL; both None
+    without an image. With the profile's `short_lists` the list lacks the NULLs at its end, whose
+    cells are marked as TRIMMED.
     """
     if image is None:
         return None, None

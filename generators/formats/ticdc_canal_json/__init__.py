@@ -345,8 +345,9 @@ class _Images:
 
 
 def _beyond_latin1(cell: Cell) -> bool:
-    """Whether a cell is a binary that the release printed as UTF-8, with a character that no byte
-    of ISO-8859-1 stands for.
+    """Whether a cell is a binary of which any value is right, since TiCDC v5.3 and older print it
+    as UTF-8 with loss, and its text has a character beyond U+00FF: a decoder that reads binaries as
+    ISO-8859-1 may refuse the message.
     """
     return (
         cell.state is State.ANY

@@ -275,8 +275,8 @@ def _key(
     row_number: int = 0,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
-    """The JSON of an event's key, a part of the record's key; the classic architecture leaves out
-    members that are empty.
+    """The JSON of an event's key, a part of the record's key. The classic architecture leaves out
+    members that are empty; the new one always has `scm` and `tbl`, and never `rid`.
     """
     members = {
         "ts": instant.tso,

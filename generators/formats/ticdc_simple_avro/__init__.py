@@ -66,7 +66,8 @@ _HALF: Final = 1 << 63
 def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication.
 
-    Statements, heartbeats and transaction marks have no message here.
+    DDL statements and watermarks have messages, too; the SQL texts of row changes, heartbeats and
+    transaction marks have none in this protocol.
     """
     return publish(history, layout, Binary(profile))
 

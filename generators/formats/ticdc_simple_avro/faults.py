@@ -140,7 +140,9 @@ def _length(size: int) -> Callable[[bytes], bytes | None]:
 
     @_only_rows
     def apply(value: bytes) -> bytes | None:
-        """The message with the other length, None if no column holds a text."""
+        """The message in which the first text that is not empty claims to have `size` bytes; None
+        if no column holds such a text.
+        """
         entry = _first_string(value)
         if not entry:
             return None

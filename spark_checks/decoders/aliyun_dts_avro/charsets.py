@@ -61,8 +61,8 @@ _WINDOWS_1252: Final = [bytes([ord(c)]).decode("cp1252") for c in _LATIN_1]
 
 
 def in_utf_8(cells: str) -> str:
-    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; without a value
-    if it cannot be decoded.
+    """SQL of the array `cells` in which each `Character` (bytes with the name of their charset) of
+    a known charset is recoded to `utf8mb4`. Its value becomes NULL if it cannot be decoded.
     """
     character = f"x.{MEMBERS['Character']}"
     utf8_bytes = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"

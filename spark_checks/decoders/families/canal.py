@@ -95,7 +95,9 @@ class CanalDialect:
             op, readable = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
             def change(image: Column, ordinal: Column) -> Column:
-                """The level-one row of the image at place `ordinal` of the message's rows."""
+                """The output row (level one: images as maps of texts) of the message's row number
+                `ordinal`, whose map of cells is `image`; of a message without rows `image` is NULL.
+                """
                 return F.struct(
                     *framing.change(
                         kind,

@@ -200,8 +200,9 @@ def _calendar(cell_text: str, shape: str, value: str) -> str:
 
 
 def _clock(cell_text: str, fsp: int) -> str:
-    """SQL of whether a text is `YYYY-MM-DD HH:MM:SS`, with `fsp` fraction digits. The test is
-    necessary: try_cast would accept a zone, and cut digits beyond six.
+    """SQL of whether a text may be `YYYY-MM-DD HH:MM:SS` with a fraction of up to six digits, to be
+    asked before a try_cast, which would cut further digits. A text of the length that `fsp`
+    fraction digits give passes without a look at its digits.
     """
     usual = (
         f"length({cell_text}) = {20 + fsp} AND substring({cell_text}, 20, 1) = '.'"
