@@ -709,7 +709,7 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "of under 13 digits of milliseconds": of_date and 0 < abs(micros) < 10**15,
             "of the year 9999": of_date and micros >= _LAST_YEAR,
             _SUMMER: family in _INSTANTS and 4 <= _month_of(micros) <= 10,
-            _WINTER: family in _INSTANTS and not 4 <= _month_of(micros) <= 10,
+            _WINTER: family in _INSTANTS and _month_of(micros) in (1, 2, 3, 11, 12),
         }
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int) and family is Logical.YEAR:

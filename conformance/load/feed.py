@@ -9,6 +9,7 @@ rise in each partition and have gaps, as in a topic that is compacted.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
@@ -82,7 +83,7 @@ class Options:
     def number(self, name: str, least: int = 1) -> int:
         """An option's whole number. Raises UsageError if it is none, or below `least`."""
         number_text = getattr(self, name)
-        if not number_text.lstrip("-").isdecimal() or int(number_text) < least:
+        if not re.fullmatch(r"-?\d+", number_text) or int(number_text) < least:
             raise UsageError(
                 f"option {name} is {number_text!r}; it must be a whole number from {least} on"
             )

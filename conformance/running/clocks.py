@@ -105,9 +105,12 @@ def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], decoded:
     """
     read = Clock(reading.zone)
     for option in options:
-        digits = option if reading.wire == "UTC" else clock.to_wall(option)
-        if reading.direction == "shown as" and read.to_wall(digits) == decoded:
-            return True
-        if reading.direction == "read as" and decoded in read.to_instants(digits):
-            return True
+        try:
+            digits = option if reading.wire == "UTC" else clock.to_wall(option)
+            if reading.direction == "shown as" and read.to_wall(digits) == decoded:
+                return True
+            if reading.direction == "read as" and decoded in read.to_instants(digits):
+                return True
+        except OverflowError:  # this zone has no such clock: it is before year 1 or after 9999
+            continue
     return False

@@ -12,12 +12,13 @@ import hashlib
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from generators.bulk import traffic
-from generators.bulk.orders import DEFAULT, LoadOptions
+from generators.bulk.orders import DEFAULT, LoadOptions, load_scenario
 from generators.drawing.cases import LAYOUT
 from generators.errors import HarnessError
 from generators.model import Layout, Message
@@ -53,12 +54,16 @@ COMPARED: Final = 1_000
 @cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
     """The largest number of messages that a statement of the load gives, and whether every
-    statement gives that number; from the first PROBED statements.
+    statement gives that number; from PROBED statements, as many of each op.
     """
-    sizes = [
-        len(list(traffic.messages(fmt, profile, 0, unit, 1, options=options)))
-        for unit in range(PROBED)
-    ]
+    ops = [op for op, weight in options.ops if weight]
+    sizes: list[int] = []
+    for op in ops:
+        # A rare op may be in none of the load's first statements.
+        options_of_op = replace(options, ops=((op, 1),))
+        for unit in range(PROBED // len(ops)):
+            scenario = load_scenario(fmt, profile, 0, unit, options_of_op)
+            sizes.append(len(fmt.write(scenario.history, profile, LAYOUT)))
     return max(sizes), len(set(sizes)) == 1
 
 
@@ -72,8 +77,8 @@ def numbered_messages(
     options: LoadOptions = DEFAULT,
 ) -> Iterator[tuple[int, Message]]:
     """The messages of the load's units `start` to `start + count - 1`, each with its offset. Each
-    unit, which is one SQL statement, takes up `width` offsets, the most messages of one of the
-    first PROBED units; offsets for which it has no message stay unused.
+    unit, which is one SQL statement, takes up `width` offsets, the most messages of one of
+    PROBED units; offsets for which it has no message stay unused.
     """
     width, even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)
@@ -84,8 +89,8 @@ def numbered_messages(
         for place, message in enumerate(load_messages(unit, 1)):
             if place == width:
                 raise HarnessError(
-                    f"statement {unit} has more than the {width} messages that the first {PROBED}"
-                    " have"
+                    f"statement {unit} has more than the {width} messages that each of {PROBED}"
+                    " others has at most"
                 )
             yield unit * width + place, message
 

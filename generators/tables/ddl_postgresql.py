@@ -204,8 +204,11 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
             break
         assert names is not None
         names.append(column_name)
+    skip_parameters(cursor)
     cursor.accept("NULLS NOT DISTINCT", "NULLS DISTINCT")
     skip_parameters(cursor)
+    if cursor.accept("TABLESPACE"):
+        cursor.take()
     if cursor.next_is("WHERE"):
         cursor.skip_until()
         cursor.note(0, "left out: an index over some rows")

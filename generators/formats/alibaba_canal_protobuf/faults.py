@@ -200,7 +200,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "unknown-field",
         "unknown-field",
         "A field 99 follows the packet, as of a newer release.",
-        _append(length_delimited(99, b"unknown")),
+        _append(length_delimited(99, b"more")),
         UNSPECIFIED,
     ),
     Fault(

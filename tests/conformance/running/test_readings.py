@@ -352,6 +352,14 @@ def test_a_reading_explains_the_hour_that_occurs_twice_and_the_one_that_does_not
         assert not fitting(new_york, reading, [((wall,), wall + 6 * HOUR)])
 
 
+@pytest.mark.parametrize("direction", ["read as", "shown as"])
+@pytest.mark.parametrize("zone", ["+05:45", "-05:45"])
+@pytest.mark.parametrize("text", ["0001-01-01 00:00:00", "9999-12-31 23:59:59"])
+def test_a_zone_whose_clock_leaves_the_calendar_explains_nothing(text, zone, direction):
+    reading = Reading(direction, zone, "UTC")
+    assert not fitting(Clock("UTC"), reading, [((mysql.wall(text),), 0)])
+
+
 def test_an_image_that_is_not_owed_is_of_this_message():
     fmt = get("huawei-cdl-json")
     update = next(

@@ -377,3 +377,17 @@ def test_drop_index_drops_the_indexes_of_its_schema(reads):
     )
     assert [index.name for index in schema.tables[0].table.indexes] == ["three"]
     assert schema.notes == ()
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["INCLUDE (b) NULLS NOT DISTINCT", "NULLS DISTINCT WITH (fillfactor = 70)", "TABLESPACE fast"],
+)
+def test_an_index_over_some_rows_is_no_key_whatever_stands_before_where(reads, options):
+    schema = reads(
+        f"CREATE TABLE t (a int, b int); CREATE UNIQUE INDEX i ON t (a) {options} WHERE b > 0;",
+        dialect="postgresql",
+        database="d",
+    )
+    assert schema.tables[0].table.unique == ()
+    assert [note.action for note in schema.notes] == ["left out: an index over some rows"]
