@@ -310,6 +310,17 @@ def test_options_that_do_not_go_together_say_why(wrong: str, why: str) -> None:
 
 
 _OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
+_CANAL = {
+    "connection_charset",
+    "display_widths",
+    "dynamic_topic",
+    "hash_columns",
+    "live",
+    "mariadb",
+    "old_time",
+    "table_hash",
+    "table_options_silent",
+}
 _SINK = {"selected", "routed", "stored_select", "vectors"}
 """Facts of every protocol of TiCDC: options, the server's types and its stored SELECT."""
 _OF_DEBEZIUM_S_RELEASES = {
@@ -333,33 +344,8 @@ from `short_schema_changes` and `truncate_has_statement`. Literal tests of the f
 """
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},
-    "alibaba-canal-json": {
-        *(
-            "connection_charset",
-            "display_widths",
-            "dynamic_topic",
-            "hash_columns",
-            "live",
-            "mariadb",
-            "old_time",
-            "table_hash",
-            "table_options_silent",
-        )
-    },
-    "alibaba-canal-protobuf": {
-        *("escapes", "drops_empty_old"),
-        *(
-            "connection_charset",
-            "display_widths",
-            "dynamic_topic",
-            "hash_columns",
-            "live",
-            "mariadb",
-            "old_time",
-            "table_hash",
-            "table_options_silent",
-        ),
-    },
+    "alibaba-canal-json": _CANAL,
+    "alibaba-canal-protobuf": {"escapes", "drops_empty_old", *_CANAL},
     "cloudcanal-json": {"ddl_topic"},
     "cloudcanal-canal-json": {"ddl_topic"},
     "cloudcanal-debezium": {"ddl_topic", "typed"},
