@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -206,6 +207,14 @@ def test_the_pages_have_one_number_of_cases():
         for figure in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))
     ]
     assert set(figures) == {number}
+
+
+def test_the_changes_of_a_release_are_told_once():
+    """A merge brought a whole list back beside its successor."""
+    for release in text("CHANGELOG.md").split("\n## ")[1:]:
+        beginnings = [" ".join(entry.split()[:4]) for entry in release.split("\n- ")[1:]]
+        twice = [beginning for beginning, count in Counter(beginnings).items() if count > 1]
+        assert twice == [], release.splitlines()[0]
 
 
 def test_the_table_and_the_picture_are_of_one_report_of_every_format():

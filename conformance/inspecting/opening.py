@@ -4,6 +4,7 @@ Protobuf of published fields.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zlib
@@ -278,13 +279,13 @@ def _inflated(value: bytes) -> bytes:
     """The content of a value in gzip, of all its members one after the other. Raises zlib.error if
     the value is cut or damaged, or the content longer than LIMIT.
     """
-    content = b""
-    while value:
-        stream = zlib.decompressobj(31)
-        content += stream.decompress(value, LIMIT + 1 - len(content))
-        if not stream.eof or len(content) > LIMIT:
-            raise zlib.error("cut, or longer than the limit")
-        value = stream.unused_data
+    with gzip.GzipFile(fileobj=io.BytesIO(value)) as stream:
+        try:
+            content = stream.read(LIMIT + 1)
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise zlib.error("cut, or damaged") from error
+    if len(content) > LIMIT:
+        raise zlib.error("longer than the limit")
     return content
 
 

@@ -13,12 +13,12 @@ import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from generators.errors import UnknownName
 from generators.families.java_text import double_text, float_text
-from generators.families.wire_messages import Raw
+from generators.families.wire_messages import Raw, print_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +241,7 @@ _MIX: Final = 0x5BD1E995
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition that Kafka's default partitioner chooses for a record with that key."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+print_as_jackson: Final = partial(print_json, quote=string)
+"""Prints the members of a message as Jackson does, with which Kafka Connect and others write JSON."""

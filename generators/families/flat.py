@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
-from generators.families.connect import string
+from generators.families.connect import print_as_jackson
 from generators.families.mysql_texts import TextForms, cell
-from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_json, print_message
+from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_message
 from generators.model import (
     Cell,
     Change,
@@ -66,10 +65,6 @@ def _no_messages(_event: Event) -> Iterable[WireMessage]:
     return ()
 
 
-_print: Final = partial(print_json, quote=string)
-"""Prints JSON as Jackson does."""
-
-
 @dataclass(frozen=True, slots=True)
 class Flat:
     """How a format writes INSERT, UPDATE and DELETE: a message with one JSON object for each
@@ -116,7 +111,11 @@ class Flat:
         for number, event in enumerate(history.events):
             for message in self._messages(event):
                 written += print_message(
-                    message, _print, layout, event=number, timestamp_ms=event.at.ms + SEND_LAG_MS
+                    message,
+                    print_as_jackson,
+                    layout,
+                    event=number,
+                    timestamp_ms=event.at.ms + SEND_LAG_MS,
                 )
         return written
 

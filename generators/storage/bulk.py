@@ -89,8 +89,8 @@ def numbered_messages(
         for place, message in enumerate(load_messages(unit, 1)):
             if place == width:
                 raise HarnessError(
-                    f"statement {unit} has more than the {width} messages that each of {PROBED}"
-                    " others has at most"
+                    f"statement {unit} has more than {width} messages, as none of {PROBED} probed"
+                    " statements has"
                 )
             yield unit * width + place, message
 

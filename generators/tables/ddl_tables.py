@@ -141,16 +141,18 @@ class Draft:
         """The name of a column as the table spells it, None if it has no such column. In MySQL
         upper and lower case do not matter.
         """
-        for column in self.columns:
-            if column.name == name or (self.mysql and column.name.lower() == name.lower()):
-                return column.name
-        return None
+        return next((c.name for c in self.columns if self._is_name(name, c.name)), None)
+
+    def _is_name(self, name: str, column_name: str) -> bool:
+        """Whether a statement that says `name` means the column."""
+        return name == column_name or (self.mysql and name.lower() == column_name.lower())
 
     def present_name(self, name: str) -> str | None:
         """The name of a column that an earlier statement may have named by its former name; None if
         the table has no such column.
         """
-        return self.column_name(name) or self.column_name(self.new_names.get(name, name))
+        renamed = (new for former, new in self.new_names.items() if self._is_name(name, former))
+        return self.column_name(name) or self.column_name(next(renamed, name))
 
     def change_column(self, name: str, **facts: object) -> None:
         """Gives a column of the table other values of the fields in `facts`."""

@@ -15,11 +15,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from generators.families.connect import Schema, message_members, payload_text, string
-from generators.families.wire_messages import WireMessage, print_json, print_message
+from generators.families.connect import Schema, message_members, payload_text, print_as_jackson
+from generators.families.wire_messages import WireMessage, print_message
 from generators.model import (
     Cell,
     Change,
@@ -304,13 +304,9 @@ def write(
                 )
                 message = WireMessage(value_of(replace(draft, snapshot=snapshot)), (change,))
                 written += print_message(
-                    message, _print, layout, event=number, timestamp_ms=draft.sent_ms
+                    message, print_as_jackson, layout, event=number, timestamp_ms=draft.sent_ms
                 )
     return written
-
-
-_print: Final = partial(print_json, quote=string)
-"""Prints JSON as Kafka Connect does."""
 
 
 def _reads(event: object) -> bool:

@@ -628,7 +628,7 @@ def test_mysql_takes_a_dropped_column_out_of_its_keys(reads):
 def test_a_foreign_key_follows_its_parents_column_through_two_names(reads):
     schema = reads(
         "CREATE TABLE p (id int PRIMARY KEY);"
-        "CREATE TABLE c (x int, FOREIGN KEY (x) REFERENCES p (id));"
+        "CREATE TABLE c (x int, FOREIGN KEY (x) REFERENCES p (ID));"
         "ALTER TABLE p RENAME COLUMN id TO pk; ALTER TABLE p CHANGE pk number int;",
         dialect="mysql",
         database="d",
