@@ -6,10 +6,10 @@ A `History` is what happened at the source; a writer turns it into `Message`s an
 
 from __future__ import annotations
 
-import datetime as dt
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
@@ -114,7 +114,7 @@ class Json:
     text: str = field(default="", compare=False)
 
 
-Value: TypeAlias = None | int | float | Decimal | str | bytes | dt.date | ZeroDate | Json
+Value: TypeAlias = None | int | float | Decimal | str | bytes | date | ZeroDate | Json
 Row: TypeAlias = Mapping[str, Value]
 """A whole row by column name. DATETIME is microseconds of wall clock since 1970-01-01, TIMESTAMP
 microseconds since the epoch, TIME signed microseconds, ENUM a 1-based index, SET a bit mask.

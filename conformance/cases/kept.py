@@ -11,7 +11,6 @@ be written, every process makes its cases.
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import hashlib
 import logging
 import marshal
@@ -22,6 +21,7 @@ import time
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from importlib import metadata
@@ -189,7 +189,7 @@ _PARTS: Final[Mapping[type, Callable[[Any], Iterable[Any]]]] = {
     frozenset: iter,
     dict: lambda value: chain.from_iterable(value.items()),
     Decimal: lambda value: (str(value),),
-    dt.date: lambda value: (value.year, value.month, value.day),
+    date: lambda value: (value.year, value.month, value.day),
     **{kind: lambda value: (value.value,) for kind in _LABELS},
     **{kind: attrgetter(*(field.name for field in fields(kind))) for kind in _CLASSES},
 }

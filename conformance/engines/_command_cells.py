@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import datetime as dt
 import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from conformance.judging.output import BEYOND
 from generators.model import Logical, Table
 from generators.storage.jsonform import kind_of
 
-_EPOCH: Final = dt.datetime(1970, 1, 1)
+_EPOCH: Final = datetime(1970, 1, 1)
 _INTEGER: Final = re.compile(r"-?[0-9]{1,40}")
 _DECIMAL: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -203,12 +203,12 @@ def _read_binary(value: Any) -> bytes:
     raise ValueError(f'must be {{"base64": "..."}}, not {_describe_value(value)}')
 
 
-def _read_date(value: Any) -> dt.date:
+def _read_date(value: Any) -> date:
     """The date of a cell of the decoder protocol, from a text such as 2024-02-29. Raises ValueError
     for any other form.
     """
     if type(value) is str and _DATE.fullmatch(value):
-        return dt.date.fromisoformat(value)
+        return date.fromisoformat(value)
     raise ValueError(f"must be a date such as 2024-02-29, not {_describe_value(value)}")
 
 
@@ -222,9 +222,7 @@ def _read_instant(value: Any, zone: str) -> int:
         raise ValueError(
             f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_describe_value(value)}"
         )
-    return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(
-        microseconds=1
-    )
+    return (datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // timedelta(microseconds=1)
 
 
 def _describe_value(value: Any) -> str:

@@ -7,11 +7,11 @@ a JSON number is compared with all its digits, unless what the writer printed is
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from math import copysign
 from typing import Any, Final
@@ -223,9 +223,7 @@ def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text is the expected DATE (or zero date) as MySQL prints it."""
-    return isinstance(expected, dt.date | ZeroDate) and bool(
-        actual.value == mysql.date_text(expected)
-    )
+    return isinstance(expected, date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
 
 
 def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:

@@ -6,10 +6,10 @@ since a type off the closed list is a mismatch.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -270,12 +270,12 @@ def _typed(array: pa.Array) -> list[Typed | None]:
     return [None if value is None else Typed(family, convert(value)) for value in _values(array)]
 
 
-def _date(days: int) -> dt.date | str:
+def _date(days: int) -> date | str:
     """A date from its days since 1970; a text that says the days for one outside of Python's years
     1 to 9999, which Spark has.
     """
     try:
-        return dt.date(1970, 1, 1) + dt.timedelta(days=days)
+        return date(1970, 1, 1) + timedelta(days=days)
     except OverflowError:
         return f"{days} days from 1970-01-01"
 

@@ -9,7 +9,6 @@ cut after 255 characters, the value is the before image's. Its words are made in
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import enum
 import json
 import re
@@ -17,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
@@ -210,7 +210,7 @@ _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 _CLOSE: Final = Decimal("0.001")
 """Share of a number by which one that lost its last digits differs at most."""
-_EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = date(1970, 1, 1)
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
 _NUMBERS: Final = frozenset(
     {
@@ -615,8 +615,8 @@ def _swap_month_and_day(micros: int) -> int | None:
     """
     days, clock = divmod(micros, _DAY)
     try:
-        date = _EPOCH + dt.timedelta(days=days)
-        swapped = date.replace(month=date.day, day=date.month)
+        day = _EPOCH + timedelta(days=days)
+        swapped = day.replace(month=day.day, day=day.month)
     except (ValueError, OverflowError):
         return None
     return (swapped - _EPOCH).days * _DAY + clock
@@ -865,7 +865,7 @@ def _micros_of(value: Any) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    if isinstance(value, dt.date):
+    if isinstance(value, date):
         return (value - _EPOCH).days * _DAY
     return _parse_moment(value) if isinstance(value, str) else None
 
@@ -894,10 +894,10 @@ def _parse_moment(moment_text: str) -> int | None:
     days = 0
     if match["year"]:
         try:
-            date = dt.date(int(match["year"]), int(match["month"]), int(match["day"]))
+            day = date(int(match["year"]), int(match["month"]), int(match["day"]))
         except ValueError:
             return None
-        days = (date - _EPOCH).days * _DAY
+        days = (day - _EPOCH).days * _DAY
     if not match["hours"]:
         return days
     seconds = int(match["hours"]) * 3600 + int(match["minutes"]) * 60 + int(match["seconds"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from importlib import metadata
 from typing import Final
 
@@ -255,7 +255,7 @@ def circumstances(java: str) -> dict[str, str]:
     """When and where a run began, and the versions of Java, if there is one, and of the installed
     packages; for the report's header.
     """
-    began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    began = datetime.now(UTC).isoformat(timespec="seconds")
     return {
         "date": began,
         "os": platform.platform(),

@@ -7,13 +7,13 @@ most failing units have, and nearly no other unit.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -110,7 +110,7 @@ _INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
 _SECOND: Final = 1_000_000
 _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
-_EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
 AT_MIDNIGHT: Final = "at midnight"
 SEVERAL_MEMBERS: Final = "of several members"
@@ -118,8 +118,8 @@ _SUMMER: Final = "from April to October"
 _WINTER: Final = "from November to March"
 SEASONS: Final = frozenset({_SUMMER, _WINTER})
 """Words of the traits on when a zone may have summer time."""
-_FIRST_GREGORIAN_DAY: Final = (dt.date(1582, 10, 15) - _EPOCH).days * _DAY
-_LAST_YEAR: Final = (dt.date(9999, 1, 1) - _EPOCH).days * _DAY
+_FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * _DAY
+_LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
@@ -656,7 +656,7 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
     )
     if family in _INSTANTS and isinstance(value, int):
         yield "day", family.value, instant(value).partition("T")[0]
-    if type(value) is dt.date:
+    if type(value) is date:
         yield "day", family.value, value.isoformat()
 
 
@@ -687,7 +687,7 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     if family in _CALENDARS or family is Logical.TIME:
         micros = (
             (value - _EPOCH).days * _DAY
-            if isinstance(value, dt.date)
+            if isinstance(value, date)
             else value
             if isinstance(value, int)
             else 0
@@ -746,7 +746,7 @@ def _describe_precision(number: int) -> Iterator[str]:
 def _month_of(micros: int) -> int:
     """The month in UTC of microseconds since 1970; 0 outside of the years 1 to 9999."""
     try:
-        return (_EPOCH + dt.timedelta(microseconds=micros)).month
+        return (_EPOCH + timedelta(microseconds=micros)).month
     except OverflowError:
         return 0
 

@@ -4,10 +4,10 @@ invisible in quotes, errors with their root cause.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ _COLUMNS: Final = 8
 CAUSE: Final = "Caused by:"
 """The beginning of a line of a Java error that names a deeper cause."""
 _PLACE: Final = re.compile(r"at .+, line \d+")
-_EPOCH: Final = dt.datetime(1970, 1, 1)
+_EPOCH: Final = datetime(1970, 1, 1)
 _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
 """Words that stand for no text."""
 _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
@@ -67,7 +67,7 @@ def quoted(text: str) -> str:
 def instant(micros: int, zone: str = "Z") -> str:
     """Microseconds since 1970 as an ISO time; `zone` is "" for a wall clock."""
     try:
-        return f"{(_EPOCH + dt.timedelta(microseconds=micros)).isoformat()}{zone}"
+        return f"{(_EPOCH + timedelta(microseconds=micros)).isoformat()}{zone}"
     except OverflowError:
         return f"{micros} microseconds from 1970-01-01T00:00:00{zone}"
 
@@ -108,7 +108,7 @@ def value(value_to_show: Any) -> str:
             return quoted(value_to_show)
         case Json():
             return json.dumps(value_to_show.value, ensure_ascii=False, default=str)
-        case dt.date() | Decimal():
+        case date() | Decimal():
             return str(value_to_show)
         case ZeroDate():
             return (

@@ -4,12 +4,12 @@ people to read.
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -100,9 +100,7 @@ def _history(source: str) -> History:
         Column("sold", moment_type),
     )
     table = Table("shop", "orders", columns, ("id",), schema=schema)
-    sold = (
-        int(dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC).timestamp()) * 1_000_000 + 125_000
-    )
+    sold = int(datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC).timestamp()) * 1_000_000 + 125_000
     row_before: dict[str, Value] = {
         "id": 1,
         "name": "Ünal",

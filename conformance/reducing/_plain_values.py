@@ -7,9 +7,9 @@ its origin, so that repeated reduction ends.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any, Final
@@ -41,7 +41,7 @@ def weight(type: SourceType, value: Value) -> int:
             return _json_weight(value.value)
         case ZeroDate():
             return _ODD + sum(map(_digits, (value.year, value.month, value.day, value.micros)))
-        case dt.date():
+        case date():
             return 1 + _date_weight(value)
         case str() | bytes():
             return 1 + _text_weight(value)
@@ -117,8 +117,8 @@ def _value_variants(type: SourceType, value: Value) -> Iterator[Value]:
         case Json():
             yield from (Json(inner) for inner in _json_variants(value.value))
         case ZeroDate():
-            yield from (dt.date(1970, 1, 1), ZeroDate(), 0, MICROS)
-        case dt.date():
+            yield from (date(1970, 1, 1), ZeroDate(), 0, MICROS)
+        case date():
             yield from _date_variants(value)
         case str():
             yield from (type.members if type.logical is Logical.TEXT else ())
@@ -206,13 +206,13 @@ def _float_variants(value: float) -> Iterator[float]:
         yield to_float32(variant)
 
 
-def _date_variants(value: dt.date) -> Iterator[dt.date]:
+def _date_variants(value: date) -> Iterator[date]:
     """Dates to try in place of one: the first days of 1970 and 2000, of its year and of its month,
     and its day in 1970.
     """
     yield from (
-        dt.date(1970, 1, 1),
-        dt.date(2000, 1, 1),
+        date(1970, 1, 1),
+        date(2000, 1, 1),
         value.replace(month=1, day=1),
         value.replace(day=1),
     )
@@ -326,12 +326,12 @@ def _float_weight(value: float) -> int:
     return _number_weight(repr(value)) if math.isfinite(value) else _ODD
 
 
-def _date_weight(value: dt.date) -> int:
+def _date_weight(value: date) -> int:
     return _digits(value.year - 1970) + _digits(value.month - 1) + _digits(value.day - 1)
 
 
 def _days_weight(days: int) -> int:
-    return _date_weight(EPOCH.date() + dt.timedelta(days=days)) if days else 0
+    return _date_weight(EPOCH.date() + timedelta(days=days)) if days else 0
 
 
 def _clock_weight(micros: int) -> int:

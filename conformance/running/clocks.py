@@ -7,15 +7,15 @@ explains.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo, available_timezones
 
-_EPOCH: Final = dt.datetime(1970, 1, 1)
-_MICRO: Final = dt.timedelta(microseconds=1)
+_EPOCH: Final = datetime(1970, 1, 1)
+_MICRO: Final = timedelta(microseconds=1)
 _QUARTERS: Final = 72
 """Quarters of an hour between UTC and the furthest zone of Spark, to each side."""
 
@@ -28,14 +28,14 @@ class Clock:
     """A zone's wall clock; microseconds in and out."""
 
     zone: str
-    _info: dt.tzinfo = field(init=False, compare=False)
+    _info: tzinfo = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_info", _zone_info(self.zone))
 
     def to_wall(self, instant: int) -> int:
         """What the clock shows at an instant."""
-        utc = (_EPOCH + instant * _MICRO).replace(tzinfo=dt.UTC)
+        utc = (_EPOCH + instant * _MICRO).replace(tzinfo=UTC)
         return (utc.astimezone(self._info).replace(tzinfo=None) - _EPOCH) // _MICRO
 
     def to_instants(self, wall: int) -> tuple[int, int]:
@@ -49,12 +49,12 @@ class Clock:
 
 
 @cache
-def _zone_info(name: str) -> dt.tzinfo:
+def _zone_info(name: str) -> tzinfo:
     """The zone of a name: a fixed offset such as `+05:45`, else one of the tz database."""
     if name.startswith(("+", "-")):
         hours, minutes = name[1:].split(":")
-        offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
-        return dt.timezone(-offset if name[0] == "-" else offset)
+        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        return timezone(-offset if name[0] == "-" else offset)
     return ZoneInfo(name)
 
 

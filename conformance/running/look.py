@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +31,7 @@ OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version
 """Columns that a line has only if the decoder fills them."""
 
 UNANSWERED: Final = "the decoder gave no row for this message"
-_EPOCH: Final = dt.datetime(1970, 1, 1)
+_EPOCH: Final = datetime(1970, 1, 1)
 
 
 class LookFailed(HarnessError):
@@ -234,6 +234,6 @@ def _cell(value: Any) -> Any:
 def _instant(micros: int) -> str:
     """Microseconds since 1970 as ISO 8601; as a number outside Python's calendar."""
     try:
-        return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat()
+        return (_EPOCH + timedelta(microseconds=micros)).isoformat()
     except OverflowError:
         return str(micros)

@@ -4,10 +4,10 @@ must then be broken.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -131,11 +131,9 @@ def _change_value(value: Any) -> Any:
             return f"{value}x"
         case bytes():
             return value + b"x"
-        case dt.date():
+        case date():
             return (
-                value - dt.timedelta(days=1)
-                if value > dt.date(2000, 1, 1)
-                else value + dt.timedelta(days=1)
+                value - timedelta(days=1) if value > date(2000, 1, 1) else value + timedelta(days=1)
             )
         case dict():
             return {**value, "altered": "altered"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 import struct
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from math import isfinite
@@ -20,8 +20,8 @@ ALPHABET: Final = (
 )
 """Characters of random text: plain ones and those that escapers treat specially."""
 
-_FIRST_DATE: Final = dt.date(1000, 1, 1).toordinal()
-_LAST_DATE: Final = dt.date(9999, 12, 31).toordinal()
+_FIRST_DATE: Final = date(1000, 1, 1).toordinal()
+_LAST_DATE: Final = date(9999, 12, 31).toordinal()
 _RECENT: Final = mysql.wall("2000-01-01"), mysql.wall("2037-01-01")
 _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer key")
 
@@ -99,7 +99,7 @@ class Drawer:
                     random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""
                 )
             case Logical.DATE:
-                return dt.date.fromordinal(random_.randint(_FIRST_DATE, _LAST_DATE))
+                return date.fromordinal(random_.randint(_FIRST_DATE, _LAST_DATE))
             case Logical.DATETIME:
                 first, last = (
                     _RECENT

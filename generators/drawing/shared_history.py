@@ -8,10 +8,10 @@ same rows. `history_of` has row changes only; `streamed` adds what else a stream
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -282,7 +282,7 @@ _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
         (_words(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")
     ),
     "note": lambda chance: _words(chance) * chance.randint(1, 20),
-    "day": lambda chance: dt.date(1000, 1, 1) + dt.timedelta(days=chance.randrange(3_000_000)),
+    "day": lambda chance: date(1000, 1, 1) + timedelta(days=chance.randrange(3_000_000)),
     "wall": lambda chance: chance.randrange(mysql.wall("1000-01-01"), mysql.wall("9999-12-31")),
     "moment": lambda chance: chance.randrange(mysql.TIMESTAMP_MIN, mysql.wall("2037-01-01")),
     "raw": lambda chance: chance.randbytes(chance.randint(0, 40)),

@@ -7,8 +7,8 @@ from plain to odd, since Hypothesis shrinks towards the first element.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -77,13 +77,13 @@ ALPHABET: Final = (
 _STORABLE: Final = ALPHABET.replace("\0", "")
 """Those of them that PostgreSQL's texts can hold."""
 
-_DAY_MIN: Final = (dt.date(1000, 1, 1) - dt.date(1970, 1, 1)).days
-_DAY_MAX: Final = (dt.date(9999, 12, 31) - dt.date(1970, 1, 1)).days
-_EPOCH_DATE: Final = dt.date(1970, 1, 1)
+_DAY_MIN: Final = (date(1000, 1, 1) - date(1970, 1, 1)).days
+_DAY_MAX: Final = (date(9999, 12, 31) - date(1970, 1, 1)).days
+_EPOCH_DATE: Final = date(1970, 1, 1)
 
 DATES: Final[tuple[Value, ...]] = (
     *map(
-        dt.date.fromisoformat,
+        date.fromisoformat,
         ("2000-02-29", "1900-03-01", "1969-12-31", "1582-10-15", "2038-01-19", "2024-12-31"),
     ),
     ZeroDate(2024, 0, 15),
@@ -312,7 +312,7 @@ def _oddness(value: Value) -> tuple[Any, ...]:
             )
         case bytes():
             return (0, len(value), value)
-        case dt.date():
+        case date():
             return (0, abs((value - _EPOCH_DATE).days))
         case ZeroDate():
             return (1, value.year, value.month, value.day)
@@ -452,7 +452,7 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
             return st.binary(max_size=min(length, 16))
         case Logical.DATE:
             return st.integers(_DAY_MIN, _DAY_MAX).map(
-                lambda days: _EPOCH_DATE + dt.timedelta(days=days)
+                lambda days: _EPOCH_DATE + timedelta(days=days)
             )
         case Logical.DATETIME:
             return _wall_clock(type, _DAY_MIN, _DAY_MAX)

@@ -9,9 +9,9 @@ allows both.
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
@@ -268,7 +268,7 @@ def _encode(type: SourceType, value: Value, facts: TextFacts) -> SpelledValue:
                 else "MySQL's row format strips trailing zero bytes and Canal does not pad"
             )
             return SpelledValue(kept_bytes.decode("latin-1"), kept_bytes, reason)
-        case Logical.DATE, dt.date() | ZeroDate():
+        case Logical.DATE, date() | ZeroDate():
             return SpelledValue(mysql.date_text(value), value)
         case Logical.DATETIME, int() | ZeroDate():
             return SpelledValue(mysql.datetime_text(value, type.fsp), value)
@@ -321,20 +321,20 @@ def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
     """
     if isinstance(value, ZeroDate):
         return mysql.datetime_text(value, fsp)
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
     local = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
-    return mysql.datetime_text((local - mysql.EPOCH) // dt.timedelta(microseconds=1), fsp)
+    return mysql.datetime_text((local - mysql.EPOCH) // timedelta(microseconds=1), fsp)
 
 
 def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
     """Every instant, in microseconds, that the wall-clock text names in that zone."""
-    local = dt.datetime.fromisoformat(wall_clock)
+    local = datetime.fromisoformat(wall_clock)
     moments = (
-        local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None)
+        local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(UTC).replace(tzinfo=None)
         for fold in (0, 1)
     )
     return tuple(
-        sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments})
+        sorted({(moment - mysql.EPOCH) // timedelta(microseconds=1) for moment in moments})
     )
 
 

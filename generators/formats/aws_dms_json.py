@@ -25,9 +25,9 @@ INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from generators.families.flat import (
@@ -152,7 +152,7 @@ def _spell(cell: Cell, value: Value) -> Cell:
 
 def _iso_text(millis: int) -> str:
     """Milliseconds since 1970 as the text of a moment in the records' metadata."""
-    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
+    moment = datetime(1970, 1, 1) + timedelta(milliseconds=millis)
     return f"{moment.isoformat('T', 'microseconds')}Z"
 
 

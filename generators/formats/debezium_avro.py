@@ -48,9 +48,9 @@ heartbeat, with 3.5.0.Final:
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from generators.families import confluent
@@ -115,7 +115,7 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
 
 _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
     ("cell-json", "json", "json", Json({"k": "nearly all"}), '"{\\"k\\":!nearly all"'),
-    ("cell-date-far", "date", "date", dt.date(2021, 7, 17), "99999999"),
+    ("cell-date-far", "date", "date", date(2021, 7, 17), "99999999"),
     (
         "cell-datetime-far",
         "datetime-0",

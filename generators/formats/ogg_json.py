@@ -23,9 +23,9 @@ INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -118,7 +118,7 @@ def _spell_with_colons(cell: Cell, value: Value) -> Cell:
 
 
 def _clock(ms: int, mark: str) -> str:
-    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms)
+    moment = datetime(1970, 1, 1) + timedelta(milliseconds=ms)
     return moment.isoformat(mark, "microseconds")
 
 

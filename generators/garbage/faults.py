@@ -6,13 +6,13 @@ its type cannot hold.
 
 from __future__ import annotations
 
-import datetime as dt
 import enum
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -585,7 +585,7 @@ CELL_FAULTS: Final[tuple[CellFault, ...]] = (
     _texts("cell-float", "c_float", 12345.5, "12345.5", "1.2.3"),
     _texts("cell-double", "c_double", 54321.25, "54321.25", "5432x"),
     _texts("cell-bit", "c_bit_8", 173, "173", "256"),
-    _texts("cell-date", "c_date", dt.date(2021, 7, 19), "2021-07-19", "2021-13-45"),
+    _texts("cell-date", "c_date", date(2021, 7, 19), "2021-07-19", "2021-13-45"),
     _texts(
         "cell-datetime",
         "c_datetime_0",
@@ -621,7 +621,7 @@ SAMPLES: Final[Mapping[Logical, tuple[str, str, Value, str]]] = {
     Logical.DOUBLE: ("c_double", "c_double_precision", 65432.25, "1e309"),
     Logical.BIT: ("c_bit_8", "c_boolean", 187, "256"),
     Logical.BINARY: ("c_varbinary", "c_bytea", b"unfit bytes", ""),
-    Logical.DATE: ("c_date", "c_date", dt.date(2021, 7, 18), "2021-13-45"),
+    Logical.DATE: ("c_date", "c_date", date(2021, 7, 18), "2021-13-45"),
     Logical.DATETIME: (
         "c_datetime_0",
         "c_timestamp_0",

@@ -8,11 +8,11 @@ zone of the session that read it.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -248,11 +248,11 @@ def cell_value(
             return cell_text
 
 
-def _parse_date(date_text: str) -> dt.date | ZeroDate:
+def _parse_date(date_text: str) -> date | ZeroDate:
     """A date as SELECT prints it; a ZeroDate for one that the calendar does not have."""
     year, month, day = (int(part) for part in date_text.split("-"))
     try:
-        return dt.date(year, month, day)
+        return date(year, month, day)
     except ValueError:
         return ZeroDate(year, month, day)
 
@@ -272,17 +272,15 @@ def _parse_moment(moment_text: str, zone: str | None) -> int | ZeroDate:
     prints in the time zone `zone`; a ZeroDate for a date that no calendar has.
     """
     day, _, clock = moment_text.partition(" ")
-    date, micros = _parse_date(day), _parse_time(clock or "00:00:00")
-    if isinstance(date, ZeroDate):
-        return ZeroDate(date.year, date.month, date.day, micros)
+    calendar_date, micros = _parse_date(day), _parse_time(clock or "00:00:00")
+    if isinstance(calendar_date, ZeroDate):
+        return ZeroDate(calendar_date.year, calendar_date.month, calendar_date.day, micros)
     wall = mysql.wall(day) + micros
     if zone is None:
         return wall
-    offset = (
-        (mysql.EPOCH + dt.timedelta(microseconds=wall)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
-    )
+    offset = (mysql.EPOCH + timedelta(microseconds=wall)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
     assert offset is not None
-    return wall - offset // dt.timedelta(microseconds=1)
+    return wall - offset // timedelta(microseconds=1)
 
 
 def row_cells(

@@ -6,12 +6,12 @@ PostgreSQL's own text, UTC.
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -149,7 +149,7 @@ def cell_value(type: SourceType, cell_text: str | None) -> Value:
             return cell_text
         case Logical.DATE:
             return (
-                dt.date.fromisoformat(cell_text)
+                date.fromisoformat(cell_text)
                 if re.fullmatch(r"\d{4}-\d\d-\d\d", cell_text)
                 else _parse_days(cell_text)
             )
@@ -201,7 +201,7 @@ def _parse_days(date_text: str) -> int:
     cycles = (year - 2000) // 400
     return (
         cycles * _CYCLE
-        + (dt.date(year - 400 * cycles, int(match[2]), int(match[3])) - dt.date(1970, 1, 1)).days
+        + (date(year - 400 * cycles, int(match[2]), int(match[3])) - date(1970, 1, 1)).days
     )
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import datetime as dt
 import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -22,7 +22,7 @@ from generators.sources.type_numbers import mysql_types
 
 MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
-EPOCH: Final = dt.datetime(1970, 1, 1)
+EPOCH: Final = datetime(1970, 1, 1)
 TIME_LIMIT: Final = (838 * 3600 + 59 * 60 + 59) * MICROS
 TIMESTAMP_MIN: Final = MICROS
 TIMESTAMP_MAX: Final = 2_147_483_647 * MICROS + 999_999
@@ -198,7 +198,7 @@ mysql_types().check_types(TYPES)
 
 def wall(clock_text: str) -> int:
     """An ISO date and time as the model keeps wall clocks: microseconds since 1970-01-01."""
-    return (dt.datetime.fromisoformat(clock_text) - EPOCH) // dt.timedelta(microseconds=1)
+    return (datetime.fromisoformat(clock_text) - EPOCH) // timedelta(microseconds=1)
 
 
 def fits(source_type: SourceType, value: Value) -> bool:
@@ -244,7 +244,7 @@ def fits(source_type: SourceType, value: Value) -> bool:
         case Logical.BINARY:
             return isinstance(value, bytes) and len(value) <= (source_type.length or 0)
         case Logical.DATE:
-            return isinstance(value, dt.date | ZeroDate)
+            return isinstance(value, date | ZeroDate)
         case Logical.DATETIME if isinstance(value, ZeroDate):
             return value.micros % step(source_type.fsp) == 0
         case Logical.TIMESTAMP if isinstance(value, ZeroDate):
@@ -321,7 +321,7 @@ def value_class(type: SourceType, value: Value) -> str:
             return _binary_class(value)
         case _, ZeroDate():
             return "zero" if (value.year, value.month, value.day) == (0, 0, 0) else "partial-zero"
-        case _, dt.date():
+        case _, date():
             return "whole"
         case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
             return _fraction_class(value)
@@ -478,11 +478,11 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "zero": ZeroDate(),
             "partial-zero": ZeroDate(2024, 0, 0),
             "zero-day": ZeroDate(2024, 2, 0),
-            "min": dt.date(1000, 1, 1),
-            "max": dt.date(9999, 12, 31),
-            "leap-day": dt.date(2024, 2, 29),
-            "before-gregorian": dt.date(1582, 10, 4),
-            "epoch": dt.date(1970, 1, 1),
+            "min": date(1000, 1, 1),
+            "max": date(9999, 12, 31),
+            "leap-day": date(2024, 2, 29),
+            "before-gregorian": date(1582, 10, 4),
+            "epoch": date(1970, 1, 1),
         }
     if type.logical is Logical.TIME:
         values = {
@@ -614,7 +614,7 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
 }
 
 
-def date_text(value: dt.date | ZeroDate) -> str:
+def date_text(value: date | ZeroDate) -> str:
     """The date as MySQL prints it, `YYYY-MM-DD`; parts that are zero stay."""
     return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
 
@@ -626,7 +626,7 @@ def datetime_text(value: int | ZeroDate, fsp: int) -> str:
     if isinstance(value, ZeroDate):
         return f"{date_text(value)} {time_text(value.micros, fsp)}"
     days, micros = divmod(value, DAY)
-    return f"{date_text((EPOCH + dt.timedelta(days=days)).date())} {time_text(micros, fsp)}"
+    return f"{date_text((EPOCH + timedelta(days=days)).date())} {time_text(micros, fsp)}"
 
 
 def time_text(value: int, fsp: int) -> str:

@@ -24,12 +24,12 @@ more than one dimension.
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -290,7 +290,7 @@ def fits(source_type: SourceType, value: Value) -> bool:
                 and _TEXT_FITS.get(source_type.name, _fits_text)(source_type, value)
             )
         case Logical.DATE:
-            return isinstance(value, dt.date)
+            return isinstance(value, date)
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             low, high = _TEMPORAL_RANGE[source_type.logical]
             return (
@@ -472,7 +472,7 @@ def array_item(element: SourceType, value: Value) -> Any:
     match element.logical, value:
         case _, None:
             return None
-        case Logical.DATE, dt.date():
+        case Logical.DATE, date():
             return value.isoformat()
         case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
             zone = "+00" if element.logical is Logical.TIMESTAMP else ""
@@ -492,7 +492,7 @@ def item_value(element: SourceType, item: Any) -> Value:
     """
     match element.logical, item:
         case Logical.DATE, str() if not item.endswith("infinity"):
-            return dt.date.fromisoformat(item)
+            return date.fromisoformat(item)
         case ((Logical.DATETIME | Logical.TIMESTAMP), str()) if not item.endswith("infinity"):
             return mysql.wall(item.removesuffix("+00"))
         case Logical.BINARY, str():

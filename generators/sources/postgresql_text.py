@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import json as jsonlib
 import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -49,7 +49,7 @@ def timestamptz_text(micros: int, zone: str = "UTC") -> str:
     """An instant as PostgreSQL prints it in a session of that time zone: `YYYY-MM-DD
     HH:MM:SS[.f]+HH[:MM[:SS]]`.
     """
-    moment = EPOCH.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=micros)
+    moment = EPOCH.replace(tzinfo=UTC) + timedelta(microseconds=micros)
     offset = moment.astimezone(ZoneInfo(zone)).utcoffset()
     assert offset is not None
     seconds = int(offset.total_seconds())

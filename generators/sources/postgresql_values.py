@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import math
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -140,12 +140,12 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     match type.logical:
         case Logical.DATE:
             return {
-                "min": dt.date(1, 1, 1),
-                "max": dt.date(9999, 12, 31),
-                "epoch": dt.date(1970, 1, 1),
-                "before-epoch": dt.date(1969, 12, 31),
-                "leap-day": dt.date(2024, 2, 29),
-                "before-gregorian": dt.date(1582, 10, 4),
+                "min": date(1, 1, 1),
+                "max": date(9999, 12, 31),
+                "epoch": date(1970, 1, 1),
+                "before-epoch": date(1969, 12, 31),
+                "leap-day": date(2024, 2, 29),
+                "before-gregorian": date(1582, 10, 4),
             }
         case Logical.TIME:
             values: dict[str, Value] = {

@@ -4,10 +4,10 @@ pattern, a calendar or a zone gets wrong.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import tomllib
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -55,9 +55,9 @@ def _as_value(type: SourceType, name: str, written: Any) -> Value:
     hold it.
     """
     match written:
-        case dt.datetime():
-            return (written - EPOCH) // dt.timedelta(microseconds=1)
-        case dt.date():
+        case datetime():
+            return (written - EPOCH) // timedelta(microseconds=1)
+        case date():
             return written
         case str() if type.logical is Logical.JSON:
             return Json(json.loads(written))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import datetime as dt
 import json
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass
 from dataclasses import fields as fields_of
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
@@ -257,7 +257,7 @@ def dump_value(value: Value) -> Plain:
     match value:
         case None:
             return None
-        case bool() | dt.datetime():
+        case bool() | datetime():
             pass
         case int():
             return {"type": "int", "value": _digits(value)}
@@ -269,7 +269,7 @@ def dump_value(value: Value) -> Plain:
             return {"type": "text", "value": dump_text(value)}
         case bytes():
             return {"type": "bytes", **dump_bytes(value)}
-        case dt.date():
+        case date():
             return {"type": "date", "value": value.isoformat()}
         case ZeroDate():
             value_text = f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
@@ -353,7 +353,7 @@ def _load_date(data: Plain, at: str) -> Value:
     """The date of an ISO text in the JSON form. Raises Malformed for any other text."""
     date_text = string(data, at)
     try:
-        return dt.date.fromisoformat(date_text)
+        return date.fromisoformat(date_text)
     except ValueError:
         raise Malformed(at, f"{date_text[:40]!r} is no date") from None
 

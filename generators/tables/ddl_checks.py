@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -86,8 +86,8 @@ def _intersect(first: Check, second: Check) -> Check | None:
 
 def _sort_key(value: Value) -> tuple[int, int | float | Decimal]:
     """A key by which the values of one column, numbers or dates, are sorted."""
-    assert isinstance(value, int | float | Decimal | dt.date)
-    return (0, value.toordinal()) if isinstance(value, dt.date) else (1, value)
+    assert isinstance(value, int | float | Decimal | date)
+    return (0, value.toordinal()) if isinstance(value, date) else (1, value)
 
 
 class _ConditionReader:
@@ -260,9 +260,9 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
             return value + step * int(10 ** (6 - type.fsp))
         case float() if not included:
             return math.nextafter(value, math.inf * step)
-        case dt.date() if not included:
-            return value + dt.timedelta(days=step)
-    return value if isinstance(value, int | float | dt.date) else None
+        case date() if not included:
+            return value + timedelta(days=step)
+    return value if isinstance(value, int | float | date) else None
 
 
 MAX_PREC_OF_NUMERIC: Final = 2000

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -310,13 +310,13 @@ def canonical_value(column: Column, value: Any) -> Value:
         case Logical.BINARY:
             return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
         case Logical.DATE:
-            if isinstance(value, dt.datetime):
+            if isinstance(value, datetime):
                 raise TypeError(value)
-            return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
+            return value if isinstance(value, date) else date.fromisoformat(value)
         case Logical.DATETIME | Logical.TIMESTAMP:
             return _micros(value)
         case Logical.TIME:
-            clock = value if isinstance(value, dt.time) else dt.time.fromisoformat(value)
+            clock = value if isinstance(value, time) else time.fromisoformat(value)
             return (
                 (clock.hour * 60 + clock.minute) * 60 + clock.second
             ) * MICROS + clock.microsecond
@@ -334,9 +334,9 @@ _WIDE: Final = Context(prec=1200)
 
 def _micros(value: Any) -> int:
     """Microseconds since 1970 of a date, a date with time or ISO text, in UTC if it has a zone."""
-    moment = value if isinstance(value, dt.date) else dt.datetime.fromisoformat(value)
-    if not isinstance(moment, dt.datetime):
+    moment = value if isinstance(value, date) else datetime.fromisoformat(value)
+    if not isinstance(moment, datetime):
         return (moment - EPOCH.date()).days * DAY
     if moment.tzinfo is not None:
-        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
-    return (moment - EPOCH) // dt.timedelta(microseconds=1)
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return (moment - EPOCH) // timedelta(microseconds=1)

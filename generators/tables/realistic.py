@@ -4,11 +4,11 @@ and times.
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from itertools import chain
@@ -78,7 +78,7 @@ _SHARE: Final = re.compile("percent|(^|_)pct|ratio|score|rating|(^|_)rate")
 _BIRTH: Final = re.compile("birth|(^|_)dob|born")
 _LATER: Final = re.compile("expir|due|valid_?(to|until)|until|end(s|ed)?_|deadline")
 
-_EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,12 @@ def axis(column: Column) -> Axis | None:
             )
         case Logical.DATE:
             first, last = _everyday_window(name)
-            days = (dt.date(1000, 1, 1) - _EPOCH).days, (dt.date(9999, 12, 31) - _EPOCH).days
+            days = (date(1000, 1, 1) - _EPOCH).days, (date(9999, 12, 31) - _EPOCH).days
             plain = first // DAY, last // DAY
             return Axis(
                 *days,
                 plain,
-                lambda day: _EPOCH + dt.timedelta(days=day),
+                lambda day: _EPOCH + timedelta(days=day),
                 lambda value: (value - _EPOCH).days,
             )
         case Logical.DATETIME | Logical.TIMESTAMP:

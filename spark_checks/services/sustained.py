@@ -9,13 +9,13 @@ instead.
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import json
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -271,7 +271,7 @@ class _Query:
             for offset_json in (source.startOffset(), source.endOffset())
         )
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
-        began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
+        began = datetime.fromisoformat(progress.timestamp()).timestamp()
         start, self._reached = self._reached | start, self._reached | end
         observed = self._observed(progress, number)
         self._keep(observed.pop("sample"), end)

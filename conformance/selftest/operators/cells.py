@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import html
 import json
 import re
@@ -11,6 +10,7 @@ import struct
 import unicodedata
 import zlib
 from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -174,7 +174,7 @@ def _cut_decimal_places(places: int) -> Callable[[SourceType, Any], Any]:
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
 
 
-def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
+def _moment_change(change: Callable[[datetime], datetime]) -> CellChange:
     """A change of cells that are dates with a time, as texts or as microseconds. What Python's
     datetime cannot hold, such as a zero date, stays.
     """
@@ -196,7 +196,7 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
         """
         if not re.fullmatch(_MOMENT, moment):
             return moment
-        changed = change(dt.datetime.fromisoformat(moment))
+        changed = change(datetime.fromisoformat(moment))
         separator = moment[10]
         fraction_digits = len(moment.partition(".")[2])
         length = len("HH:MM:SS") + (len(".") + fraction_digits if fraction_digits else 0)
@@ -206,36 +206,36 @@ def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
 
     def apply_to_micros(micros: int) -> int:
         """The changed moment in microseconds since 1970-01-01."""
-        epoch = dt.datetime(1970, 1, 1)
-        changed = change(epoch + dt.timedelta(microseconds=micros))
-        return (changed - epoch) // dt.timedelta(microseconds=1)
+        epoch = datetime(1970, 1, 1)
+        changed = change(epoch + timedelta(microseconds=micros))
+        return (changed - epoch) // timedelta(microseconds=1)
 
     return apply
 
 
-def _late_in_the_spring_gap(moment: dt.datetime) -> dt.datetime:
+def _late_in_the_spring_gap(moment: datetime) -> datetime:
     """The moment as a decoder in the USA may read it that takes it for local time: an hour later
     between 2 and 3 o'clock on 10 March, the hour that clocks left out in 2024.
     """
     in_gap = (moment.month, moment.day, moment.hour) == (3, 10, 2)
-    return moment + dt.timedelta(hours=1) if in_gap else moment
+    return moment + timedelta(hours=1) if in_gap else moment
 
 
-def _late_in_summer(moment: dt.datetime) -> dt.datetime:
+def _late_in_summer(moment: datetime) -> datetime:
     """The moment as a decoder may read it that adds summer time: an hour later from April to
     October.
     """
-    return moment + dt.timedelta(hours=1) if 4 <= moment.month <= 10 else moment
+    return moment + timedelta(hours=1) if 4 <= moment.month <= 10 else moment
 
 
-def _late_on_the_autumn_day(moment: dt.datetime) -> dt.datetime:
+def _late_on_the_autumn_day(moment: datetime) -> datetime:
     """The moment as a decoder may read it that is wrong on one day: an hour later on 3 November,
     when clocks in the USA were put back in 2024.
     """
-    return moment + dt.timedelta(hours=1) if (moment.month, moment.day) == (11, 3) else moment
+    return moment + timedelta(hours=1) if (moment.month, moment.day) == (11, 3) else moment
 
 
-def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
+def date_change(change: Callable[[date], date | None]) -> CellChange:
     """A change of cells that are dates, as texts or typed values. What Python's date cannot hold
     stays.
     """
@@ -247,17 +247,17 @@ def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
         try:
             if isinstance(value, str):
                 return apply_to_text(value)
-            return change(value) if type(value) is dt.date else value
+            return change(value) if type(value) is date else value
         except (OverflowError, ValueError):
             return value
 
-    def apply_to_text(date: str) -> str | None:
+    def apply_to_text(date_text: str) -> str | None:
         """The changed date as text YYYY-MM-DD, None for NULL; a text in another form comes back as
         it is.
         """
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
-            return date
-        changed = change(dt.date.fromisoformat(date))
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date_text):
+            return date_text
+        changed = change(date.fromisoformat(date_text))
         if changed is None:
             return None
         return f"{changed.year:04d}-{changed.month:02d}-{changed.day:02d}"
@@ -434,18 +434,18 @@ _ON_YEAR: Final[Mapping[str, CellChange]] = {
     "as-a-date": lambda _type, value: (
         f"{value}-01-01"
         if isinstance(value, str)
-        else Typed("date", dt.date(max(int(value), 1), 1, 1))
+        else Typed("date", date(max(int(value), 1), 1, 1))
     ),
     "offset-from-1900": number_change(lambda _type, n: n - 1900 if n else n),
 }
 _ON_DATE: Final[Mapping[str, CellChange]] = {
-    "a-day-early": date_change(lambda d: d - dt.timedelta(days=1)),
-    "a-day-late": date_change(lambda d: d + dt.timedelta(days=1)),
-    "julian": date_change(lambda d: d + dt.timedelta(days=10) if d < dt.date(1582, 10, 15) else d),
-    "before-1970-as-1970": date_change(lambda d: max(d, dt.date(1970, 1, 1))),
+    "a-day-early": date_change(lambda d: d - timedelta(days=1)),
+    "a-day-late": date_change(lambda d: d + timedelta(days=1)),
+    "julian": date_change(lambda d: d + timedelta(days=10) if d < date(1582, 10, 15) else d),
+    "before-1970-as-1970": date_change(lambda d: max(d, date(1970, 1, 1))),
     "last-year-as-null": date_change(lambda d: None if d.year == 9999 else d),
     "leap-day-as-march": date_change(
-        lambda d: dt.date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d
+        lambda d: date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d
     ),
     "month-and-day-swapped": date_change(
         lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d
@@ -458,7 +458,7 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "fraction-cut": _moment_change(lambda m: m.replace(microsecond=0)),
     "milliseconds": _moment_change(lambda m: m.replace(microsecond=m.microsecond // 1000 * 1000)),
     "milliseconds-rounded": _moment_change(
-        lambda m: m.replace(microsecond=0) + dt.timedelta(milliseconds=round(m.microsecond / 1000))
+        lambda m: m.replace(microsecond=0) + timedelta(milliseconds=round(m.microsecond / 1000))
     ),
     "fraction-as-an-integer": _moment_change(
         lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))
@@ -466,7 +466,7 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "time-of-day-lost": _moment_change(
         lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)
     ),
-    "before-1970-as-1970": _moment_change(lambda m: max(m, dt.datetime(1970, 1, 1))),
+    "before-1970-as-1970": _moment_change(lambda m: max(m, datetime(1970, 1, 1))),
     "32-bit-seconds": micros_change(
         lambda m: (
             (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
@@ -628,7 +628,7 @@ LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "dates-as-moments": (
         (_DATE,),
         _change_of_typed_values(
-            lambda d: Typed("timestamp_ntz", (d - dt.date(1970, 1, 1)).days * _DAY), dt.date
+            lambda d: Typed("timestamp_ntz", (d - date(1970, 1, 1)).days * _DAY), date
         ),
     ),
     "times-as-numbers": ((_TIME,), lambda _type, value: Typed("int", 0)),
@@ -695,7 +695,7 @@ WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
     "mask": lambda bits: number_change(lambda _type, number: number & (1 << bits) - 1),
     "digits": lambda count: number_change(_round_to_digits(count)),
     "places": lambda count: number_change(_cut_decimal_places(count)),
-    "minutes": lambda count: _moment_change(lambda moment: moment + dt.timedelta(minutes=count)),
+    "minutes": lambda count: _moment_change(lambda moment: moment + timedelta(minutes=count)),
 }
 """The changes that catalogue.toml may name, each with its arguments: of what matches in a text, of
 a whole text or value to NULL, of a text's spelling, of a number, of a date with its time.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import Any, Final
@@ -40,7 +40,7 @@ from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
 _SECOND: Final = 1_000_000
-_EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = date(1970, 1, 1)
 _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
 
 
@@ -69,7 +69,7 @@ def _guess_unit(micros: int) -> int:
     return micros * 1000 if abs(micros) // 1000 < 100_000_000_000 else micros
 
 
-def _a_month_late(day: dt.date) -> dt.date:
+def _a_month_late(day: date) -> date:
     """A date as a decoder reads it that counts months from zero: a month later."""
     year = day.year + 1 if day.month == 12 else day.year
     return day.replace(year=year, month=day.month % 12 + 1, day=min(day.day, 28))
@@ -133,7 +133,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "decimal-of-base64-digits": (Logical.DECIMAL, number_change(_digits_of_base64)),
     "date-days-as-milliseconds": (
         Logical.DATE,
-        date_change(lambda d: _EPOCH + dt.timedelta((d - _EPOCH).days // 86_400_000)),
+        date_change(lambda d: _EPOCH + timedelta((d - _EPOCH).days // 86_400_000)),
     ),
     "date-a-month-late": (Logical.DATE, date_change(_a_month_late)),
     "datetime-a-thousandth": (Logical.DATETIME, micros_change(lambda m: m // 1000)),

@@ -8,12 +8,12 @@ Debezium 1.4 do, and marked assumed.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
@@ -164,8 +164,8 @@ def _encode(type: SourceType, value: Value, profile: CdlProfile) -> tuple[Any, V
             return bool(value), value
         case Logical.DECIMAL, Decimal():
             return format(value, "f"), value
-        case Logical.DATE, dt.date():
-            return (value - dt.date(1970, 1, 1)).days, value
+        case Logical.DATE, date():
+            return (value - date(1970, 1, 1)).days, value
         case Logical.TIME, int():
             return (
                 (value, value) if profile.text_timestamps else (value // 1000, value // 1000 * 1000)

@@ -4,9 +4,9 @@ are made of.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -107,7 +107,7 @@ _FAULTS: Final = (
     CellFault(
         "cell-bytea", "c_bytea", b"\x00cell\xfffault", '"AGNlbGz/ZmF1bHQ="', '"AGNl!Gz/ZmF1bHQ="'
     ),
-    CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
+    CellFault("cell-date", "c_date", date(2021, 7, 19), "18827", '"2021-13-45"'),
 )
 
 

@@ -8,12 +8,12 @@ reads the binlog and what takes a snapshot (`snapshot=True`) differ in a few typ
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import json
 import math
 import re
 import struct
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -94,7 +94,7 @@ _TINYINT: Final = re.compile(r"(?:TINYINT|INT1)\b", re.IGNORECASE)
 _NO_BYTES: Final = '""'
 
 
-_EPOCH_DATE: Final = dt.date(1970, 1, 1)
+_EPOCH_DATE: Final = date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
 _ZERO_TIMESTAMP: Final = (
     "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
@@ -365,9 +365,11 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
                 zoned = values.zoned_text(0, _fraction_digits(type, modes, snapshot))
                 return Meaning(zoned, 0, _ZERO_TIMESTAMP, options=(0, value))
             return Meaning(None, None, _ZERO)
-        case Logical.DATE, dt.date():
-            date, reason = _adjust_date(value, modes)
-            return Meaning(values.date_value((date - _EPOCH_DATE).days, modes), date, reason)
+        case Logical.DATE, date():
+            adjusted, reason = _adjust_date(value, modes)
+            return Meaning(
+                values.date_value((adjusted - _EPOCH_DATE).days, modes), adjusted, reason
+            )
         case Logical.DATETIME, int():
             return _datetime(value, type.fsp, modes)
         case Logical.TIMESTAMP, int():
@@ -465,7 +467,7 @@ def _fraction_digits(type: SourceType, modes: Modes, snapshot: bool) -> int | No
     return type.fsp if type.fsp and modes.pads_timestamps and not snapshot else None
 
 
-def _adjust_date(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
+def _adjust_date(value: date, modes: Modes) -> tuple[date, str]:
     """The date that the connector makes of a date by Debezium's `adjustTemporal`, which moves years
     of two digits; and, if it changed, the reason.
     """
@@ -479,8 +481,8 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
     to 1970 to 2069 if the connector adjusts years.
     """
     days, micros_of_day = divmod(value, mysql.DAY)
-    date, reason = _adjust_date(_EPOCH_DATE + dt.timedelta(days=days), modes)
-    moved = (date - _EPOCH_DATE).days * mysql.DAY + micros_of_day
+    adjusted, reason = _adjust_date(_EPOCH_DATE + timedelta(days=days), modes)
+    moved = (adjusted - _EPOCH_DATE).days * mysql.DAY + micros_of_day
     meaning = values.datetime_value(moved, fsp, modes)
     return replace(meaning, reason=reason or meaning.reason)
 

@@ -10,11 +10,11 @@ it there; a struct of scale and value `variable-scale`; of an old row that was n
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import json
 import re
 import struct
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -42,7 +42,7 @@ TOASTED: Final = 2000
 MONTH: Final = DAY * 30 + DAY * 4375 // 10_000
 """Microseconds of a month in `io.debezium.time.MicroDuration`: 365.25 / 12 days."""
 
-_EPOCH_DATE: Final = dt.date(1970, 1, 1)
+_EPOCH_DATE: Final = date(1970, 1, 1)
 _HIDDEN: Final = (
     "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not"
     " tell"
@@ -413,7 +413,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
             return Meaning(values.binary_value(value, modes), value)
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), str()):
             return _unreadable_moment(_infinite_moment(type, value, modes, snapshot))
-        case Logical.DATE, dt.date():
+        case Logical.DATE, date():
             return Meaning(values.date_value((value - _EPOCH_DATE).days, modes), value)
         case Logical.DATE, int():
             return _unreadable_moment(values.date_value(value, modes))
@@ -551,7 +551,7 @@ def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
     seconds (debezium#arrays).
     """
     match element.logical, value:
-        case Logical.DATE, dt.date():
+        case Logical.DATE, date():
             return values.date_value(_julian_day((value - _EPOCH_DATE).days), modes)
         case Logical.DATE, str():
             return values.date_value(_INFINITE_READ[value], modes)
@@ -572,10 +572,10 @@ def _julian_day(day: int) -> int:
     """
     if day > _LAST_JULIAN or not _is_common(day * DAY):
         return day
-    date = _EPOCH_DATE + dt.timedelta(days=day)
-    since_march = (date.month + 9) % 12
-    year = date.year + 4800 - (date.month < 3)
-    number = date.day + (153 * since_march + 2) // 5 + 365 * year + year // 4 - 32_083
+    gregorian = _EPOCH_DATE + timedelta(days=day)
+    since_march = (gregorian.month + 9) % 12
+    year = gregorian.year + 4800 - (gregorian.month < 3)
+    number = gregorian.day + (153 * since_march + 2) // 5 + 365 * year + year // 4 - 32_083
     return number - _EPOCH_JDN
 
 

@@ -5,9 +5,9 @@ writes these.
 from __future__ import annotations
 
 import base64
-import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -111,7 +111,7 @@ _UNFIT: Final = (
         "cell-date",
         "date",
         "date",
-        dt.date(2021, 7, 19),
+        date(2021, 7, 19),
         {"Date": '"18827x"', "IsoDate": '"2021-13-45Z"'},
     ),
     _Unfit(

@@ -4,9 +4,9 @@ whose partition changes.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Callable
+from datetime import date
 from typing import Final, TypeAlias
 
 from generators.families.ticdc.ddl import Statement, unquoted
@@ -60,7 +60,7 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
         """
         value = source_row[name]
         if yearly:
-            value = value.year if isinstance(value, dt.date) else None
+            value = value.year if isinstance(value, date) else None
         if kind == "HASH":
             return abs(value) % count if isinstance(value, int) else None
         for number, limit in enumerate(limits):
@@ -79,7 +79,7 @@ def _is_below(value: Value, limit: Value) -> bool:
     """Whether the value is less than the limit of a RANGE partition; dates are compared as ISO
     texts.
     """
-    if isinstance(value, dt.date):
+    if isinstance(value, date):
         value = value.isoformat()
     return isinstance(limit, str) == isinstance(value, str) and value < limit  # type: ignore[operator]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import struct
 import zlib
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from generators.errors import Refused
@@ -65,14 +65,12 @@ def _encode_value(column: Column, value: Value) -> bytes | None:
             return _UINT + struct.pack(">Q", number) if kind.unsigned else _INT + _number(number)
         case int() as micros if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
             return _UINT + struct.pack(
-                ">Q", _pack_moment(mysql.EPOCH + dt.timedelta(microseconds=micros))
+                ">Q", _pack_moment(mysql.EPOCH + timedelta(microseconds=micros))
             )
         case int() as micros if kind.logical is Logical.TIME:
             return _DURATION + _number(micros * 1000)
-        case dt.date() as day:
-            return _UINT + struct.pack(
-                ">Q", _pack_moment(dt.datetime(day.year, day.month, day.day))
-            )
+        case date() as day:
+            return _UINT + struct.pack(">Q", _pack_moment(datetime(day.year, day.month, day.day)))
         case ZeroDate():
             return None
         case bytes() as raw:
@@ -88,7 +86,7 @@ def _encode_value(column: Column, value: Value) -> bytes | None:
     return None
 
 
-def _pack_moment(moment: dt.datetime) -> int:
+def _pack_moment(moment: datetime) -> int:
     """The number in which TiDB keeps a date and time."""
     day = (moment.year * 13 + moment.month) << 5 | moment.day
     clock = moment.hour << 12 | moment.minute << 6 | moment.second

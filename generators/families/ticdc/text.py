@@ -7,10 +7,10 @@ Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from functools import cache, lru_cache, partial
 from typing import Any, Final, Literal
@@ -38,7 +38,7 @@ _GO_HTML: Final = _GO | {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 _ITERATOR: Final = {code: shown for code, shown in _GO.items() if code not in (0x2028, 0x2029)}
 _GO_SHORT: Final = _GO_HTML | {8: "\\b", 12: "\\f"}
 _EXACT: Final = Context(prec=100)
-_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def escape(value: str, *, html: bool = True, short: bool = False) -> str:
@@ -173,12 +173,12 @@ def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[in
     """The text of a TIMESTAMP in the server's zone, and the instants that share this wall clock:
     one, or two in an hour that occurs twice.
     """
-    local = (_EPOCH + dt.timedelta(microseconds=micros)).astimezone(zone(time_zone))
-    wall = (local.replace(tzinfo=None) - mysql.EPOCH) // dt.timedelta(microseconds=1)
+    local = (_EPOCH + timedelta(microseconds=micros)).astimezone(zone(time_zone))
+    wall = (local.replace(tzinfo=None) - mysql.EPOCH) // timedelta(microseconds=1)
     offsets = sorted(
-        {local.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)}, reverse=True
+        {local.replace(fold=fold).utcoffset() or timedelta() for fold in (0, 1)}, reverse=True
     )
-    instants = tuple(wall - offset // dt.timedelta(microseconds=1) for offset in offsets)
+    instants = tuple(wall - offset // timedelta(microseconds=1) for offset in offsets)
     return mysql.datetime_text(wall, fsp), instants
 
 
@@ -258,7 +258,7 @@ def value_text(
             return value
         case Logical.BINARY, bytes():
             return value.decode("latin-1")
-        case Logical.DATE, dt.date() | ZeroDate():
+        case Logical.DATE, date() | ZeroDate():
             return mysql.date_text(value)
         case ((Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
             return mysql.datetime_text(value, type.fsp)

@@ -7,11 +7,11 @@ tables do not have.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
@@ -357,9 +357,9 @@ class Catalogue:
         stored = unquoted(literal)
         if type.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
             return stored
-        local = dt.datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
+        local = datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
         return mysql.datetime_text(
-            (local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp
+            (local.astimezone(UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp
         )
 
 
@@ -373,7 +373,7 @@ _CREATES: Final = (
 )
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
 _TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
-_MICRO: Final = dt.timedelta(microseconds=1)
+_MICRO: Final = timedelta(microseconds=1)
 _FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
 _COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
 

@@ -8,9 +8,9 @@ Beside the types of MySQL and PostgreSQL there are types for what only a wire ca
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -250,7 +250,7 @@ def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None
     if isinstance(value, ZeroDate):
         return date_time(value.year, value.month, value.day, *_clock(value.micros, profile))
     days, micros = divmod(value, mysql.DAY)
-    day = mysql.EPOCH + dt.timedelta(days=days)
+    day = mysql.EPOCH + timedelta(days=days)
     return date_time(day.year, day.month, day.day, *_clock(micros, profile))
 
 
@@ -259,7 +259,7 @@ def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written
     lacks, and the expected cell.
     """
     match type.logical, value:
-        case Logical.DATE, dt.date() | ZeroDate():
+        case Logical.DATE, date() | ZeroDate():
             parts = date_time(value.year, value.month, value.day)
         case Logical.YEAR, int():
             parts = date_time(value)

@@ -6,8 +6,8 @@ A fault finds its place by walking over the record as the specification lays it 
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -342,8 +342,8 @@ _MYSQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-float-branch", "float", 12345.5, ("BinaryObject", {"type": "BLOB", "value": b"\x01"})),
     ("cell-double-branch", "double", 54321.25, _text_object("5432x")),
     ("cell-bit", "bit-8", 173, _integer("256", 1)),
-    ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
-    ("cell-date-february", "date", dt.date(2021, 7, 20), _wall(2021, 2, 30)),
+    ("cell-date", "date", date(2021, 7, 19), _wall(2021, 13, 45)),
+    ("cell-date-february", "date", date(2021, 7, 20), _wall(2021, 2, 30)),
     ("cell-datetime", "datetime-0", _NOON, _wall(2021, 7, 19, 25, 61, 61, 0)),
     ("cell-datetime-month", "datetime-6", _NOON + 1, _wall(2021, 13, 19, 11, 12, 13, 1)),
     ("cell-timestamp-branch", "timestamp-0", _NOON, _text_object("yesterday")),
@@ -364,7 +364,7 @@ _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-decimal-digits", "numeric-10-2", Decimal("7654321.25"), _decimal("123456789.25")),
     ("cell-double-branch", "double-precision", 54321.25, _text_object("5432x")),
     ("cell-boolean", "boolean", 1, ("TextObject", {"type": "BOOL", "value": "maybe"})),
-    ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
+    ("cell-date", "date", date(2021, 7, 19), _wall(2021, 13, 45)),
     (
         "cell-timestamp",
         "timestamp-0",

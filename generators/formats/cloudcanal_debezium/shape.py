@@ -6,9 +6,9 @@ page refers, the page debezium.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -212,6 +212,6 @@ TYPED_FAULTS: Final = (
         kept_value=Decimal("123456789.25"),
     ),
     CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
-    CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
+    CellFault("cell-date", "c_date", date(2021, 7, 19), "18827", '"2021-13-45"'),
 )
 """JSON that a column's type cannot hold, in place of a typed value."""

@@ -7,10 +7,10 @@ the sources.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from itertools import zip_longest
@@ -496,7 +496,7 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
-_EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = date(1970, 1, 1)
 _LATEST_DATE: Final = 169_560_311
 """The day of java.time.LocalDateTime.MAX in 32 bits."""
 _LAST_MICROS: Final = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import struct
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -418,15 +418,15 @@ class _Cases(Cases):
                 inserted({"id": 1, "c": ZeroDate()}),
                 tags={"zero-not-null"},
             )
-        for label, date in (
-            ("low", dt.date(1, 1, 1)),
-            ("below-pivot", dt.date(69, 12, 31)),
-            ("pivot", dt.date(70, 1, 1)),
+        for label, day in (
+            ("low", date(1, 1, 1)),
+            ("below-pivot", date(69, 12, 31)),
+            ("pivot", date(70, 1, 1)),
         ):
             yield self.value(
                 f"values/two-digit-year-date-{label}",
                 mysql.temporal("date"),
-                date,
+                day,
                 tags={"two-digit-year"},
             )
         wall = mysql.wall("0099-12-31 23:59:59.123456")

@@ -6,9 +6,9 @@ A cell's fault takes as many bytes as the honest cell, so that the framing stays
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -153,7 +153,7 @@ CELL_FAULTS: Final = (
     _fault("cell-float", "c_float", 12345.5, "12345.5", '"1.2.3"'),
     _fault("cell-double", "c_double", 54321.25, "54321.25", '"54321x"'),
     _fault("cell-bit", "c_bit_8", 173, "173", "256"),
-    _fault("cell-date", "c_date", dt.date(2021, 7, 19), '"2021-07-19"', '"2021-13-45"'),
+    _fault("cell-date", "c_date", date(2021, 7, 19), '"2021-07-19"', '"2021-13-45"'),
     _fault(
         "cell-datetime",
         "c_datetime_0",

@@ -7,9 +7,9 @@ Facts: standards#avro-datum, #avro-union, #avro-blocks; ticdc#avro-framing, #avr
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -340,7 +340,7 @@ other; TiCDC writes no such message (ticdc#avro-records).
 """
 
 
-_DATE: Final = dt.date(2021, 7, 19)
+_DATE: Final = date(2021, 7, 19)
 _WALL: Final = mysql.wall("2021-07-19 11:12:13")
 _CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 

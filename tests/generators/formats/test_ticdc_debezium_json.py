@@ -5,6 +5,7 @@ own tests.
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any, Final
 
 import pytest
@@ -226,7 +227,7 @@ def test_the_default_in_a_column_s_schema(
         Column("c", type, nullable, default=Default(expression or "x", value)),
     )
     given: Value = {
-        "date": mysql.dt.date(2024, 1, 1),
+        "date": date(2024, 1, 1),
         "year": 2024,
         "binary": b"abcd",
         "double": 1.0,
@@ -362,11 +363,11 @@ def test_the_schema_of_source_has_the_commit_from_v26_3() -> None:
 
 DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
     *(
-        ("date", mysql.dt.date(2023, 11, 30), "19691"),
-        ("date", mysql.dt.date(1000, 1, 1), "-354285"),
+        ("date", date(2023, 11, 30), "19691"),
+        ("date", date(1000, 1, 1), "-354285"),
     ),
     *(
-        ("date", mysql.dt.date(9999, 12, 31), "2932896"),
+        ("date", date(9999, 12, 31), "2932896"),
         ("date", ZeroDate(), "null"),
         ("datetime-6", ZeroDate(), "null"),
     ),

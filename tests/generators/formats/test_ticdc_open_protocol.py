@@ -4,6 +4,7 @@ tests, and its framing.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final
 
 import pytest
@@ -103,7 +104,7 @@ EXAMPLES: Final[tuple[tuple[SourceType, Value, str], ...]] = (
         (mysql.integer("mediumint"), 123, '{"t":9,"v":123}'),
         (mysql.TYPES["year"], 1970, '{"t":13,"v":1970}'),
     ),
-    (mysql.TYPES["date"], mysql.dt.date(2000, 1, 1), '{"t":10,"v":"2000-01-01"}'),
+    (mysql.TYPES["date"], date(2000, 1, 1), '{"t":10,"v":"2000-01-01"}'),
     (mysql.temporal("time"), (23 * 3600 + 59 * 60 + 59) * mysql.MICROS, '{"t":11,"v":"23:59:59"}'),
     (
         mysql.temporal("datetime"),
