@@ -233,7 +233,8 @@ def _led_by_nobody(
     The metadata names a leader shortly before the leader knows. In that gap an idempotent
     producer loses messages that it counts as acknowledged: the leader refuses the first batch and
     takes the second, since it has no state of the producer yet; the first batch, sent again, is
-    then taken for a repeat and acknowledged without an offset.
+    then taken for a repeat and acknowledged without an offset. Kafka's KAFKA-15591 describes it:
+    https://github.com/apache/kafka/pull/23234
     """
     kafka = client()
     from confluent_kafka.admin._listoffsets import OffsetSpec
