@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from generators.errors import HarnessError
 
@@ -36,6 +37,17 @@ def tables_in_cache() -> None:
     folder, unless the user has set the folder himself.
     """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
+
+
+def json_text(
+    value: object, *, indent: int | None = None, default: Callable[[Any], object] | None = None
+) -> str:
+    """A value as JSON in UTF-8's characters. A lone surrogate, which the text of an exception or of
+    a decoded cell may hold and UTF-8 cannot, is written as JSON's escape of it. Raises TypeError
+    for a value that neither JSON nor `default` knows.
+    """
+    document = json.dumps(value, ensure_ascii=False, indent=indent, default=default)
+    return document.encode("utf-8", "backslashreplace").decode()
 
 
 SEAL: Final = ".sha256"

@@ -63,7 +63,7 @@ from conformance.commands.spark_options import spark_options
 from conformance.commands.watching import check_watch_options, watch
 from conformance.engines.spark_conf import BOUND
 from conformance.engines.specs import is_command
-from conformance.files import FAILURES, check
+from conformance.files import FAILURES, check, json_text
 from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, NothingSelected, UsageError
 
@@ -748,7 +748,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: OutputStyle, new_faults
         console().print(render(results))
     else:
         for result in results:
-            click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+            click.echo(json_text(result.as_json()))
     sys.exit(0 if all(r.ok for r in results) else 1)
 
 

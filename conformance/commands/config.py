@@ -21,6 +21,7 @@ from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, sche
 from conformance.commands.catalogue import Group
 from conformance.commands.shell import FORMAT, OutputStyle, print_notice, print_rows
 from conformance.engines.spark_conf import HIDDEN, hide_in_setting, hide_in_urls
+from conformance.files import json_text
 from generators.errors import UnknownName, UsageError
 
 FILE: Final = "cdc-conformance.toml"
@@ -285,8 +286,8 @@ def _label(path: Path | None, section: Section) -> str:
 
 def _short_json(value: Any) -> str:
     """A value of a configuration file as JSON for an error, cut to 60 characters."""
-    json_text = json.dumps(value, ensure_ascii=False, default=str)
-    return json_text if len(json_text) <= 60 else json_text[:57] + "..."
+    value_text = json_text(value, default=str)
+    return value_text if len(value_text) <= 60 else value_text[:57] + "..."
 
 
 def _relative_path(path: Path) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-import json
 import os
 import platform
 import re
@@ -27,7 +26,7 @@ import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
 from conformance.commands.shell import FORMAT, OutputStyle, Progress
-from conformance.files import FAILURES
+from conformance.files import FAILURES, json_text
 from conformance.sheets import marked
 from generators.errors import HarnessError
 from generators.publishing.cluster import Target, as_cluster
@@ -533,7 +532,7 @@ def doctor(broker_options: BrokerOptions, start: bool, style: OutputStyle) -> No
             click.echo("\n".join(marked(("", "what", "found", "remedy"), table_rows)))
         case _:
             for check in results:
-                click.echo(json.dumps(check.as_json(), ensure_ascii=False))
+                click.echo(json_text(check.as_json()))
     sys.exit(
         0 if all(check.ok or not check.required for check in results) else HarnessError.exit_code
     )

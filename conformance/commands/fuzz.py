@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.spark_options import spark_options
+from conformance.files import json_text
 from conformance.sheets import grid, marked
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def fuzz(options: FuzzOptions) -> None:
             ) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":
-                click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
+                click.echo(json_text(results[-1].as_json()))
             if report:
                 lost = save_files(partial(save, report, results[-1])) or lost
             if results[-1].interrupted:

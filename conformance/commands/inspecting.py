@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
 from conformance.commands.shell import FORMAT, OutputStyle, Progress, save_files
-from conformance.files import check
+from conformance.files import check, json_text
 from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
 
@@ -122,7 +121,7 @@ def inspect_messages(
         raise NothingSelected(f"no message in {', '.join(inputs)}")
     match style:
         case "json":
-            click.echo(json.dumps(as_json(inspector), ensure_ascii=False, indent=1))
+            click.echo(json_text(as_json(inspector), indent=1))
         case "markdown":
             click.echo(inspection.markdown(inspector))
         case _:

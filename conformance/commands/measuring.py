@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.spark_options import check_local, on_cluster, spark_options
+from conformance.files import json_text
 from generators.errors import UsageError
 from generators.wire_format import get
 
@@ -58,7 +58,7 @@ def _watched(
             with ChildEngine(packages=required_packages((name,)), conf=conf, note=note) as engine:
                 results.append(watched.measure(engine, name, engine.directory, rounds, note))
             if style == "json":
-                click.echo(json.dumps(results[-1], ensure_ascii=False))
+                click.echo(json_text(results[-1]))
     if style == "pretty":
         console().print(watched.render(results))
     elif style == "markdown":
@@ -174,7 +174,7 @@ def measure_throughput(
             click.echo(bench.markdown(results, comparison, limit))
         case _:
             for row in (*results, *(comparison or ())):
-                click.echo(json.dumps(row, ensure_ascii=False))
+                click.echo(json_text(row))
     lost = save_files(lambda: bench.write_results(results, save, versions())) if save else 0
     sys.exit(lost or int(bench.is_slower(comparison or ())))
 
@@ -369,7 +369,7 @@ def load_decoder(options: LiveLoadOptions) -> None:
         case "markdown":
             click.echo(load_page.markdown(outcome))
         case _:
-            click.echo(json.dumps(load_page.record(outcome), ensure_ascii=False))
+            click.echo(json_text(load_page.record(outcome)))
     if outcome.interrupted:
         print_notice("cdc-conformance: interrupted; all started processes have been stopped")
     report = options.report

@@ -4,7 +4,6 @@ is slow to import.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import closing
@@ -29,6 +28,7 @@ from conformance.commands.shell import (
 )
 from conformance.commands.spark_options import on_cluster, spark_options
 from conformance.commands.streams import NEMESIS, check_keys
+from conformance.files import json_text
 from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def pipeline(options: PipelineOptions) -> None:
         for result in judged:
             results.append(result)
             if options.style == "json":
-                click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+                click.echo(json_text(result.as_json()))
     if options.style == "markdown":
         click.echo(render(results, options.fmt, markdown=True))
     elif options.style == "pretty":

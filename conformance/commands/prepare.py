@@ -4,7 +4,6 @@ with.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from conformance.brokers import apicurio, archive, jars, spark
 from conformance.brokers.broker import ahead
 from conformance.brokers.jars import Note
 from conformance.commands.shell import FORMAT, OutputStyle, Progress
+from conformance.files import json_text
 from generators.errors import HarnessError
 from generators.model import Case, messages_of
 
@@ -173,7 +173,7 @@ def prepare(style: OutputStyle, registry: bool) -> None:
             line = f"{'made ' if step.is_new else 'ready'}  {step.name:16} {step.state}" + (
                 f", {step.seconds:.0f} s" * step.is_new
             )
-            click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
+            click.echo(line if pretty else json_text(step.as_json()))
 
 
 COMMANDS = (prepare,)

@@ -5,7 +5,6 @@ styles.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 import threading
@@ -20,7 +19,7 @@ from click.shell_completion import CompletionItem
 from conformance.commands.options import SelectionOptions, TableOptions
 from conformance.engines.spark_conf import hide_in_setting, hide_in_urls
 from conformance.engines.specs import check_decoder_file, is_command
-from conformance.files import FAILURES
+from conformance.files import FAILURES, json_text
 from conformance.sheets import grid, marked
 from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -665,7 +664,7 @@ def print_rows(
     columns on the terminal.
     """
     if style == "json":
-        click.echo(json.dumps(table_rows, ensure_ascii=False, indent=1))
+        click.echo(json_text(table_rows, indent=1))
         return
     cells = []
     for table_row in table_rows:

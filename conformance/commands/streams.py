@@ -4,7 +4,6 @@ and is slow to import.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.spark_options import on_cluster, spark_options
+from conformance.files import json_text
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
@@ -160,7 +160,7 @@ def stream(options: StreamOptions) -> None:
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if options.style == "json":
-                    click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
+                    click.echo(json_text(outcome.as_json()))
     if options.style == "markdown":
         click.echo(render(outcomes, markdown=True))
     elif options.style == "pretty":

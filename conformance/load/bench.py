@@ -22,7 +22,7 @@ from rich.text import Text
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
 from conformance.engines.specs import DECODERS, decoder_spec
-from conformance.files import put
+from conformance.files import json_text, put
 from conformance.sheets import cell, grid, marked
 from generators.bulk import expander
 from generators.errors import HarnessError, UsageError
@@ -257,7 +257,7 @@ def write_results(
     }
     put(
         path,
-        lambda: [json.dumps(document, ensure_ascii=False, indent=1).encode(), b"\n"],
+        lambda: [json_text(document, indent=1).encode(), b"\n"],
         "the results",
     )
 

@@ -5,13 +5,12 @@ a JSON file.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from conformance.files import put
+from conformance.files import json_text, put
 from conformance.inspecting.evidence import Sign
 from conformance.inspecting.inspector import (
     BOTH,
@@ -309,7 +308,7 @@ def page(inspector: Inspector) -> str:
 
 def write(inspector: Inspector, directory: Path) -> list[Path]:
     """Writes inspection.html and inspection.json. Raises HarnessError if writing fails."""
-    document = json.dumps(as_json(inspector), ensure_ascii=False, indent=1)
+    document = json_text(as_json(inspector), indent=1)
     return [
         put(
             directory / "inspection.html",

@@ -4,7 +4,6 @@ plots.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -16,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from conformance.files import put
+from conformance.files import json_text, put
 from conformance.judging.results import versions
 from conformance.judging.wording import clip
 from conformance.load.figures import Step, quantile
@@ -556,7 +555,7 @@ def write(outcome: LoadResult, directory: Path) -> list[Path]:
     return [
         put(
             directory / "load.json",
-            lambda: [json.dumps(result, ensure_ascii=False, indent=1).encode(), b"\n"],
+            lambda: [json_text(result, indent=1).encode(), b"\n"],
         ),
         put(directory / "load.html", lambda: [html(result).encode("utf-8", "backslashreplace")]),
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import importlib.resources
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from conformance.files import put
+from conformance.files import json_text, put
 from conformance.judging.known import EntryResult
 from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RunResult
 from conformance.reports import facts
@@ -266,14 +265,12 @@ class Stream:
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
-    """A record of the run as one line of JSON with its line end; a character that UTF-8 cannot hold
-    becomes `?`.
-    """
+    """A record of the run as one line of JSON with its line end."""
     try:
         return orjson.dumps(record) + b"\n"
     except orjson.JSONEncodeError:
         # A lone surrogate, which an exception's text may hold.
-        return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        return json_text(record).encode() + b"\n"
 
 
 def schema() -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from conformance.cases.catalogue import select_profiles
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, write_records
 from conformance.engines.specs import decoder_spec
-from conformance.files import put
+from conformance.files import json_text, put
 from conformance.rules.book import law
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner, rules
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
@@ -527,8 +526,5 @@ def save(directory: Path, result: Fuzzed) -> Path:
     path = directory / f"fuzz-{result.format}.jsonl"
     return put(
         path,
-        lambda: (
-            json.dumps(finding.as_json(), ensure_ascii=False).encode() + b"\n"
-            for finding in result.findings
-        ),
+        lambda: (json_text(finding.as_json()).encode() + b"\n" for finding in result.findings),
     )

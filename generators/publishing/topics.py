@@ -241,13 +241,13 @@ def _led_by_nobody(
 
     # The client's class has no annotations.
     offset_spec: Any = OffsetSpec
-    wanted = {
+    questions = {
         kafka.TopicPartition(topic, number): offset_spec.latest()
         for topic, count in partitions.items()
         for number in range(count)
     }
     not_led: list[str] = []
-    for place, answer in admin.list_offsets(wanted, request_timeout=timeout_s).items():
+    for place, answer in admin.list_offsets(questions, request_timeout=timeout_s).items():
         try:
             answer.result(timeout_s + 1)
         except kafka.KafkaException as error:

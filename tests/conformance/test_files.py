@@ -1,5 +1,7 @@
 """Files that are written whole or not at all, also by two runs at once."""
 
+import json
+
 import pytest
 
 from conformance import files
@@ -32,3 +34,18 @@ def test_what_is_not_written_whole_leaves_the_former_file(tmp_path, error):
         files.put(path, broken)
     assert path.read_bytes() == b"former"
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ({"error": "é 汉"}, '{"error": "é 汉"}'),
+        ({"error": "bad \ud800 text"}, '{"error": "bad \\ud800 text"}'),
+        ({"caf\udce9": ["\udce9"]}, '{"caf\\udce9": ["\\udce9"]}'),
+        (["\\ud800"], '["\\\\ud800"]'),
+    ],
+)
+def test_json_text_can_be_printed_and_read_back(value, written):
+    """A lone surrogate comes from an exception's text, or from a name that is not UTF-8."""
+    assert files.json_text(value) == written
+    assert json.loads(written.encode("utf-8")) == value
