@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -39,15 +40,19 @@ def tables_in_cache() -> None:
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
 def json_text(
     value: object, *, indent: int | None = None, default: Callable[[Any], object] | None = None
 ) -> str:
     """A value as JSON in UTF-8's characters. A lone surrogate, which the text of an exception or of
-    a decoded cell may hold and UTF-8 cannot, is written as JSON's escape of it. Raises TypeError
-    for a value that neither JSON nor `default` knows.
+    a decoded cell may hold and UTF-8 cannot, becomes the six characters of its escape, as in the
+    other reports: strict parsers refuse a JSON escape of it. Raises TypeError for a value that
+    neither JSON nor `default` knows.
     """
     document = json.dumps(value, ensure_ascii=False, indent=indent, default=default)
-    return document.encode("utf-8", "backslashreplace").decode()
+    return _LONE_SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", document)
 
 
 SEAL: Final = ".sha256"

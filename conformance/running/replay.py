@@ -22,7 +22,7 @@ from conformance.engines.command import engine_for
 from conformance.engines.engine import DecodeRaised, Engine, ProcessLost
 from conformance.engines.spark_conf import merge_settings
 from conformance.engines.specs import LIAR, decoder_spec
-from conformance.files import FAILURES, json_text, put
+from conformance.files import FAILURES, put
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.rules import rules
@@ -153,7 +153,7 @@ def save(
     return put(
         path,
         lambda: [
-            json_text(data, indent=1).encode(),
+            json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"),
             b"\n",
         ],
         "the failure",
