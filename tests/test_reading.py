@@ -25,9 +25,9 @@ LIMITS = {
     "variables and parameters named by filler words alone": 335,
     "lines over 100 columns": 273,
     "comprehensions within comprehensions": 110,
-    "imports that rename": 132,
+    "imports that rename": 80,
 }
-CONVENTIONAL = frozenset({"F", "pa", "pd", "pq", "np", "dt", "st"})
+CONVENTIONAL = frozenset({"F", "pa", "pd", "pq", "np", "st"})
 """The usual short names of libraries, which count as no renaming."""
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import click
 
 from conformance.commands.shell import FORMAT_NAME
-from conformance.judging.wording import cell as describe_cell
+from conformance.judging.wording import describe_cell
 from generators.errors import UsageError
 from generators.model import Change, Deployment, Kind, State
 from generators.wire_format import Format, get

@@ -26,8 +26,17 @@ from conformance.judging.compare import (
 )
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, holds_kept_value
-from conformance.judging.wording import cell as cell_text
-from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
+from conformance.judging.wording import (
+    clip,
+    describe_cell,
+    error,
+    image,
+    instant,
+    off,
+    shift,
+    typed,
+    value,
+)
 from conformance.rules.rule import RuleViews, View
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
 from generators.errors import UsageError
@@ -890,7 +899,7 @@ class _Reader:
                 null,
                 Aspect.NULL,
                 path,
-                cell_text(cell, level),
+                describe_cell(cell, level),
                 "NULL",
                 side,
                 column,
@@ -906,7 +915,7 @@ class _Reader:
             ("", "")
             if agrees
             else (
-                cell_text(cell, level),
+                describe_cell(cell, level),
                 typed(got) + shift(cell, got, self.case.deployment.time_zone),
             )
         )

@@ -157,7 +157,7 @@ def of_type(type: SourceType, expected: Value) -> str:
     return value(expected)
 
 
-def cell(expected: Cell, level: int) -> str:
+def describe_cell(expected: Cell, level: int) -> str:
     """An expected cell in words, for a finding: at level one its text on the wire, at level two its
     right values with the source's type.
     """

@@ -29,7 +29,7 @@ from generators.model import Change, Layout, Message, Written
 from generators.profiles import Profile
 from generators.storage import bulk, codec, records
 from generators.storage.jsonform import to_line
-from generators.tables import load as tables
+from generators.tables.load import TableLoad, restore
 from generators.wire_format import Format, get
 
 STEP: Final = 64
@@ -274,7 +274,7 @@ class Feed:
             yield from (FeedMessage(offset, message, ()) for offset, message in plain)
             return
         load, width = (
-            tables.restore(self.pickled_tables) if self.pickled_tables else None,
+            restore(self.pickled_tables) if self.pickled_tables else None,
             self.width,
         )
         for first in range(start, end, self.step):
@@ -287,7 +287,7 @@ class Feed:
                 yield FeedMessage(first * width + place, written.message, written.changes)
 
     def _written(
-        self, fmt: Format[Any], profile: Profile, load: tables.TableLoad | None, unit: int
+        self, fmt: Format[Any], profile: Profile, load: TableLoad | None, unit: int
     ) -> Iterator[Written]:
         """The messages of one unit, a short scenario that the seed and the unit's number determine:
         of a user's tables (`load`) if given, else of the harness's table of orders.

@@ -21,8 +21,7 @@ from generators.profiles import Profile
 from generators.publishing.cluster import Cluster
 from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, Published, PublishStopped, publish_paced
-from generators.tables import load as tables
-from generators.tables.load import TableLoad
+from generators.tables.load import TableLoad, restore
 from generators.wire_format import Format, get
 
 COMMITTED_S: Final = 0.2
@@ -226,7 +225,7 @@ class Task:
         profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
         user_tables = None
         if self.encoded_tables:
-            user_tables = tables.restore(base64.b64decode(self.encoded_tables))
+            user_tables = restore(base64.b64decode(self.encoded_tables))
         routes, pool = None if self.topic else self.routes, max(self.pool, self.producers)
         return ProducerSource(
             fmt,

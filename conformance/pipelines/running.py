@@ -51,7 +51,7 @@ from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
 from generators.storage import codec
-from generators.tables import streams as of_tables
+from generators.tables.streams import why_not_keyed
 from generators.tables.user_values import Values
 from generators.wire_format import Format, get
 
@@ -117,7 +117,7 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
     subjects: Sequence[Subject] = OURS
     if settings.tables is not None:
         users = usable_tables(fmt, settings.tables.schema).users
-        kept = [user for user in users if not of_tables.why_not_keyed(user)]
+        kept = [user for user in users if not why_not_keyed(user)]
         subjects = [Subject(settings.tables.fill_pools(), user) for user in kept]
     streams, lost = [], []
     nemeses = _nemeses(settings.nemesis)

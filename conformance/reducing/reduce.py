@@ -19,7 +19,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from string import ascii_lowercase
@@ -665,7 +664,7 @@ class Decoding:
         """
         try:
             return future.result(max(1.0, self.seconds_left()))
-        except NotInTime as error:
+        except TimeoutError as error:
             raise OutOfTime(f"{self.limits.seconds:g} s are over") from error
 
     def _judge_batch(

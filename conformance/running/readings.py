@@ -16,8 +16,7 @@ from typing import Any, Final, NamedTuple
 from conformance.judging.compare import Typed, same_text, same_value
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.output import OutputRow
-from conformance.judging.wording import cell as cell_text
-from conformance.judging.wording import image, instant, typed
+from conformance.judging.wording import describe_cell, image, instant, typed
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject
 from conformance.running.clocks import Clock, Reading, fitting, readings_of
 from generators.model import Case, Cell, Change, Deployment, Kind, Logical, SourceType, State, Value
@@ -302,9 +301,9 @@ def _form_finding(rule: str, cell: ReadCell, why: str, conflicting: ReadCell | N
     """
     words = typed(cell.value)
     if conflicting is not None:
-        words = f"{words}, {why} {cell_text(conflicting.cell, 2)} of {conflicting.spot.case}"
+        words = f"{words}, {why} {describe_cell(conflicting.cell, 2)} of {conflicting.spot.case}"
     return _finding(
-        rule, cell.spot, cell_text(cell.cell, 2), words if conflicting else f"{words}, {why}"
+        rule, cell.spot, describe_cell(cell.cell, 2), words if conflicting else f"{words}, {why}"
     )
 
 

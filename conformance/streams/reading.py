@@ -48,7 +48,7 @@ from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
 from generators.storage import codec
-from generators.tables import streams as of_tables
+from generators.tables.streams import why_not_keyed
 from generators.tables.user_values import Values
 from generators.wire_format import Format, get
 
@@ -529,11 +529,7 @@ def _select_subjects(
     selected_profiles, values = select_profiles(fmt, settings.glob), settings.tables
     if values is None:
         return selected_profiles, OURS
-    users = [
-        user
-        for user in usable_tables(fmt, values.schema).users
-        if not of_tables.why_not_keyed(user)
-    ]
+    users = [user for user in usable_tables(fmt, values.schema).users if not why_not_keyed(user)]
     return profiles_of_source(fmt, selected_profiles, values.schema), tuple(
         Subject(values.fill_pools(), user) for user in users
     )

@@ -150,9 +150,9 @@ class Subject:
                 unsent,
             )
         # Workers of a cluster need Hypothesis for a user's tables only.
-        from generators.tables import streams as of_tables
+        from generators.tables.streams import stream_table
 
-        return of_tables.stream_table(
+        return stream_table(
             self.values,
             self.user,
             fmt,

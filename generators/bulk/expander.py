@@ -7,9 +7,9 @@ same in every process and order. Nothing is drawn from shared state, and text co
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Mapping
-from itertools import count as endless
 from typing import Any, Final
 
 from generators.bulk._random_values import Drawer, rng
@@ -102,7 +102,7 @@ def _table(
     names: Iterator[str] = iter(
         random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ()
     )
-    numbers = endless()
+    numbers = itertools.count()
 
     def column(type: SourceType, nullable: bool) -> Column:
         """A column with the next free name."""
@@ -148,7 +148,7 @@ class _Source:
         self._alive: list[Row] = []
         self._used: set[tuple[Value, ...]] = set()
         self._ms = START.ms + ordinal * 1000
-        self._fresh = endless(random_.randrange(1, 1000))
+        self._fresh = itertools.count(random_.randrange(1, 1000))
 
     def events(self) -> Iterator[RowChange]:
         """Random statements on the one table, in commit order. An UPDATE or DELETE is of rows that

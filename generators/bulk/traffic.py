@@ -6,9 +6,9 @@ consumer can derive their expected changes from `orders.load_scenario`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
-from itertools import count as count_from
 from typing import Any, cast
 
 from generators.bulk._filler import Filler
@@ -48,7 +48,7 @@ def messages(
         fmt,
         profile,
         seed,
-        count_from(start) if count is None else range(start, start + count),
+        itertools.count(start) if count is None else range(start, start + count),
         layout,
         options,
     )

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import json
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass
-from dataclasses import fields as fields_of
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -506,7 +506,7 @@ class Record(Generic[T]):
         needed: Sequence[str] = (),
         always_dumped: Sequence[str] = (),
     ) -> None:
-        fields = fields_of(kind)  # type: ignore[arg-type]
+        fields = dataclasses.fields(kind)  # type: ignore[arg-type]
         usual = {field.name: field.default for field in fields if field.default is not MISSING}
         self._kind, self._forms = kind, forms
         self._required = {name for name in forms if name in needed or name not in usual}

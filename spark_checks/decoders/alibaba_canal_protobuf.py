@@ -484,8 +484,8 @@ class ProtobufBaseline:
         """Typed before and after structs of every row; of an unreadable record a row of NULLs."""
         image = StructType([StructField(column.name, StringType()) for column in table.columns])
         change = F.col("change")
-        before = baselines.typed(table, lambda column: change["before"][column])
-        after = baselines.typed(table, lambda column: change["after"][column])
+        before = baselines.cast_columns(table, lambda column: change["before"][column])
+        after = baselines.cast_columns(table, lambda column: change["after"][column])
         changes = _each_change(records, image).where("change.kind = 'ROW' OR change IS NULL")
         return baselines.level_two(
             changes, change["kind"], change["op"], before, after, F.col("row")

@@ -217,7 +217,7 @@ def level_two(
     )
 
 
-def typed(table: Table, cell: Callable[[str], Column]) -> Column:
+def cast_columns(table: Table, cell: Callable[[str], Column]) -> Column:
     """A struct of the table's columns. `cell` gives the column with a cell's text by the name of
     its column; the text is cast to the column's type.
     """

@@ -24,7 +24,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
@@ -83,7 +83,7 @@ def decode_rows(
     texts = StructType([StructField(c.name, _STRING) for c in table.columns])
     setting, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
-    def value(c: ColumnOf, image: str) -> str:
+    def value(c: model.Column, image: str) -> str:
         """SQL of a column's value in an image: CloudCanal's own reading if it has one for the type,
         else MySQL's.
         """

@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
@@ -165,7 +165,7 @@ def _padded(values: Column, names: Column) -> Column:
     )
 
 
-def _timestamp_text(c: ColumnOf, image: str) -> str:
+def _timestamp_text(c: model.Column, image: str) -> str:
     """SQL of a cell's text; for a TIMESTAMP, NULL in place of 0 milliseconds. MySQL has no
     TIMESTAMP at the epoch: 0 is its zero date.
     """
@@ -173,7 +173,7 @@ def _timestamp_text(c: ColumnOf, image: str) -> str:
     return f"nullif({cell}, '0')" if c.type.logical is Logical.TIMESTAMP else cell
 
 
-def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
+def _value(c: model.Column, image: str, deployment: Deployment) -> str:
     """SQL that reads a column's text in the image as a value of its type."""
     cell = _framing.cell(c, image)
     match c.type.logical:

@@ -18,10 +18,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders.baselines import level_one, level_two
-from spark_checks.decoders.baselines import typed as tried
+from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families import framing, mysql
 from spark_checks.decoders.families.confluent import as_connect_json
 from spark_checks.decoders.families.connect.decimals import base64_bytes
@@ -150,10 +149,10 @@ def decode_rows(
             F.when(kind == "CORRUPT", kind).when(of_table, _op(m)).alias("op"), fields, images
         )
 
-    def cell_text(c: ColumnOf, image: str) -> str:
+    def cell_text(c: model.Column, image: str) -> str:
         return f"{image}.cell_{fields_of_payload.index(_avro_name(c.name))}"
 
-    def value(c: ColumnOf, image: str) -> str:
+    def value(c: model.Column, image: str) -> str:
         """SQL that reads a cell; Avro's long wraps an unsigned BIGINT beyond 63 bits around to a
         negative number.
         """
@@ -237,7 +236,7 @@ class _Baseline:
             f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"]
         )
         messages, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
-        typed_row = tried(table, lambda c: F.col("m.payload")[c])
+        typed_row = cast_columns(table, lambda c: F.col("m.payload")[c])
         return level_two(
             messages,
             F.lit("ROW"),

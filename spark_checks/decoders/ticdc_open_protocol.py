@@ -34,10 +34,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, Table
-from spark_checks.decoders.baselines import level_one, level_two
-from spark_checks.decoders.baselines import typed as tried
+from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import base64_bytes
 from spark_checks.decoders.families.mysql import misfit, mysql_typed
@@ -238,7 +237,7 @@ def decode_rows(
             events.isNull().alias("corrupt"), F.transform(events, of_image).alias("events")
         )
 
-    def value(c: ColumnOf, image: str) -> str:
+    def value(c: model.Column, image: str) -> str:
         """SQL that reads a cell of the image as a value of the column's type."""
         cell_text = framing.cell(c, image)
         if c.type.name in _BASE64:
@@ -253,7 +252,7 @@ def decode_rows(
             else mysql_typed(cell_text, c.type, zone)
         )
 
-    def unfit(c: ColumnOf) -> str | None:
+    def unfit(c: model.Column) -> str | None:
         """SQL of the test whether a column's cell does not fit its type; None for texts that do not
         come as base64, which always fit.
         """
@@ -347,7 +346,7 @@ class OpenBaseline:
         image = f"struct<{', '.join(f'{name(c.name)}: struct<v: string>' for c in table.columns)}>"
         v = F.col("v")
         old, new = F.coalesce(v["d"], v["p"]), v["u"]
-        images = (tried(table, lambda c, side=side: side[c]["v"]) for side in (old, new))  # type: ignore[misc]
+        images = (cast_columns(table, lambda c, side=side: side[c]["v"]) for side in (old, new))  # type: ignore[misc]
         return level_two(
             _first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images
         )

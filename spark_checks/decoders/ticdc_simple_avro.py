@@ -20,10 +20,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, Table
-from spark_checks.decoders.baselines import level_one, level_two
-from spark_checks.decoders.baselines import typed as cast
+from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families import avro as _avro
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
@@ -258,7 +257,7 @@ def decode_rows(
     )
 
 
-def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
+def _value(c: model.Column, image: str, deployment: Deployment) -> str:
     """SQL of a cell's value in the column's Spark type, from the branch of the Avro union that the
     cell has; NULL for a branch that cannot be of the type.
     """
@@ -295,7 +294,7 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             return mysql_typed(text_branch, type, deployment.time_zone)
 
 
-def _unfit(c: ColumnOf) -> str:
+def _unfit(c: model.Column) -> str:
     """SQL of whether the typed value of a cell (`i.value`) shows that the cell (`i.t`) is not of
     its column's type; NULL counts as no.
     """
@@ -342,7 +341,7 @@ class SimpleBaseline:
         dml = F.col("p")["member3"]
 
         def image(side: str) -> Column:
-            return cast(table, lambda column: _plain(dml[side][column]))
+            return cast_columns(table, lambda column: _plain(dml[side][column]))
 
         kind = F.when(dml["type"].isNotNull(), "ROW")
         return level_two(_payloads(records), kind, dml["type"], image("old"), image("data"))

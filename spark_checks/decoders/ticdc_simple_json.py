@@ -27,7 +27,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.baselines import SAME, Baseline
 from spark_checks.decoders.families import framing as _framing
@@ -217,7 +217,7 @@ def _carried(records: DataFrame) -> DataFrame:
     return with_schemas.select(*COORDINATES, _message(StructType([]), schemas).alias("schemas"))
 
 
-def _split(c: ColumnOf) -> str:
+def _split(c: model.Column) -> str:
     """SQL of a column of an image of texts: its text, or, for a TIMESTAMP, whose cell may be a JSON
     object, a struct of the text as `whole` and of its `parts` (value and zone).
     """
@@ -230,7 +230,7 @@ def _split(c: ColumnOf) -> str:
     )
 
 
-def _cell_sql(c: ColumnOf, image: str) -> str:
+def _cell_sql(c: model.Column, image: str) -> str:
     """SQL of a cell's text in an image. A TIMESTAMP may be an object with its zone: then it is the
     text of the value in that object.
     """
@@ -242,7 +242,7 @@ def _cell_sql(c: ColumnOf, image: str) -> str:
     )
 
 
-def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
+def _value(c: model.Column, image: str, deployment: Deployment) -> str:
     """SQL that reads a column's cell in the image as a value of its type."""
     cell = f"{image}.{name(c.name)}"
     match c.type.logical:

@@ -17,7 +17,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from generators.model import Deployment, Table
 from spark_checks.decoders.aliyun_dts_avro.record import WIRE
-from spark_checks.decoders.baselines import level_one, level_two, typed
+from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families.framing import COORDINATES
 
 _ROWS: Final = ("INSERT", "UPDATE", "DELETE")
@@ -54,7 +54,8 @@ class AliyunBaseline:
         """
         m = F.col("m")
         images = (
-            typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages")
+            cast_columns(table, _image(m, side).__getitem__)
+            for side in ("beforeImages", "afterImages")
         )
         return level_two(_records(records), _if_row(m, "ROW"), _if_row(m, m["operation"]), *images)
 

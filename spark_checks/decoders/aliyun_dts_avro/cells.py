@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Logical, SourceType, Table
 from spark_checks.decoders.aliyun_dts_avro.charsets import UTF_8
 from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
@@ -86,7 +86,7 @@ def images(table: Table, cells: str, nanos: str) -> str:
     )
 
 
-def _unfit(c: ColumnOf) -> str:
+def _unfit(c: model.Column) -> str:
     """SQL of whether the cell `i.t` holds a value that is not of the column's type or not in its
     domain.
     """

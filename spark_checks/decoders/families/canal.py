@@ -25,7 +25,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.mysql import mysql_typed
@@ -273,7 +273,7 @@ class _RowSql:
         row_structs = let(fits, "fits", f"transform({now}, (i, r) -> {row_struct})")
         return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', row_structs)} END"
 
-    def _overlaid(self, i: int, c: ColumnOf) -> str:
+    def _overlaid(self, i: int, c: model.Column) -> str:
         """SQL of a column's text before an UPDATE: from `old`, which may be NULL, or from `data` if
         `old` does not name the column. A complete `old` has the columns in the table's order, so
         that no name has to be searched for.
@@ -288,7 +288,7 @@ class _RowSql:
             f" END AS {column}"
         )
 
-    def _typed(self, c: ColumnOf, image: str) -> str:
+    def _typed(self, c: model.Column, image: str) -> str:
         """SQL of a column's value in an image: the dialect's own reading if it has one for the
         type, else MySQL's.
         """

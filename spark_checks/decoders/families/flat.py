@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DecimalType, MapType, StringType, StructField, StructType
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.exact_numbers import (
@@ -112,10 +112,10 @@ class Flat:
                 F.when(kind == "CORRUPT", kind).when(of_table, op).alias("op"), *row_images
             )
 
-        def value(c: ColumnOf, image: str) -> str:
+        def value(c: model.Column, image: str) -> str:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
-        def cell(side: str, c: ColumnOf) -> str:
+        def cell(side: str, c: model.Column) -> str:
             """SQL for the text of a cell; a JSON number with all its digits."""
             cell_text = (
                 f"part.row.{name(c.name)}"
@@ -127,7 +127,7 @@ class Flat:
             parsed = exact[c.name][1].format(f"part.{side}_again.{name(c.name)}")
             return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
-        def was(c: ColumnOf) -> str:
+        def was(c: model.Column) -> str:
             """SQL of the text of a column in the before image: the one in `old`, also NULL, where
             `old` names the column, else the one of the new row.
             """
@@ -198,5 +198,5 @@ def _texts_with_all_digits(cells: Column, member: str) -> Column:
     return F.when(may_be_beyond_double(message), exact).otherwise(cells)
 
 
-def _struct(table: Table, cell: Callable[[ColumnOf], str]) -> str:
+def _struct(table: Table, cell: Callable[[model.Column], str]) -> str:
     return f"struct({', '.join(f'{cell(c)} AS {name(c.name)}' for c in table.columns)})"

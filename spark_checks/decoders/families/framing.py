@@ -37,7 +37,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Table
 from spark_checks.decoders.families.mysql import misfit
 from spark_checks.decoders.families.sql import let, let_column, literal, name
@@ -81,7 +81,7 @@ LEVEL_ONE: Final = {
 
 _LAST_SECOND: Final = 253_402_300_799
 
-CellSql = Callable[[ColumnOf, str], str]
+CellSql = Callable[[model.Column, str], str]
 """SQL of a column's cell, from the SQL of its image."""
 
 
@@ -195,7 +195,7 @@ def part(
     return let_column(F.when(kind == "CORRUPT", kind).when(of_table, op), with_images)
 
 
-def cell(c: ColumnOf, image: str) -> str:
+def cell(c: model.Column, image: str) -> str:
     """SQL of a column's cell; `image` is the SQL of a struct."""
     return f"{image}.{name(c.name)}"
 
@@ -205,7 +205,7 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
     has the names of the cells. A name is searched for only if it is not at its column's place.
     """
 
-    def at(i: int, c: ColumnOf) -> str:
+    def at(i: int, c: model.Column) -> str:
         """SQL of a column's cell: that at the column's own place if its name stands there, else
         that where the name is found.
         """
@@ -235,7 +235,7 @@ def images(
 def judged(
     table: Table,
     value: CellSql,
-    unfit: Callable[[ColumnOf], str | None],
+    unfit: Callable[[model.Column], str | None],
     texts: str = "part.images",
 ) -> str:
     """SQL that types an array of images. Each becomes a struct of `value`, the typed image, and

@@ -83,7 +83,7 @@ def test_how_far_two_instants_are_apart(shift, words):
     ],
 )
 def test_expected_cells(kind, expected, words):
-    assert wording.cell(Cell(State.VALUE, mysql.TYPES[kind], value=expected), 2) == words
+    assert wording.describe_cell(Cell(State.VALUE, mysql.TYPES[kind], value=expected), 2) == words
 
 
 def test_an_error_keeps_its_root_cause():

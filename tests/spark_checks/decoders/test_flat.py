@@ -5,14 +5,17 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Table
 from generators.sources import mysql
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.flat import Flat
 
 TABLE = Table(
-    "db", "t", (ColumnOf("id", mysql.integer("bigint")), ColumnOf("a", mysql.text())), ("id",)
+    "db",
+    "t",
+    (model.Column("id", mysql.integer("bigint")), model.Column("a", mysql.text())),
+    ("id",),
 )
 
 

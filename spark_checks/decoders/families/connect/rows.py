@@ -40,7 +40,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from generators.model import Column as ColumnOf
+from generators import model
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits
@@ -414,7 +414,7 @@ class _RowSql:
                 groups.setdefault(f"CASE WHEN cell.t IS NOT NULL THEN {judged} END", []).append(i)
         return groups
 
-    def _cell(self, i: int, c: ColumnOf) -> str:
+    def _cell(self, i: int, c: model.Column) -> str:
         """SQL of a cell as a struct: its text `t`, its `form`, and, if base64 may stand for digits,
         their `scale`.
         """
@@ -432,7 +432,7 @@ class _RowSql:
         )
         return f"struct({cell_text} AS t, {form_sql} AS form{scale})"
 
-    def _sent_or_null(self, cell_text: str, c: ColumnOf) -> str:
+    def _sent_or_null(self, cell_text: str, c: model.Column) -> str:
         """SQL of a cell's text, or NULL where that is the placeholder of a value which PostgreSQL
         did not send.
         """
