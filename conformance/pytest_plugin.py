@@ -337,7 +337,7 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
     of them have.
     """
     if not hasattr(request.config, "workerinput"):
-        return _performed(cls, request)
+        return _run_suite(cls, request)
     import fcntl
 
     name = hashlib.sha256(f"{cls.__module__}.{cls.__qualname__}".encode()).hexdigest()[:24]
@@ -351,7 +351,7 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
                 if isinstance(saved, str)
                 else {key: SuiteRun(*value) for key, value in saved.items()}
             )
-        performed = _performed(cls, request)
+        performed = _run_suite(cls, request)
         json.dump(
             (
                 performed
@@ -363,7 +363,7 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
     return performed
 
 
-def _performed(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes | str:
+def _run_suite(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes | str:
     """Runs a suite's decoder or pipeline: the outcomes by item, or the text of the HarnessError,
     with which each item then fails.
     """

@@ -479,14 +479,14 @@ class MySqlContainer(_MySqlLike):
             self._image,
             *options,
         )
-        self._await(self._ended, self._log)
+        self._await(self._exit_code, self._log)
         self._fill("WITH mysql_native_password ")
         self.version = f"MySQL of the image {self._image}"
 
     def _call(self, *arguments: str) -> str:
         return _run_command(["docker", *arguments], f"docker {arguments[0]}")
 
-    def _ended(self) -> int | None:
+    def _exit_code(self) -> int | None:
         """The container's state as an exit code: None while it runs, 1 when it has stopped."""
         running = self._call("inspect", "--format", "{{.State.Running}}", self._container).strip()
         return None if running == "true" else 1

@@ -233,7 +233,12 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
     assert reader.bundle is not None
     java = require_java()
     jars = jars_of(reader.bundle, note)
-    return [java.path, *JVM, f"@{path_of(_compiled(reader, java.path, jars, note), jars)}", *words]
+    return [
+        java.path,
+        *JVM,
+        f"@{path_of(_compile_adapter(reader, java.path, jars, note), jars)}",
+        *words,
+    ]
 
 
 def path_of(classes: Path, jars: Sequence[Path]) -> Path:
@@ -245,7 +250,7 @@ def path_of(classes: Path, jars: Sequence[Path]) -> Path:
     return path
 
 
-def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
+def _compile_adapter(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
     """The folder with the classes of a reader's adapter, compiled once for each content of its
     sources.
     """
@@ -360,14 +365,14 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "compared": sum(1 for rule in rules if rule["compared"]),
         "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
-            {**_clipped(line), "obligation": broken[line["rule"]]["obligation"]}
+            {**_clip_failure(line), "obligation": broken[line["rule"]]["obligation"]}
             for line in lines
             if line["type"] == "failure" and line["rule"] in broken
         ],
     }
 
 
-def _clipped(line: Mapping[str, Any]) -> dict[str, Any]:
+def _clip_failure(line: Mapping[str, Any]) -> dict[str, Any]:
     """What the scoreboard keeps of a failure's line: the members of _KEPT, long texts clipped."""
     return {
         key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key] for key in _KEPT

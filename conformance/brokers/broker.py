@@ -96,7 +96,10 @@ def broker(
         if spec not in KINDS:
             running = Broker("running", cluster_at(spec), "a running broker")
             check_reachable(running.cluster)
-        elif spec == "embedded" or (started := _contained(stack, spec, note, cluster_at)) is None:
+        elif (
+            spec == "embedded"
+            or (started := _start_container(stack, spec, note, cluster_at)) is None
+        ):
             kafka = stack.enter_context(EmbeddedKafka(note))
             running = Broker("embedded", cluster_at(kafka.bootstrap), kafka.detail)
         else:
@@ -127,7 +130,7 @@ def ahead(spec: str, note: Callable[[str], None]) -> None:
         threading.Thread(target=fetch, name="cdc-jars", daemon=True).start()
 
 
-def _contained(
+def _start_container(
     stack: contextlib.ExitStack,
     spec: str,
     note: Callable[[str], None],

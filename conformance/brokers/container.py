@@ -98,7 +98,7 @@ def _shorten_error(error: BaseException) -> str:
     return message if len(message) <= 200 else message[:197] + "..."
 
 
-def _prefixed(image: str) -> str:
+def _name_with_registry(image: str) -> str:
     """The full name of an image, with the registry that testcontainers is configured for."""
     from testcontainers.core.config import testcontainers_config
 
@@ -110,7 +110,7 @@ def has_image(client: Any, image: str) -> bool:
     import docker
 
     try:
-        client.images.get(_prefixed(image))
+        client.images.get(_name_with_registry(image))
     except docker.errors.ImageNotFound:
         return False
     return True
@@ -122,7 +122,7 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
     """
     import docker
 
-    full = _prefixed(image)
+    full = _name_with_registry(image)
     if has_image(client, image):
         return
     note(f"pulling the image {full}, for at most {limit_s:.0f} s")

@@ -217,12 +217,12 @@ def schema(group: click.Group) -> dict[str, Any]:
     """The JSON Schema of a whole configuration file: all commands' sections and keys."""
     keys_by_section = sections(group)
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
-    properties |= dict(_spelled({name: keys_by_section["run",][name] for name in COMMON}))
+    properties |= dict(_spell_keys({name: keys_by_section["run",][name] for name in COMMON}))
     for section, keys_of_section in sorted(keys_by_section.items()):
         place = properties
         for name in section[:-1]:
             place = place.setdefault(name, _table({}))["properties"]
-        place[section[-1]] = _table(dict(_spelled(keys_of_section)))
+        place[section[-1]] = _table(dict(_spell_keys(keys_of_section)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "tag:cdc-conformance,2026:config:1",
@@ -231,7 +231,7 @@ def schema(group: click.Group) -> dict[str, Any]:
     }
 
 
-def _spelled(keys_by_name: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _spell_keys(keys_by_name: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The JSON Schema of each key under the names that a configuration file may use: with `-`, and
     with `_` in place of it.
     """

@@ -198,9 +198,9 @@ class _Reader:
                     f"{self.where((name,))}: {UnknownName('section', name, names)}"
                 )
             else:
-                self.note_problem((), name, value, self._misplaced(name))
+                self.note_problem((), name, value, self._describe_misplaced(name))
 
-    def _misplaced(self, name: str) -> str:
+    def _describe_misplaced(self, name: str) -> str:
         """The problem of a top-level key that is none of COMMON: below which sections it belongs,
         or that it is unknown.
         """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
 
 
-def _watched(
+def _measure_watching(
     names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: OutputStyle
 ) -> None:
     """Measures and prints, for `bench --watch`, how soon `run --watch` answers a save, a row for
@@ -149,7 +149,7 @@ def measure_throughput(
                 raise UsageError(
                     f"--watch measures seconds with decoders of its own; leave out {option}"
                 )
-        return _watched(names, rounds, spark_conf, style)
+        return _measure_watching(names, rounds, spark_conf, style)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:

@@ -70,18 +70,18 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
         bool(lacking),
         time.monotonic() - began,
     )
-    yield _archived("Spark's classes", archive.spark_classes(), _session, note)
+    yield _archive_step("Spark's classes", archive.spark_classes(), _session, note)
     began = time.monotonic()
     kafka_jars = jars.kafka_jars(note)
     yield Step("Kafka's jars", str(kafka_jars[0].parent), missing, time.monotonic() - began)
-    yield _archived("Kafka's classes", archive.kafka_classes(), _broker, note)
+    yield _archive_step("Kafka's classes", archive.kafka_classes(), _broker, note)
     if registry:
         began, missing = time.monotonic(), jars.cached_bundle(apicurio.BUNDLE) is None
         place = jars.jars_of(apicurio.BUNDLE, note)[0].parent
         yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 
 
-def _archived(
+def _archive_step(
     name: str, archive_path: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
 ) -> Step:
     """A step of `prepare`: writes an archive of Java classes, unless a whole one is there, by

@@ -108,12 +108,12 @@ def open_record(record: ReadRecord) -> OpenedRecord:
         return OpenedRecord(record, "null")
     if not value:
         return OpenedRecord(record, "unreadable", problem="the value has no bytes")
-    if (framed := _framed(record.key or b"", value)) is not None:
+    if (framed := _open_frames(record.key or b"", value)) is not None:
         return OpenedRecord(record, "json", framed)
     plain = _read(record, value, "none")
     if plain.container != "unreadable":
         return plain
-    for name, body in _unpacked(value):
+    for name, body in _decompress_each(value):
         if body is None:
             problem = f"begins as {name}, and is damaged, cut, or longer than {LIMIT >> 20} MiB"
             return OpenedRecord(record, "unreadable", compression=name, problem=problem)
@@ -130,7 +130,7 @@ def open_record(record: ReadRecord) -> OpenedRecord:
 _VERSION: Final = (1).to_bytes(8, "big")
 
 
-def _framed(key: bytes, value: bytes) -> Any:
+def _open_frames(key: bytes, value: bytes) -> Any:
     """The key and value of the first event in a record of TiCDC's Open Protocol, whose events stand
     behind their lengths, and the number of events; None for any other record.
     """
@@ -177,7 +177,7 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
             datum := _datum(schema, body)
         ) is not None:
             return OpenedRecord(record, "avro", datum, "", compression, name, edition)
-    return OpenedRecord(record, "unreadable", compression=compression, problem=_headed(body))
+    return OpenedRecord(record, "unreadable", compression=compression, problem=_describe_head(body))
 
 
 def _json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
@@ -219,7 +219,7 @@ _HEADS: Final = (
 )
 
 
-def _headed(body: bytes) -> str:
+def _describe_head(body: bytes) -> str:
     """Why a value that is neither JSON nor known Avro cannot be read, by its first bytes, such as
     those of another compression.
     """
@@ -275,7 +275,7 @@ def _datum(schema: Any, body: bytes) -> Any:
     return datum if source.tell() == len(body) else None
 
 
-def _inflated(value: bytes) -> bytes:
+def _inflate(value: bytes) -> bytes:
     """The content of a value in gzip, of all its members one after the other. Raises zlib.error if
     the value is cut or damaged, or the content longer than LIMIT.
     """
@@ -304,14 +304,14 @@ def _decompress_within(unpack: Callable[[bytes, bytearray], int], value: bytes) 
 
 
 _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
-    ("gzip", b"\x1f\x8b", _inflated),
+    ("gzip", b"\x1f\x8b", _inflate),
     ("zstd", b"\x28\xb5\x2f\xfd", partial(_decompress_within, cramjam.zstd.decompress_into)),
     ("lz4", b"\x04\x22\x4d\x18", partial(_decompress_within, cramjam.lz4.decompress_into)),
     ("snappy", b"", cramjam.snappy.decompress_raw),
 )
 
 
-def _unpacked(value: bytes) -> list[tuple[str, bytes | None]]:
+def _decompress_each(value: bytes) -> list[tuple[str, bytes | None]]:
     """The value decompressed by each compression whose first bytes it has, as (name of the
     compression, bytes, or None if it is damaged or too long). Snappy has no such bytes: it is tried
     on every value, and left out if it fails.

@@ -221,7 +221,7 @@ def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
     return type.length == 1 and bool(actual.value == expected)
 
 
-def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_date(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text is the expected DATE (or zero date) as MySQL prints it."""
     return isinstance(expected, date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
 
@@ -242,7 +242,7 @@ def _zero(type: SourceType, expected: Value, actual: Typed) -> bool:
 _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 
 
-def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_time(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text (HH:MM:SS with up to six fraction digits, and a sign) is the
     expected TIME in microseconds; false for a text in another form.
     """
@@ -289,10 +289,10 @@ _COMPARE: Final[Mapping[Logical, Mapping[str, Callable[[SourceType, Value, Typed
     Logical.BIT: {"boolean": _bit, "int": _equal, "decimal": _equal},
     Logical.TEXT: {"string": _equal},
     Logical.BINARY: {"binary": _equal},
-    Logical.DATE: {"date": _equal, "string": _date},
+    Logical.DATE: {"date": _equal, "string": _equals_date},
     Logical.DATETIME: {"timestamp_ntz": _equal, "string": _datetime},
     Logical.TIMESTAMP: {"timestamp": _equal, "string": _zero},
-    Logical.TIME: {"interval": _equal, "string": _time},
+    Logical.TIME: {"interval": _equal, "string": _equals_time},
     Logical.ENUM: {"int": _equal, "string": _label},
     Logical.SET: {"int": _equal, "decimal": _equal, "string": _labels, "array": _labels},
     Logical.JSON: {"string": _json},

@@ -55,7 +55,7 @@ class Publisher(Closing):
         self._base = self._width = 0.0
         self._ticked = self._lagged = 0
 
-    def _accounted(self, command: Mapping[str, Any]) -> dict[str, Any]:
+    def _command_with_account(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """The command with what producers need to report their counts: the time of its beginning,
         the length of an interval, and of how many messages one is sampled.
         """
@@ -143,7 +143,7 @@ class Producer(Publisher):
         (`rate`) and how long at most (`duration_s`). `take` gives the events.
         """
         assert self._source is not None
-        with_intervals = self._accounted(command)
+        with_intervals = self._command_with_account(command)
         self._tally = tally = Tally(
             self._source, 1, with_intervals, self._task.every, self._routes.lanes
         )
@@ -244,7 +244,7 @@ class Executors(Publisher):
         """Tells the producers in Spark's tasks to publish the messages of a command. Raises
         HarnessError.
         """
-        self._request("begin", **self._accounted(command), first=self._first)
+        self._request("begin", **self._command_with_account(command), first=self._first)
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:

@@ -280,13 +280,13 @@ class Feed:
         for first in range(start, end, self.step):
             group: list[Written] = []
             for unit in range(first, min(end, first + self.step)):
-                group += self._written(fmt, profile, load, unit)
-            for place, written in enumerate(self._disturbed(profile, group, first)):
+                group += self._write_unit(fmt, profile, load, unit)
+            for place, written in enumerate(self._disturb_units(profile, group, first)):
                 if place >= width * self.step:
                     raise HarnessError(f"unit {first} has more than {width * self.step} messages")
                 yield FeedMessage(first * width + place, written.message, written.changes)
 
-    def _written(
+    def _write_unit(
         self, fmt: Format[Any], profile: Profile, load: TableLoad | None, unit: int
     ) -> Iterator[Written]:
         """The messages of one unit, a short scenario that the seed and the unit's number determine:
@@ -299,7 +299,7 @@ class Feed:
         )
         yield from fmt.write(scenario.history, profile, self.layout)
 
-    def _disturbed(
+    def _disturb_units(
         self, profile: Profile, group: Sequence[Written], first: int
     ) -> Sequence[Written]:
         """The messages of a range of units after each nemesis of the feed, one after the other;

@@ -260,7 +260,7 @@ class Lane:
         """Creates the topics, for as long as `stack` is open, and returns a producer for them: a
         thread of this process, or Spark's executors if the settings ask for them.
         """
-        topics = stack.enter_context(self._created(bootstrap))
+        topics = stack.enter_context(self._create_topics(bootstrap))
         self._source = topics.source
         pickled_tables = self.settings.tables.pickled if self.settings.tables else b""
         task = Task(
@@ -322,7 +322,7 @@ class Lane:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
+    def _create_topics(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
         """A context in which the topics of the load exist; those that it creates are deleted at its
         end.
         """

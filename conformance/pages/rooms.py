@@ -46,7 +46,7 @@ def rooms(root: Path) -> dict[str, Room]:
         texts = {path: path.read_text("utf-8") for path in room_files}
         head = root.joinpath(*name.split("."), "__init__.py")
         about = ast.get_docstring(ast.parse(texts.get(head) or texts[room_files[0]])) or ""
-        targets = chain.from_iterable(map(_imported, texts.values()))
+        targets = chain.from_iterable(map(_find_imports, texts.values()))
         imports = {_room_of_target(target, names) for target in targets} - {name, ""}
         by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return by_name
@@ -60,7 +60,7 @@ def _room(path: Path) -> str:
     return "" if len(parts) == 2 and parts[1].startswith("__") else ".".join(parts[:2])
 
 
-def _imported(source: str) -> Iterator[str]:
+def _find_imports(source: str) -> Iterator[str]:
     """The modules and names that a Python source imports, as dotted names; relative imports without
     a module are left out.
     """

@@ -136,7 +136,7 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     elif fmt.codec is not None:
         text = pretty(json.dumps(fmt.codec.read(value), ensure_ascii=False))
     elif fmt.container == "avro":
-        text = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
+        text = _layout(_tree_of(_decode_avro(value, fmt.schemas(profile)[-1])), WIDTH)
     else:
         text = pretty(value[8 * (fmt.container == "frames") :].decode())
     return Sample(name, message, text, written.changes)
@@ -149,7 +149,7 @@ def _registry_datum_text(value: bytes | None) -> str:
     if not value:
         return ""
     schema = json.loads(confluent.SCHEMAS[int.from_bytes(value[1 : confluent.HEAD])][1])
-    return _layout(_tree_of(_decoded(value[confluent.HEAD :], schema)), WIDTH)
+    return _layout(_tree_of(_decode_avro(value[confluent.HEAD :], schema)), WIDTH)
 
 
 def pretty(json_text: str, width: int = WIDTH) -> str:
@@ -206,7 +206,7 @@ def _line(node: Any) -> str:
     return f"{{{inside}}}" if bracket == "{" else f"[{inside}]"
 
 
-def _decoded(value: bytes, schema: Any) -> Any:
+def _decode_avro(value: bytes, schema: Any) -> Any:
     """Decodes Avro bytes by their schema. A value of a named type in a union comes as (name,
     value), so that the page can show the name.
     """

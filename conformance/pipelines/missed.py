@@ -53,12 +53,12 @@ class MissedChanges:
             rows = self.tables.displayed[-1].get(key, [])
             if key in self.tables.doubtful or len(rows) > 1:
                 continue
-            missed = self._missed(rows[0] if rows else None, versions)
+            missed = self._newest_missed(rows[0] if rows else None, versions)
             if missed is not None:
                 missed_by_key[key] = missed
         return missed_by_key
 
-    def _missed(self, row: TypedRow | None, versions: Sequence[Version]) -> Version | None:
+    def _newest_missed(self, row: TypedRow | None, versions: Sequence[Version]) -> Version | None:
         """The newest change of this row that the table does not show, among those later than the
         version that it shows. None if the row is right, equals no version, or lacks only the effect
         of a statement such as TRUNCATE.

@@ -348,10 +348,10 @@ def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
         result.seconds = time.monotonic() - began
         yield result
         if run.stream.nemesis.name == "none":
-            yield _refreshed(run, result)
+            yield _refresh_result(run, result)
 
 
-def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
+def _refresh_result(run: Run, plain: PipelineResult) -> PipelineResult:
     """The result after the pipeline has read all messages once more into the same table, its
     checkpoint removed; the table must stay right.
     """

@@ -184,11 +184,11 @@ def _state_change(versions: dict[Key, list[Version]], number: int, event: Schema
             versions[key].append(Version(number, cause, None))
     elif event.before is not None and event.after is not None:
         for key in present:
-            image = _altered(versions[key][-1].image or {}, event.before, event.after)
+            image = _alter_image(versions[key][-1].image or {}, event.before, event.after)
             versions[key].append(Version(number, cause, image))
 
 
-def _altered(image: Image, before: Table, after: Table) -> Image:
+def _alter_image(image: Image, before: Table, after: Table) -> Image:
     """The image of a row after a statement changed its table: without the columns that were
     dropped, and with NULL in those that were added.
     """

@@ -40,7 +40,9 @@ def weight(type: SourceType, value: Value) -> int:
         case Json():
             return _json_weight(value.value)
         case ZeroDate():
-            return _ODD + sum(map(_digits, (value.year, value.month, value.day, value.micros)))
+            return _ODD + sum(
+                map(_digits_weight, (value.year, value.month, value.day, value.micros))
+            )
         case date():
             return 1 + _date_weight(value)
         case str() | bytes():
@@ -308,7 +310,7 @@ def _json_weight(value: Any) -> int:
             return _number_weight(format(value, "f") if isinstance(value, Decimal) else str(value))
 
 
-def _digits(number: int) -> int:
+def _digits_weight(number: int) -> int:
     """0 for zero, else its digits' weight."""
     return _number_weight(str(number)) if number else 0
 
@@ -327,7 +329,11 @@ def _float_weight(value: float) -> int:
 
 
 def _date_weight(value: date) -> int:
-    return _digits(value.year - 1970) + _digits(value.month - 1) + _digits(value.day - 1)
+    return (
+        _digits_weight(value.year - 1970)
+        + _digits_weight(value.month - 1)
+        + _digits_weight(value.day - 1)
+    )
 
 
 def _days_weight(days: int) -> int:
@@ -339,7 +345,7 @@ def _clock_weight(micros: int) -> int:
     digits; 0 for midnight.
     """
     seconds, fraction = divmod(micros, MICROS)
-    return sum(map(_digits, (seconds // 3600, seconds // 60 % 60, seconds % 60))) + sum(
+    return sum(map(_digits_weight, (seconds // 3600, seconds // 60 % 60, seconds % 60))) + sum(
         int(c) + 1 for c in f"{fraction:06d}".rstrip("0")
     )
 

@@ -77,7 +77,7 @@ def summary(result: RunResult, profiles: bool) -> Table:
     """The table of formats on the console, with a line for each format: cases, messages, verdicts,
     and the rules exercised; with `profiles` also a line for each profile.
     """
-    format_rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
+    format_rows = [(*matrix(fmt, result.strict), _count_exercised(fmt)) for fmt in result.formats]
     return table(
         (total, rules, profile_rows if profiles else ())
         for total, profile_rows, rules in format_rows
@@ -112,7 +112,7 @@ def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
     return table
 
 
-def _exercised(fmt: FormatResult) -> str:
+def _count_exercised(fmt: FormatResult) -> str:
     """Rules that compared something, of those that the run could reach."""
     return f"{sum(1 for rule in fmt.rules if rule.compared)}/{sum(1 for rule in fmt.rules if rule.compared or rule.reachable)}"
 
@@ -385,9 +385,7 @@ def format_line(fmt: FormatResult, strict: bool) -> str:
         if s.standing in (Standing.BROKEN, Standing.IDLE)
     ]
     sign = "✗" if rules else matrix_row.sign
-    line = (
-        f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
-    )
+    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_count_exercised(fmt)} rules in reach exercised"
     rule_names = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
     return f"{line}; fails: {rule_names}{more}" if rules else line

@@ -122,7 +122,7 @@ def is_web(link: str) -> bool:
     )
 
 
-def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
+def _anchor_failures(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
     """The failures with the anchors by which links on the page reach them: the rule's id, with a
     number for its further causes.
     """
@@ -222,7 +222,7 @@ def view(result: RunResult) -> dict[str, Any]:
         (f for f in result.failures if not f.known),
         key=lambda f: not facts.binding(f, result.strict),
     )
-    anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
+    anchored = _anchor_failures([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
     present = {Verdict.PASS}
     for fmt in formats:

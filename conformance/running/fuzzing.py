@@ -386,12 +386,12 @@ class Fuzzer:
                 if len(numbers) == 1:
                     offenders += 1
                     mutant = chunk.mutants[numbers[0]]
-                    self._add(chunk, _failed(mutant, _outcome(error), 1, str(error)))
+                    self._add(chunk, _tally_failure(mutant, _outcome(error), 1, str(error)))
                 elif offenders >= OFFENDERS:
                     smallest = min(
                         (chunk.mutants[n] for n in numbers), key=lambda m: m.message.size
                     )
-                    self._add(chunk, _failed(smallest, "unjudged", len(numbers), str(error)))
+                    self._add(chunk, _tally_failure(smallest, "unjudged", len(numbers), str(error)))
                 else:
                     self._note(
                         f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants:"
@@ -449,7 +449,7 @@ class Fuzzer:
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 
 
-def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
+def _tally_failure(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
     """The tally of a mutant on which decoding itself failed, which has no rows."""
     remains = mutant.remains
     return Tally(

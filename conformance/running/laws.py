@@ -154,7 +154,7 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
     for law_sample in samples:
         trials = list(pending_futures([law_sample]))
         judged[law_sample.call].add_done_callback(partial(_cancel_after_failure, trials, _FAILURES))
-        _ended_by_one(trials)
+        _cancel_others_after_loss(trials)
     return samples
 
 
@@ -183,7 +183,7 @@ def _cancel_after_failure(
             waiting.cancel()
 
 
-def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
+def _cancel_others_after_loss(futures: Sequence[Future[Any]]) -> None:
     """Makes the first of these calls that hangs or ends its process cancel all others that have not
     begun.
     """
@@ -285,7 +285,7 @@ def try_each_circumstance(
     trials.append(Trial(("batch",), EMPTY, (), (engine.decode(replace(plain, ranges=())),)))
     all_futures = list(itertools.chain.from_iterable(trial.futures for trial in trials))
     baseline.add_done_callback(partial(_cancel_after_failure, all_futures, _FAILURES))
-    _ended_by_one(all_futures)
+    _cancel_others_after_loss(all_futures)
     try:
         expected: Outputs = read(baseline.result(), plain.level)
     except (*_FAILURES, CancelledError):

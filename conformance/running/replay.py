@@ -302,10 +302,10 @@ def failures_of_decoder(
 
 def _is_same(spec: str, other_spec: str) -> bool:
     """Whether two specifications name one decoder, however they spell its file."""
-    return spec == other_spec or _resolved(spec) == _resolved(other_spec)
+    return spec == other_spec or _resolve_decoder(spec) == _resolve_decoder(other_spec)
 
 
-def _resolved(decoder: str) -> tuple[Path, str]:
+def _resolve_decoder(decoder: str) -> tuple[Path, str]:
     """The absolute path and the function of a decoder that is given as FILE:FUNCTION."""
     path, _, function = decoder.rpartition(":")
     return Path(path).resolve(), function

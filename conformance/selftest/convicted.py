@@ -77,11 +77,12 @@ def verdicts(writer: Writer) -> dict[str, Row]:
     streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     return {
-        habit.name: _fold_each(by_nemesis, FOLDS[habit.name], _first_rule) for habit in COMMONEST
+        habit.name: _describe_folds(by_nemesis, FOLDS[habit.name], _first_rule)
+        for habit in COMMONEST
     }
 
 
-def _fold_each(
+def _describe_folds(
     by_nemesis: Mapping[str, ReadStream],
     kind: type[Fold],
     describe: Callable[[PipelineResult], str],
@@ -118,7 +119,9 @@ def history_verdicts() -> dict[str, Row]:
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
-    return {name: _fold_each(by_nemesis, kind, _rules_of_histories) for name, kind in kinds.items()}
+    return {
+        name: _describe_folds(by_nemesis, kind, _rules_of_histories) for name, kind in kinds.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

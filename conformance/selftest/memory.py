@@ -165,7 +165,7 @@ def _arrow(answer: Placed) -> pa.Table:
     return pa.Table.from_pylist(columns, pa.schema(list(_TYPES.items())))
 
 
-def _finished(value: Any) -> Future[Any]:
+def _finished_future(value: Any) -> Future[Any]:
     """A future that already has this result."""
     future: Future[Any] = Future()
     future.set_result(value)
@@ -184,11 +184,11 @@ class Memory:
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Every breach is there."""
-        return _finished(Loaded((1,), Capabilities()))
+        return _finished_future(Loaded((1,), Capabilities()))
 
     def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """All is there."""
-        return _finished(len(self.truth))
+        return _finished_future(len(self.truth))
 
     def release(self, handle: str) -> None:
         """Nothing to forget."""
@@ -211,7 +211,7 @@ class Memory:
                 answer += ((place, output_row) for output_row in self.truth.get(place, ()))
         breach = BREACHES.get(request.decoder)
         try:
-            return _finished(_arrow(breach(request, answer) if breach else answer))
+            return _finished_future(_arrow(breach(request, answer) if breach else answer))
         except DecodeRaised as error:
             future: Future[pa.Table] = Future()
             future.set_exception(error)

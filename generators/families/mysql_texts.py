@@ -275,7 +275,7 @@ def _encode(type: SourceType, value: Value, facts: TextFacts) -> SpelledValue:
         case Logical.TIMESTAMP, int() | ZeroDate():
             return SpelledValue(timestamp_text(value, type.fsp, facts.time_zone), value)
         case Logical.TIME, int():
-            return _time(value, type.fsp, facts)
+            return _spell_time(value, type.fsp, facts)
         case Logical.YEAR, int():
             return SpelledValue(f"{value:04d}", value)
         case Logical.JSON, Json():
@@ -341,7 +341,7 @@ def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
 _HOUR: Final = 3600 * mysql.MICROS
 
 
-def _time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
+def _spell_time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
     """How a TIME is written. Two bugs of releases lose its sign or its hours."""
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:

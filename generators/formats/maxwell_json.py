@@ -105,7 +105,7 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
                 cell, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True
             )
         case Logical.TIME, int():
-            return _time(cell, value)
+            return _time_cell(cell, value)
         case Logical.ENUM, 0:
             return Cell(State.NULL, type)
         case Logical.ENUM, int():
@@ -134,7 +134,7 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
     return cell
 
 
-def _time(cell: Cell, value: int) -> Cell:
+def _time_cell(cell: Cell, value: int) -> Cell:
     """The cell of a TIME: `java.sql.Time` of the milliseconds, then the rest of the microseconds,
     which has the sign of the value.
     """

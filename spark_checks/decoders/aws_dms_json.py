@@ -91,7 +91,7 @@ def _mysql_text(cell_text: str, type: SourceType) -> str:
     )
 
 
-def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+def _typed_sql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     """SQL that reads a cell's text in AWS DMS's spelling as a value of the type: DECIMAL from a
     JSON number, others as MySQL's.
     """
@@ -108,7 +108,7 @@ FLAT: Final = Flat(
     old="before-image",
     old_is_whole=True,
     other=_kind_without_row,
-    typed=_typed,
+    typed=_typed_sql,
     text=_mysql_text,
     exact=decimal_again,
 )

@@ -42,7 +42,7 @@ def _kind(m: Column) -> Column:
     )
 
 
-def _typed(cell: str, type: SourceType, deployment: Deployment) -> str | None:
+def _typed_sql(cell: str, type: SourceType, deployment: Deployment) -> str | None:
     """SQL that reads the text `cell` as a value of the type, where this dialect writes it
     differently from MySQL; None elsewhere.
     """
@@ -74,7 +74,7 @@ DIALECT: Final = _canal.CanalDialect(
     deletes_in_old=True,
     op=lambda type: F.when(type == _FULL_LOAD, "READ").otherwise(type),
     millis=lambda es: F.when(es < _SECONDS, es * 1000).otherwise(es),
-    typed=_typed,
+    typed=_typed_sql,
 )
 BASELINE: Final = CANAL
 decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

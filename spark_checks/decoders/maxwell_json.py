@@ -84,7 +84,7 @@ def _columns(m: Column) -> dict[str, Column]:
     }
 
 
-def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+def _typed_sql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     """SQL that reads a cell's text in Maxwell's spelling as a value of the type: base64 for bytes,
     a label or a list of labels for ENUM and SET, 1900 for the year 0.
     """
@@ -127,7 +127,7 @@ FLAT: Final = Flat(
     row="data",
     old="old",
     other=_kind_without_row,
-    typed=_typed,
+    typed=_typed_sql,
     exact=_exact,
 )
 BASELINE: Final = Baseline(

@@ -61,7 +61,7 @@ def _columns(m: Column) -> dict[str, Column]:
     }
 
 
-def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+def _typed_sql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     """SQL that reads a cell's text in Oracle GoldenGate's spelling as a value of the type: base64
     for bytes, a JSON number for a short DECIMAL.
     """
@@ -98,7 +98,7 @@ FLAT: Final = Flat(
     row="after",
     old="before",
     deleted="before",
-    typed=_typed,
+    typed=_typed_sql,
     text=_with_blank,
     exact=decimal_again,
 )

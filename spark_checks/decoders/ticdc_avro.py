@@ -156,7 +156,7 @@ def decode_rows(
         """SQL that reads a cell; Avro's long wraps an unsigned BIGINT beyond 63 bits around to a
         negative number.
         """
-        cell = _typed(cell_text(c, image), c.type, zone)
+        cell = _typed_sql(cell_text(c, image), c.type, zone)
         if c.type.name != "bigint" or not c.type.unsigned:
             return cell
         wraps = (
@@ -179,7 +179,7 @@ def decode_rows(
     )
 
 
-def _typed(cell_text: str, type: SourceType, zone: str) -> str:
+def _typed_sql(cell_text: str, type: SourceType, zone: str) -> str:
     """SQL that reads a cell's text in TiCDC's Avro as a value of the type: base64 for bytes and
     BIT, a label for ENUM, labels for SET, other types as MySQL's text.
     """
@@ -213,7 +213,7 @@ class _Baseline:
         """The baseline of level one: every message with its images as maps of texts, and its
         envelope, without any check.
         """
-        messages = _parsed(records, "map<string, string>")
+        messages = _parse_messages(records, "map<string, string>")
         p = F.col("m.payload")
         return level_one(
             messages,
@@ -235,7 +235,7 @@ class _Baseline:
         columns = ", ".join(
             f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"]
         )
-        messages, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
+        messages, gone = _parse_messages(records, f"struct<{columns}>"), F.col("gone")
         typed_row = cast_columns(table, lambda c: F.col("m.payload")[c])
         return level_two(
             messages,
@@ -246,7 +246,7 @@ class _Baseline:
         )
 
 
-def _parsed(records: DataFrame, image: str) -> DataFrame:
+def _parse_messages(records: DataFrame, image: str) -> DataFrame:
     """The records with their messages `m` parsed, whose payloads are read as the type `image`."""
     schema = f"schema struct<record: string>, payload {image}"
     return _records(records).withColumn("m", F.from_json(F.col("value").cast("string"), schema))

@@ -173,7 +173,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         sql=F.when(kind == "DDL", ddl["sql"]),
     )
     changes = _messages(records, deployment).select(*COORDINATES, *change)
-    return _ticdc_simple.with_types(changes, _carried(records, deployment), "database")
+    return _ticdc_simple.with_types(changes, _carried_schemas(records, deployment), "database")
 
 
 def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
@@ -219,7 +219,7 @@ def _kind() -> Column:
     )
 
 
-def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+def _carried_schemas(records: DataFrame, deployment: Deployment | None) -> DataFrame:
     """The table schemas that messages carry: the coordinates of each message and an array
     `schemas`. That is a table's schema after a statement, and `preTableSchema`, the one before it.
     """

@@ -107,7 +107,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
     records = decompressed(records, deployment.compression if deployment else "none")
     changes = _framing.changes(records, F.array(_message(_TEXTS, change)))
-    return _ticdc_simple.with_types(changes, _carried(records), "schema")
+    return _ticdc_simple.with_types(changes, _carried_schemas(records), "schema")
 
 
 def decode_rows(
@@ -205,7 +205,7 @@ def _kind(m: Column, own_schema: Column, former: Column) -> Column:
     )
 
 
-def _carried(records: DataFrame) -> DataFrame:
+def _carried_schemas(records: DataFrame) -> DataFrame:
     """The table schemas that messages carry: the coordinates of each message and an array
     `schemas`. That is a table's schema after a statement, and `preTableSchema`, the one before it.
     """

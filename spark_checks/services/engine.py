@@ -529,7 +529,7 @@ class SparkEngine:
         A decoder that needs a record raises another.
         """
         try:
-            self._planned({**request, "ranges": []})
+            self._plan_output({**request, "ranges": []})
         except Exception as early:  # noqa: BLE001 - whatever a decoder raises
             return type(early) is error
         return False
@@ -538,7 +538,7 @@ class SparkEngine:
         """Decodes the records of a request, writes the decoder's rows to the request's Arrow file,
         and returns their number.
         """
-        decoded = self._planned(request).toArrow()
+        decoded = self._plan_output(request).toArrow()
         with (
             pa.OSFile(request["out"], "wb") as file,
             pa.ipc.new_file(file, decoded.schema) as writer,
@@ -546,7 +546,7 @@ class SparkEngine:
             writer.write_table(decoded)
         return {"rows": decoded.num_rows}
 
-    def _planned(self, request: Mapping[str, Any]) -> DataFrame:
+    def _plan_output(self, request: Mapping[str, Any]) -> DataFrame:
         """The decoder's output for the records of a request, not computed yet, with the columns
         that the judge reads. Offsets and partitions that the request asked to be changed are as
         before again.

@@ -63,7 +63,7 @@ def session(
     warehouse, temporary files) is in `home`, if given, else in the working directory.
     """
     if conf.get(REMOTE):
-        return _connected(conf)
+        return _connect_session(conf)
     is_local = not cluster_url(conf)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if is_local:
@@ -140,7 +140,7 @@ def _launch(settings: Mapping[str, str], java: Mapping[str, str]) -> None:
         SparkContext._ensure_initialized(conf=launched)
 
 
-def _connected(conf: Mapping[str, str]) -> SparkSession:
+def _connect_session(conf: Mapping[str, str]) -> SparkSession:
     """A session on a Spark Connect server. Raises UnsettableError for a setting that can only be
     set when the server starts.
     """

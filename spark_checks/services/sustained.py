@@ -163,12 +163,12 @@ class _Query:
             )
             records = reader.option("startingOffsets", json.dumps(request["starting"])).load()
         try:
-            self._query, self.mode = self._started(records)
+            self._query, self.mode = self._start_query(records)
         except BaseException:
             shutil.rmtree(self._checkpoint, ignore_errors=True)
             raise
 
-    def _started(self, records: DataFrame) -> tuple[StreamingQuery, str]:
+    def _start_query(self, records: DataFrame) -> tuple[StreamingQuery, str]:
         """Starts the query on the records, and says how the decoder is called: `stream` for once,
         `batches` for each batch if Spark rejects it on a stream.
         """
@@ -179,7 +179,7 @@ class _Query:
                 raise
         return self._by_batch(records), "batches"
 
-    def _decoded(self, records: DataFrame) -> DataFrame:
+    def _decode_with_lanes(self, records: DataFrame) -> DataFrame:
         """The decoder's rows with their lanes as partitions. Raises DecoderError for a missing
         column; keeps the rows' schema for the sample.
         """
@@ -207,7 +207,7 @@ class _Query:
 
     def _start_with_one_call(self, records: DataFrame) -> StreamingQuery:
         """Starts the query with the decoder called once; Spark plans its output for every batch."""
-        frame = self._decoded(records)
+        frame = self._decode_with_lanes(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
         return self._start(observed, lambda writer: writer.format("noop"))
 
@@ -218,7 +218,7 @@ class _Query:
             """Decodes a batch into the noop sink, and keeps its counts and its sample of rows by
             the batch's number.
             """
-            frame, observation = self._decoded(batch), Observation()
+            frame, observation = self._decode_with_lanes(batch), Observation()
             frame.observe(observation, *metrics(frame, self._request["every"])).write.format(
                 "noop"
             ).mode("append").save()
@@ -273,7 +273,7 @@ class _Query:
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = datetime.fromisoformat(progress.timestamp()).timestamp()
         start, self._reached = self._reached | start, self._reached | end
-        observed = self._observed(progress, number)
+        observed = self._observe_batch(progress, number)
         self._keep(observed.pop("sample"), end)
         return {
             "number": number,
@@ -297,7 +297,7 @@ class _Query:
         else:
             self._full = True
 
-    def _observed(self, progress: Any, number: int) -> dict[str, Any]:
+    def _observe_batch(self, progress: Any, number: int) -> dict[str, Any]:
         """The counts and the sample of a batch: from Spark's progress report, or, where the decoder
         is called for every batch, from what that call kept.
         """

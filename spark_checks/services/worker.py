@@ -50,7 +50,7 @@ def main() -> None:
     def serve(lane: Lane) -> None:
         """Answers the requests of one queue in their order, until None stands in it."""
         while (request := lane.get()) is not None:
-            send_answer({"id": request["id"], **_handled(engine, request)})
+            send_answer({"id": request["id"], **_answer_request(engine, request)})
             lane.task_done()
 
     if (renewed := renewal.answer()) is not None:
@@ -62,7 +62,7 @@ def main() -> None:
     _tidy()
 
 
-def _handled(engine: Any, request: Request) -> dict[str, Any]:
+def _answer_request(engine: Any, request: Request) -> dict[str, Any]:
     """The engine's reply to a request, or a refusal with the error. If the JVM has ended, the
     process exits with code 70, so that the parent starts another.
     """

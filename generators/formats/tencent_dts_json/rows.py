@@ -56,13 +56,13 @@ def images_of(
     new; None for an image that the row does not have.
     """
     (before, old), (after, new) = (
-        _listed(wire_image(table, source_row, profile.forms), profile)
+        _list_values(wire_image(table, source_row, profile.forms), profile)
         for source_row in (images.before, images.after)
     )
     return replace(bare, before=before, after=after), old, new
 
 
-def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
+def _list_values(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
     """An image, and the texts that its message lists as the row's values, None for NULL; both None
     without an image. With the profile's `short_lists` the list lacks the NULLs at its end, whose
     cells are marked as TRIMMED.

@@ -144,9 +144,9 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
         case Logical.DATE | Logical.DATETIME:
             return _wall_clock(_branch(x, "DateTime"), type, nanos)
         case Logical.TIMESTAMP:
-            return f"coalesce({_instant(x, type)}, {_zoned(x, type, nanos)})"
+            return f"coalesce({_instant(x, type)}, {_zoned_sql(x, type, nanos)})"
         case Logical.TIME:
-            return _time(x, type, nanos)
+            return _time_sql(x, type, nanos)
         case Logical.YEAR:
             parts = _branch(x, "DateTime")
             alone = (
@@ -253,7 +253,7 @@ def _instant(x: str, type: SourceType) -> str:
     return f"CASE WHEN {inside} THEN timestamp_micros({seconds} * 1000000L + {micros}) END"
 
 
-def _zoned(x: str, type: SourceType, nanos: str) -> str:
+def _zoned_sql(x: str, type: SourceType, nanos: str) -> str:
     """SQL of the instant of a wall clock with a zone, which mostly is a bare offset. An unknown
     zone gives NULL; a missing zone, too, since the cast would take the session's.
     """
@@ -265,7 +265,7 @@ def _zoned(x: str, type: SourceType, nanos: str) -> str:
     )
 
 
-def _time(x: str, type: SourceType, nanos: str) -> str:
+def _time_sql(x: str, type: SourceType, nanos: str) -> str:
     """SQL of a TIME as `[-]HH:MM:SS[.ffffff]`. In the message every part has the sign, and a null
     part is 0.
     """

@@ -65,7 +65,7 @@ def in_utf_8(cells: str) -> str:
     a known charset is recoded to `utf8mb4`. Its value becomes NULL if it cannot be decoded.
     """
     character = f"x.{MEMBERS['Character']}"
-    utf8_bytes = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
+    utf8_bytes = f"CAST({_decode_sql(f'{character}.charset', f'{character}.value')} AS binary)"
     members = {member: f"x.{member}" for member in MEMBERS.values()}
     members[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {utf8_bytes})"
     anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in members.items())})"
@@ -80,7 +80,7 @@ def in_utf_8(cells: str) -> str:
     )
 
 
-def _decoded(charset: str, value: str) -> str:
+def _decode_sql(charset: str, value: str) -> str:
     """SQL that decodes the bytes `value` by the name of MySQL's character set; NULL for bytes that
     are no text of it.
     """

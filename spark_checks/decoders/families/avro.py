@@ -69,7 +69,7 @@ def messages(
     in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
-    framed = _framed(F.col("value"), schema, reader_schema, newer_long)
+    framed = _read_frame(F.col("value"), schema, reader_schema, newer_long)
     j = F.col("j")
     is_whole = F.coalesce(_is_whole_datum(j, F.col("value"), newer_long), F.lit(False))
     # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the
@@ -78,7 +78,7 @@ def messages(
     return parsed.select(*COORDINATES, "value", j["m"].alias("m"), is_whole.alias("whole"))
 
 
-def _framed(
+def _read_frame(
     value: Column, schema: Schema, reader_schema: Schema | None, newer_long: bool
 ) -> Column:
     """Reads a value, to which its own hash is appended, as a record with the message `m`, with

@@ -155,7 +155,10 @@ class CanalDialect:
                     data
                 )
             return F.struct(
-                F.when((kind == "CORRUPT") | (of_table & _shaped(m, names, bytes_)), "CORRUPT")
+                F.when(
+                    (kind == "CORRUPT") | (of_table & _has_nested_binary(m, names, bytes_)),
+                    "CORRUPT",
+                )
                 .when(of_table, self.op(m[names.op]))
                 .alias("op"),
                 F.when(of_table, data).alias("data"),
@@ -168,7 +171,7 @@ class CanalDialect:
         )
 
 
-def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
+def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Column:
     """Whether a JSON object or list stands where the text of a binary column should. from_json
     gives its JSON as text, so that messages in which a text begins with a brace or bracket are
     parsed a second time.

@@ -123,7 +123,9 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The Arrow batches with values, and keys if `whole_keys`, turned into JSON."""
         for batch in source:
-            yield _converted(batch, schema_registry, ("key", "value") if whole_keys else ("value",))
+            yield _convert_batch(
+                batch, schema_registry, ("key", "value") if whole_keys else ("value",)
+            )
 
     return records.mapInArrow(batches, records.schema)
 
@@ -147,7 +149,7 @@ class Behind:
         return self.of.decode_rows(as_connect_json(records), table, deployment=deployment)
 
 
-def _converted(
+def _convert_batch(
     batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
 ) -> pa.RecordBatch:
     """An Arrow batch of records with their keys and values, which are Avro, turned into Kafka
@@ -210,7 +212,7 @@ class Shape:
 
     def __init__(self, schema: Any) -> None:
         self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
-        self._read, spec = self._compiled(schema, "")
+        self._read, spec = self._compile(schema, "")
         self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, with_schema: bool) -> str | None:
@@ -225,12 +227,12 @@ class Shape:
             f'{{"schema":{self._schema},"payload":{payload_json}}}' if with_schema else payload_json
         )
 
-    def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
+    def _compile(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
         """The function that reads data of a schema, and the schema's description in Connect's
         JSON.
         """
         if isinstance(schema, list):
-            branches = [self._compiled(branch, space) for branch in schema]
+            branches = [self._compile(branch, space) for branch in schema]
             return _union([read for read, _ in branches]), next(
                 spec for _, spec in branches if spec["type"] != "null"
             )
@@ -242,7 +244,7 @@ class Shape:
                 namespace = schema.get("namespace", space)
                 fields = []
                 for field in schema["fields"]:
-                    read, spec = self._compiled(field["type"], namespace)
+                    read, spec = self._compile(field["type"], namespace)
                     fields.append((field["name"], read, {**spec, "field": field["name"]}))
                 shape = {
                     "type": "struct",
@@ -256,10 +258,10 @@ class Shape:
                 )
                 return compiled
             case "array":
-                return _blocks(self._compiled(schema["items"], space)[0], list), {"type": "array"}
+                return _blocks(self._compile(schema["items"], space)[0], list), {"type": "array"}
             case "map":
                 entry = _record(
-                    [("name", _string), ("value", self._compiled(schema["values"], space)[0])]
+                    [("name", _string), ("value", self._compile(schema["values"], space)[0])]
                 )
                 return _blocks(
                     entry, lambda entries: {item["name"]: item["value"] for item in entries}
@@ -270,13 +272,13 @@ class Shape:
                     "parameters": schema.get("connect.parameters"),
                 }
             case str() as kind:
-                read, spec = self._compiled(kind, space)
+                read, spec = self._compile(kind, space)
                 return read, {
                     **spec,
                     "name": schema.get("connect.name"),
                     "parameters": schema.get("connect.parameters"),
                 }
-        return self._compiled(schema["type"], space)
+        return self._compile(schema["type"], space)
 
 
 _CONNECT: Final = {"int": "int32", "long": "int64"}

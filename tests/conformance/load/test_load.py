@@ -418,7 +418,7 @@ def test_a_producer_that_is_closed_ends_what_publishes_and_what_aborts(monkeypat
 
 def test_what_is_counted_late_is_told_with_the_last_interval():
     producer = Executors(Answering("opened"), TASK)
-    producer._accounted({"count": 10})
+    producer._command_with_account({"count": 10})
     *early, _ = producer._progress_events({0: 2, 1: 3}, [], producer._base, producer._base + 9)
     *late, _ = producer._progress_events({0: 3, 1: 3, 5: 4}, [], producer._base, producer._base + 9)
     assert [event["tick"][1] for event in early] == [0, 2, 5]

@@ -338,7 +338,7 @@ def test_a_hang_on_every_message_of_a_circumstance_is_one_finding():
 def test_what_hangs_withdraws_what_has_not_begun(error):
     first, running, waiting = Future(), Future(), Future()
     running.set_running_or_notify_cancel()
-    laws._ended_by_one([first, running, waiting])
+    laws._cancel_others_after_loss([first, running, waiting])
     first.set_exception(error)
     assert (running.cancelled(), waiting.cancelled()) == (False, True)
     trial, judge = laws.Trial(("batch",), "alone", PLACES, (waiting,)), Judge(rules(NAME))

@@ -131,7 +131,7 @@ def converted(
     batch = pa.RecordBatch.from_arrays(
         [pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema
     )
-    texts: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
+    texts: list[bytes | None] = confluent._convert_batch(batch, registry).column(1).to_pylist()
     return texts
 
 
@@ -270,7 +270,7 @@ def compared(name: str, cases: Sequence[Case]) -> int:
     batch = pa.RecordBatch.from_arrays(
         [pa.array(part, pa.binary()) for part in parts], schema=schema
     )
-    texts = confluent._converted(batch, Registry(local_registry_url()))
+    texts = confluent._convert_batch(batch, Registry(local_registry_url()))
     for (case, written), key, value in zip(
         sent, *(column.to_pylist() for column in texts.columns), strict=True
     ):

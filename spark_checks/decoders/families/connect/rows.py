@@ -505,7 +505,7 @@ def message_of(
             return let_column(either(m), lambda p: judged(m, p))
         return let_column(
             either(m),
-            lambda p: let_column(_enveloped(m, p, dialect, image), lambda p: judged(m, p)),
+            lambda p: let_column(_wrap_row(m, p, dialect, image), lambda p: judged(m, p)),
         )
 
     return let_column(
@@ -518,9 +518,7 @@ def _record_text() -> Column:
     return F.col("value").cast("string")
 
 
-def _enveloped(
-    m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType
-) -> Column:
+def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType) -> Column:
     """The payload `p` of a message, with a bare row put into an envelope: as before image if it was
     deleted, else as after image. A bare row is parsed a second time, because its columns are not
     known the first time.

@@ -220,7 +220,7 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
                 f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN"
                 f" date_from_unix_date(CAST({t} AS int))"
             )
-            return {"days": f"CASE WHEN {days} END", "text": _date(t)}
+            return {"days": f"CASE WHEN {days} END", "text": _date_sql(t)}
         case Logical.DATETIME:
             return {"text": _wall_clock(t), "": _stamp(t, form_sql, type)}
         case Logical.TIMESTAMP:
@@ -228,7 +228,7 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
         case Logical.TIME:
             return {
                 "text": _clock(t),
-                "": _time(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
+                "": _time_sql(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
             }
         case Logical.ENUM:
             return {"": _label(t, type)}
@@ -351,7 +351,7 @@ def _stamp(t: str, form_sql: str, type: SourceType) -> str:
     return f"timestampadd(MICROSECOND, {micros}, {_EPOCH})"
 
 
-def _date(t: str) -> str:
+def _date_sql(t: str) -> str:
     """SQL that turns a text of a date, which may end with Z, into a date; NULL for another text,
     and for the year 0.
     """
@@ -380,7 +380,7 @@ def _instant(t: str, time_zone: str) -> str:
     return f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}$' THEN {local} END"
 
 
-def _time(micros: str, type: SourceType) -> str:
+def _time_sql(micros: str, type: SourceType) -> str:
     """SQL of a TIME as text, `[-]HH:MM:SS[.ffffff]`, from the SQL of its microseconds; a fraction
     only where there is one. NULL for one that PostgreSQL cannot have.
     """
