@@ -21,7 +21,7 @@ from conformance.inspecting.opening import LIMIT, ReadRecord
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.cluster import Target, settings
 from generators.publishing.cluster import client as kafka_client
-from generators.publishing.topics import check_reachable, denied, visible
+from generators.publishing.topics import check_reachable, describe_denial, visible
 
 BATCH: Final = 1000
 NO_VALUE: Final = b"null"
@@ -238,7 +238,9 @@ def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
             described.error is not None
             and described.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED
         ):
-            raise HarnessError(denied(bootstrap, topic, "READ and DESCRIBE", "read another topic"))
+            raise HarnessError(
+                describe_denial(bootstrap, topic, "READ and DESCRIBE", "read another topic")
+            )
         if described.error is not None or not described.partitions:
             raise UsageError(
                 f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})"

@@ -498,7 +498,7 @@ def is_of_rows(name: PopulationName) -> bool:
     return name in _OF_ROWS
 
 
-def may_be_in(name: PopulationName, finding: Finding, case: Case) -> bool:
+def may_belong_to(name: PopulationName, finding: Finding, case: Case) -> bool:
     """Whether the row or cell of a finding may belong to the named set of expected rows or cells
     ("rows", "nulls" ...); always true for "faults". It is true, too, where the case expects no row
     or no cell there.

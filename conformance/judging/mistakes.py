@@ -24,7 +24,7 @@ from conformance.judging.explaining import (
     favoured_traits,
     length_of_cuts,
 )
-from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_be_in
+from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_belong_to
 from conformance.judging.judge import CaseResult, ColumnOfKind, Finding
 from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge_mistakes
 from conformance.judging.relations import RelationKind
@@ -479,7 +479,7 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
             traits_by_unit |= {
                 unit: failing.traits
                 for unit, failing in units.items()
-                if may_be_in(population, failing.finding, failing.result.case)
+                if may_belong_to(population, failing.finding, failing.result.case)
             }
     return tuple(traits_by_unit.values())
 

@@ -311,7 +311,7 @@ def _json_weight(value: Any) -> int:
 
 
 def _digits_weight(number: int) -> int:
-    """0 for zero, else its digits' weight."""
+    """The weight of a number's digits, as part of a value's; 0 for the number 0."""
     return _number_weight(str(number)) if number else 0
 
 

@@ -642,7 +642,9 @@ class Decoding:
         return handle
 
     def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
-        """Submits the decode call of a batch of candidates; the future has the decoder's rows."""
+        """Submits one decode call on the messages of a batch of candidates, which were opened in
+        the engine under the name `handle`. The future has the decoder's rows.
+        """
         self.calls += 1
         ranges = ranges_of(self.places[id(message)] for message in _batch_messages(batch))
         request = Request(

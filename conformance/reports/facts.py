@@ -166,7 +166,10 @@ class Row:
 
 
 def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
-    """The counts of a format for the table of results, and those of each of its profiles."""
+    """The counts of a format for the table of results, and those of each of its profiles. A case
+    counts as new if it makes the run fail (with `strict` also by a rule that is no MUST), and as
+    known if it does not, and the record of known failures has a rule that it breaks.
+    """
     failing = {id(case) for case in fmt.counting(strict)}
     profile_rows = []
     for profile, cases in fmt.by_profile().items():

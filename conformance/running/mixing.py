@@ -73,7 +73,9 @@ def group_compatible(calls: Sequence[Call], separate: Sequence[str], seed: int) 
 
 
 def merge_calls(calls: Sequence[Call]) -> Call:
-    """One call with the cases and foreign messages of all, under the deployment of the largest."""
+    """One call with the cases of all these calls, and with each of their foreign messages once. Its
+    deployment, level and tables are those of the call that has most cases. There is at least one.
+    """
     largest = max(calls, key=lambda call: len(call.cases))
     foreign_messages = itertools.chain.from_iterable(call.foreign for call in calls)
     foreign = {id(message): message for message in foreign_messages}

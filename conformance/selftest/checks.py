@@ -171,8 +171,9 @@ def check_right_rows(bench: Bench) -> Iterator[Check]:
 
 
 def check_altered_outputs(bench: Bench) -> Iterator[Check]:
-    """Checks for each part of a right output: when it is altered, the rule that owns it is broken,
-    and no other rule.
+    """For each rule but laws: alters a right output in one part that this rule is compared on, and
+    judges it again. The check succeeds if the rule is broken, no other rule is, and the case has a
+    verdict that fits the rule's obligation.
     """
     rules = tuple(rule for rule in bench.judge.rules if not rule.law)
     for rule in rules:

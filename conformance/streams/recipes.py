@@ -330,8 +330,9 @@ class Group:
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """The topics that the group's streams need: by the end of the topic's name the number of
-        partitions.
+        """The topics that the group's streams need: by the end of the topic's name its number of
+        partitions, the sum over the streams, each of which has its own partitions in a topic that
+        several share.
         """
         counts = Counter[str]()
         for stream in self.streams:

@@ -246,8 +246,9 @@ class Filler:
         return shapes
 
     def _learn_variants(self, op: Op) -> list[_Kind]:
-        """What was learned of the messages of an op, for each variant. Variants whose messages are
-        equal at the first commit time share one result; `_verify` compares all with the writer's.
+        """What is needed to make the messages of an op without the writer, for each variant (the
+        seed of what a writer leaves to chance). Variants whose messages are equal at the first
+        commit time share one result; `_verify` compares all with the writer's.
         """
         bases = [
             self._write_messages(self._plain, op, variant, TIMES[0], {})

@@ -22,7 +22,7 @@ from generators.garbage.faults import FAULTS, MUST, Fault
 from generators.model import Change, Kind, Message, Op, Written
 
 Stages: TypeAlias = tuple[tuple[Written, ...], ...]
-"""The messages that arrive before each look of the reader."""
+"""The messages that arrive before each look of the reader, which is one micro-batch of a query."""
 
 STAGES: Final = 4
 """Stages of every nemesis: streams under different ones can share a run."""
@@ -351,8 +351,9 @@ def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
-    """The reader's looks end with the DELETE of a row, and the next one begins with the changes of
-    that row from before the DELETE, repeated.
+    """A stage ends, as far as there are such rows, with the DELETE of a row; the next one begins with the older
+    changes of that row again, ten minutes later by timestamp. A reader that forgets deleted rows
+    brings the row back. Without such a DELETE the stream is only cut.
     """
     places = {id(written): number for number, written in enumerate(stream.written)}
     deletes: list[tuple[int, tuple[Written, ...]]] = []

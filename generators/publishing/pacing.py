@@ -21,7 +21,12 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing._ledger import Arrived, Callback, Delivered, Histogram, Ledger
 from generators.publishing.cluster import Target, as_cluster, client, settings
-from generators.publishing.topics import LARGEST_MESSAGE, denied, unreachable, with_size_limit
+from generators.publishing.topics import (
+    LARGEST_MESSAGE,
+    describe_denial,
+    unreachable,
+    with_size_limit,
+)
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -235,7 +240,7 @@ class Paced:
             raise self.error(f"no acknowledgement for {self.timeout_s:g} s")
         if self.ledger.denied:
             raise PublishError(
-                denied(self.to, self.topic or "of a message", "WRITE and DESCRIBE"), done
+                describe_denial(self.to, self.topic or "of a message", "WRITE and DESCRIBE"), done
             )
 
     def connect(self, topic: str) -> None:
@@ -254,7 +259,7 @@ class Paced:
             and topic_metadata.error is not None
             and topic_metadata.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
         ):
-            raise PublishError(denied(self.to, topic, "WRITE and DESCRIBE"), 0)
+            raise PublishError(describe_denial(self.to, topic, "WRITE and DESCRIBE"), 0)
         self._moved = time.monotonic()
 
     def drain(self) -> None:

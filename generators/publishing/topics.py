@@ -79,11 +79,11 @@ class TopicForbidden(HarnessError):
     """The broker does not let this client create a topic."""
 
 
-def denied(
+def describe_denial(
     bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic"
 ) -> str:
-    """The error text for a topic that this client may not use; `needed` are the operations that it
-    is not allowed.
+    """The error text for a topic that the broker does not let this client use. `needed` names the
+    operations to grant, such as "READ and DESCRIBE"; `remedy` says what to do else.
     """
     who = as_cluster(bootstrap).principal
     return (

@@ -69,7 +69,9 @@ def _alter_table(
 
 
 def schemas(database: str) -> Iterator[Scenario]:
-    """Every case of the schema cache, in the database `database`."""
+    """Cases for a decoder's cache of table schemas (a row names its schema by version, another
+    message carries it), with tables in the database `database`.
+    """
     cases = Cases(database, (ID, _N, _S))
     yield from _order(cases)
     yield from _versions(cases)

@@ -52,8 +52,9 @@ def types_of(table: Table) -> dict[str, str]:
 def images_of(
     table: Table, images: RowImages, bare: Change, profile: TencentProfile
 ) -> tuple[Change, Texts | None, Texts | None]:
-    """The expected change of a row with its images, and the texts of its two value lists, old and
-    new; None for an image that the row does not have.
+    """What the message of one changed row says. First the expected change: `bare`, which has no
+    images yet, with the row's before and after image. Then the texts of the members `oldColumns`
+    and `newColumns`; None for an image that the row does not have.
     """
     (before, old), (after, new) = (
         _list_values(wire_image(table, source_row, profile.forms), profile)

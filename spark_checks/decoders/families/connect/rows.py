@@ -236,7 +236,9 @@ def decode_rows(
 
     def part(m: Message) -> Column:
         """What level two needs of a message: its operation (CORRUPT if it cannot be read, NULL if
-        it is no row change of the table), its images, and the fields of its schema.
+        it is no row change of the table), its images, and the fields that its schema declares for
+        them. A message without envelope that names no database, schema or table counts as one of
+        the table.
         """
         of_table = m.kind == "ROW"
         for what, table_part in (
