@@ -20,7 +20,7 @@ def cell(text: object) -> str:
     return line.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def marked(
+def markdown_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[object], str] = cell
 ) -> list[str]:
     """A table in Markdown, line by line, of column names and rows; `written` turns a value into the
@@ -72,7 +72,7 @@ def sheet_of_results(
     from rich.text import Text
 
     if markdown:
-        return "\n".join([*marked(head, rows), "", *sentences])
+        return "\n".join([*markdown_table(head, rows), "", *sentences])
     coloured: list[list[str | Text]] = [
         [*row[:-1], Text(row[-1], RESULT_COLOURS.get(row[-1], "yellow"))] for row in rows
     ]

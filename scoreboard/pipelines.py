@@ -26,7 +26,7 @@ from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.running import PipelineSettings, run_pipeline
 from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.writing import pipeline_text
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 from generators.errors import UnknownName
 from generators.garbage.nemesis import select_nemeses
 from scoreboard.recipes.auto_cdc import PORT
@@ -212,7 +212,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         titles = {r.name: f"[{r.publisher}: {r.title}](#{r.anchor})" for r in run}
         titles |= {repaired_name(s): f"`{REPAIRED} {FORMATS[s]} --sink {s}`" for s in SINKS}
         lines = [(titles[name], *_cells(results[name], columns)) for name in names]
-        yield from marked(("recipe", *columns), lines)
+        yield from markdown_table(("recipe", *columns), lines)
     for recipe in run:
         if recipe.name not in results:
             continue

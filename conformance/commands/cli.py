@@ -502,7 +502,7 @@ def _perform(
                 )
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        unfinished_run = collected.unfinished(INTERRUPTED if interrupted else str(error))
+        unfinished_run = collected.unfinished_result(INTERRUPTED if interrupted else str(error))
         if unfinished_run is None or isinstance(error, UsageError | NothingSelected):
             raise
         result, update = unfinished_run, False

@@ -27,7 +27,7 @@ import click
 from conformance.commands.brokers import BrokerSpec, asks_broker
 from conformance.commands.shell import FORMAT, OutputStyle, Progress
 from conformance.files import FAILURES, json_text
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 from generators.errors import HarnessError
 from generators.publishing.cluster import Target, as_cluster
 
@@ -391,7 +391,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
 
     target = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
-    def timed(what: Callable[[], str], remedy: str) -> Outcome:
+    def time_start(what: Callable[[], str], remedy: str) -> Outcome:
         """The outcome of a start: what it says of itself with the seconds that it took, or after an
         error of the harness that error and the remedy.
         """
@@ -449,10 +449,10 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the"
             " jars"
         )
-        spark_check = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
+        spark_check = _check("Spark starts", lambda: time_start(session, logs), _SPARK, True)
         yield spark_check
         kafka_check = _check(
-            "Kafka starts", lambda: timed(cluster, logs), f"--broker {target}", True
+            "Kafka starts", lambda: time_start(cluster, logs), f"--broker {target}", True
         )
         yield kafka_check
         if spark_check.ok and kafka_check.ok:
@@ -461,7 +461,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
                 " `cdc-conformance doctor`"
             )
             yield _check(
-                "Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True
+                "Kafka into Spark", lambda: time_start(through, jars), "any broker with Spark", True
             )
 
 
@@ -529,7 +529,7 @@ def doctor(broker_options: BrokerOptions, start: bool, style: OutputStyle) -> No
             click.echo(render(results))
         case "markdown":
             table_rows = (("ok" if c.ok else "missing", c.name, c.state, c.remedy) for c in results)
-            click.echo("\n".join(marked(("", "what", "found", "remedy"), table_rows)))
+            click.echo("\n".join(markdown_table(("", "what", "found", "remedy"), table_rows)))
         case _:
             for check in results:
                 click.echo(json_text(check.as_json()))

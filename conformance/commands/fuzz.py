@@ -27,7 +27,7 @@ from conformance.commands.shell import (
 )
 from conformance.commands.spark_options import spark_options
 from conformance.files import json_text
-from conformance.sheets import grid, marked
+from conformance.sheets import grid, markdown_table
 
 if TYPE_CHECKING:
     from conformance.reports.excerpt import ValueExcerpt
@@ -41,7 +41,7 @@ def render(results: Sequence[Fuzzed]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from conformance.reports.console import styled
+    from conformance.reports.console import style_excerpt
 
     verdict_rows, parts = list[tuple[str | Text, ...]](), list[Text]()
     for run in results:
@@ -80,7 +80,7 @@ def render(results: Sequence[Fuzzed]) -> Any:
         for finding in run.findings:
             parts.append(Text(_line(finding), style="red" if finding.fails else "yellow"))
             parts += [
-                Text.assemble(f"    {part:<8}", styled(excerpt))
+                Text.assemble(f"    {part:<8}", style_excerpt(excerpt))
                 for part, excerpt in _excerpts(finding)
             ]
         if run.interrupted:
@@ -164,7 +164,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
         for run in results
     )
     cells = ([verdict[column] for column in columns] for verdict in verdicts)
-    return "\n".join(marked(columns, cells))
+    return "\n".join(markdown_table(columns, cells))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from conformance.commands.shell import (
     shares_output,
 )
 from conformance.files import check
-from conformance.sheets import grid, marked
+from conformance.sheets import grid, markdown_table
 from conformance.text import printable
 from generators.errors import UsageError
 from generators.profiles import Profile
@@ -152,7 +152,11 @@ def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
     if style == "markdown":
         click.echo(
             "\n".join(
-                [*marked(HEADS, _difference_cells(observed)), "", *(f"- {line}" for line in lines)]
+                [
+                    *markdown_table(HEADS, _difference_cells(observed)),
+                    "",
+                    *(f"- {line}" for line in lines),
+                ]
             )
         )
         return

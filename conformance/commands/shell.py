@@ -20,7 +20,7 @@ from conformance.commands.options import SelectionOptions, TableOptions
 from conformance.engines.spark_conf import hide_in_setting, hide_in_urls
 from conformance.engines.specs import check_decoder_file, is_command
 from conformance.files import FAILURES, json_text
-from conformance.sheets import grid, marked
+from conformance.sheets import grid, markdown_table
 from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.tables.schema import DIALECTS
@@ -670,7 +670,7 @@ def print_rows(
     for table_row in table_rows:
         cells.append([_cell_text(table_row[column]) for column in columns])
     if style == "markdown":
-        click.echo("\n".join(marked(columns, cells)))
+        click.echo("\n".join(markdown_table(columns, cells)))
         return
     from conformance.reports.console import console
 

@@ -71,7 +71,7 @@ class OpenedRecord:
         """The object at `payload` if the document has schema and payload, or payload alone, else
         the document.
         """
-        if enveloped(self.members):
+        if is_enveloped(self.members):
             inner = self.members["payload"]
             return inner if isinstance(inner, dict) else {}
         return self.members
@@ -79,7 +79,7 @@ class OpenedRecord:
     @cached_property
     def has_schema(self) -> bool:
         """Whether the document has the two members schema and payload."""
-        return "schema" in self.members and enveloped(self.members)
+        return "schema" in self.members and is_enveloped(self.members)
 
     @cached_property
     def key_document(self) -> Any:
@@ -90,7 +90,7 @@ class OpenedRecord:
             return None
 
 
-def enveloped(document: Mapping[str, Any]) -> bool:
+def is_enveloped(document: Mapping[str, Any]) -> bool:
     """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a
     schema, not a row with columns of these names.
     """

@@ -23,7 +23,7 @@ from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
 from conformance.engines.specs import DECODERS, decoder_spec
 from conformance.files import json_text, put
-from conformance.sheets import cell, grid, marked
+from conformance.sheets import cell, grid, markdown_table
 from generators.bulk import expander
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
@@ -191,7 +191,9 @@ def markdown_lines(cells: Sequence[Cells]) -> list[str]:
     without rows.
     """
     return (
-        marked(list(cells[0]), [list(row_cells.values()) for row_cells in cells]) if cells else []
+        markdown_table(list(cells[0]), [list(row_cells.values()) for row_cells in cells])
+        if cells
+        else []
     )
 
 

@@ -96,7 +96,7 @@ class ProducerSource:
         first_table = user_tables.table if user_tables else orders.load_table(profile.source)
         table = first_table.name
 
-        def written(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
+        def write_units(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
             """Each unit with the messages that the writer makes of its scenario."""
             for unit in units:
                 scenario = (
@@ -111,7 +111,7 @@ class ProducerSource:
             and traffic.why_not_learned(fmt, profile, layout) is None
             and all(
                 len(group) == 1 and _has_row_of_table(group[0], level, table)
-                for _, group in written(range(PROBED))
+                for _, group in write_units(range(PROBED))
             )
         )
         self._made = partial(traffic.messages, fmt, profile, seed, layout=layout)
@@ -124,7 +124,7 @@ class ProducerSource:
             )
             return
         number, parts = part
-        for unit, group in written(range(pool * number // parts, pool * (number + 1) // parts)):
+        for unit, group in write_units(range(pool * number // parts, pool * (number + 1) // parts)):
             unit_table = (
                 user_tables.users[unit % len(user_tables.users)].table
                 if user_tables

@@ -19,7 +19,7 @@ from conformance.engines.specs import DECODERS
 from conformance.load.bench import SEED, markdown_lines, plain_profile, result_table
 from conformance.running.events import Broken, Event
 from conformance.running.prepared import Settings
-from conformance.running.watching import State, changed, turns
+from conformance.running.watching import State, await_change, turns
 from generators.errors import HarnessError
 from generators.wire_format import get, module_name
 
@@ -63,7 +63,7 @@ class _Editor:
     def __call__(self, state: State) -> None:
         """Saves the next version of the decoder's file; waits until a watched file has changed."""
         self.save(next(self.saves, ""))
-        changed(state)
+        await_change(state)
 
     def listen(self, event: Event) -> None:
         """Listens to the run's events: at the first broken rule after a save, notes the seconds

@@ -194,7 +194,7 @@ class Run:
         return f"{self.settings.place}.{name.lower()}"
 
     @contextlib.contextmanager
-    def published(self) -> Iterator[Run]:
+    def publish_stream(self) -> Iterator[Run]:
         """A context in which the stream can be read: with its topics on the broker, or, without a
         broker, through Spark's source that makes the messages.
         """
@@ -241,7 +241,7 @@ class Run:
         }
         return self.engine.ask_service("pipeline", request, self.settings.limit_s)
 
-    def awaited(self, future: Any) -> Mapping[str, Any]:
+    def await_answer(self, future: Any) -> Mapping[str, Any]:
         """Waits for the child's answer and returns it. Raises HarnessError if the time limit
         expires, which is no verdict on the pipeline.
         """
@@ -285,14 +285,16 @@ class Run:
             )
         return snapshot
 
-    def judged(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
+    def judge_snapshots(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
         """Judges the snapshots that were taken of the table after each stage, with the types that
         the pipeline claims.
         """
         claims = Claims.parse(self.answer.get("types", {}))
         return judge(self.settings.format, self.stream, snapshots, claims)
 
-    def ended(self, stage: int, error: BaseException, *, plain: bool) -> PipelineResult:
+    def result_after_error(
+        self, stage: int, error: BaseException, *, plain: bool
+    ) -> PipelineResult:
         """The result of a pipeline whose query ended with an error in this stage: which rule that
         breaks. `plain` says that the pipeline was right without a disturbance.
         """
@@ -332,19 +334,19 @@ def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
     began = time.monotonic()
     snapshots: list[Snapshot] = []
     stage = 0
-    with run.published():
+    with run.publish_stream():
         try:
             for stage in range(STAGES):
                 run.release(stage)
                 refreshed = run.stream.nemesis.name == "none"
-                run.awaited(run.read(stage, last=stage == STAGES - 1 and not refreshed))
+                run.await_answer(run.read(stage, last=stage == STAGES - 1 and not refreshed))
                 snapshots.append(run.snapshot(stage))
         except (DecodeRaised, ChildDied) as error:
-            result = run.ended(stage, error, plain=plain)
+            result = run.result_after_error(stage, error, plain=plain)
             result.seconds = time.monotonic() - began
             yield result
             return
-        result = run.judged(snapshots)
+        result = run.judge_snapshots(snapshots)
         result.seconds = time.monotonic() - began
         yield result
         if run.stream.nemesis.name == "none":
@@ -369,12 +371,12 @@ def _refresh_result(run: Run, plain: PipelineResult) -> PipelineResult:
         result.lost = "the table was wrong before"
         return result
     try:
-        answer = run.awaited(run.read(STAGES, last=True, refresh=True))
+        answer = run.await_answer(run.read(STAGES, last=True, refresh=True))
         if not answer["refreshed"]:
             result.lost = "the checkpoint of its query is not known"
             return result
         result.reached = frozenset({FULL_REFRESH})
-        again = run.judged([run.snapshot(STAGES)])
+        again = run.judge_snapshots([run.snapshot(STAGES)])
         for _, what in again.wrong:
             result.differ(FULL_REFRESH, what)
     except (DecodeRaised, ChildDied) as error:
@@ -393,10 +395,10 @@ def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineR
     result = PipelineResult(
         run.settings.format, run.stream.profile.name, name, run.stream.table, rows=len(story.rows)
     )
-    with run.published():
+    with run.publish_stream():
         try:
             run.release(0)
-            run.awaited(run.read(0))
+            run.await_answer(run.read(0))
             for place, batch, _ in MOMENTS:
                 if place != "after":
                     run.release(batch)
@@ -411,8 +413,8 @@ def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineR
                 if place == "after":
                     undo_commit(mark, batch)
             run.release(STAGES - 1)
-            run.awaited(run.read(STAGES - 1, last=True))
-            judged = run.judged([run.snapshot(STAGES - 1)])
+            run.await_answer(run.read(STAGES - 1, last=True))
+            judged = run.judge_snapshots([run.snapshot(STAGES - 1)])
         except (DecodeRaised, ChildDied) as error:
             result.differ(RESTART, f"the query ended: {cause_line(error)}")
             return result

@@ -241,13 +241,13 @@ def message_lines(failure: Failure, limit: int) -> list[Text]:
     where the finding cannot be understood without it.
     """
     excerpt = excerpt_failure(failure, limit)
-    lines = [Text.assemble("message   ", styled(excerpt.value))]
+    lines = [Text.assemble("message   ", style_excerpt(excerpt.value))]
     if excerpt.key and excerpt.key_matters:
-        lines.insert(0, Text.assemble("key       ", styled(excerpt.key)))
+        lines.insert(0, Text.assemble("key       ", style_excerpt(excerpt.key)))
     return lines
 
 
-def styled(excerpt: ValueExcerpt) -> Text:
+def style_excerpt(excerpt: ValueExcerpt) -> Text:
     """An excerpt with its marks bold and underlined."""
     out = Text()
     for segment in excerpt.segments:

@@ -15,7 +15,7 @@ from conformance.files import put
 from conformance.reports.markdown import code
 from conformance.reports.page import environment
 from conformance.running.differential import Comparison
-from conformance.sheets import grid, marked
+from conformance.sheets import grid, markdown_table
 from conformance.text import printable
 from generators.drawing import shared_history
 
@@ -62,7 +62,7 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
         difference_lines += (f"- {profile}: {code(what, 300)}" for what in outcome.difference_texts)
     return "\n".join(
         [
-            *marked(COLUMNS, map(_outcome_cells, all_outcomes)),
+            *markdown_table(COLUMNS, map(_outcome_cells, all_outcomes)),
             *([""] if difference_lines else []),
             *difference_lines,
         ]

@@ -28,7 +28,7 @@ from conformance.inspecting.inspector import (
 from conformance.reports.excerpt import ValueExcerpt, excerpt_value
 from conformance.reports.page import environment
 from conformance.rules.rules import Citation
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 from conformance.text import printable
 
 COLUMNS_SHOWN: Final = 40
@@ -327,7 +327,7 @@ def markdown(inspector: Inspector) -> str:
     for title, heads, block_rows in blocks(inspector):
         lines += [f"## {title}", ""] if title else []
         if heads:
-            lines += marked(heads, block_rows)
+            lines += markdown_table(heads, block_rows)
         else:
             lines += [
                 f"- {printable(block_row[0])}" if title else printable(block_row[0])

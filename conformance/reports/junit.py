@@ -118,7 +118,7 @@ def _rule(
                 message=legal(short(rule.statement, failure, cases)),
             )
             element.text = legal(
-                explained(failures)
+                explain_failures(failures)
                 if failures
                 else f"{rule.statement}\n{cases}; the run stopped before it was shown"
             )
@@ -126,7 +126,7 @@ def _rule(
             out = ET.SubElement(case, "system-out")
             out.text = legal(
                 f"{rule.obligation}: broken by {cases}; does not count without --strict\n"
-                + explained(failures)
+                + explain_failures(failures)
             )
         case Standing.KNOWN:
             reason = (failure.reason if failure else "") or "no reason given"
@@ -158,7 +158,7 @@ def short(statement: str, failure: Failure | None, cases: str) -> str:
     )[:500]
 
 
-def explained(failures: Sequence[Failure]) -> str:
+def explain_failures(failures: Sequence[Failure]) -> str:
     """The causes of a broken rule as the console shows them, without box and colours."""
     texts: list[str] = []
     for failure in failures:

@@ -23,7 +23,7 @@ from conformance.load.sustained import LoadResult
 from conformance.reports.console import failure
 from conformance.reports.excerpt import BRIEF
 from conformance.reports.page import environment
-from conformance.sheets import cell, grid, marked
+from conformance.sheets import cell, grid, markdown_table
 from conformance.text import printable, printable_lines
 
 LEVELS: Final = {1: "changes", 2: "rows"}
@@ -408,16 +408,16 @@ def markdown(outcome: LoadResult) -> str:
     lines = [
         f"**{cell(result['format'])}: {cell(result['headline'])}**",
         "",
-        *marked(("what", "how much"), figure_rows(result)),
+        *markdown_table(("what", "how much"), figure_rows(result)),
     ]
     if search := _search_rows(result):
-        lines += ["", *marked(TRIED, search)]
+        lines += ["", *markdown_table(TRIED, search)]
     if failures_to_show := result["sample"]["shown"]:
         texts: list[list[str]] = []
         for failure in failures_to_show:
             columns = ("rule", "path", "expected", "actual")
             texts.append([clip(failure[column], BRIEF) for column in columns])
-        lines += ["", *marked(("rule", "at", "expected", "actual"), texts)]
+        lines += ["", *markdown_table(("rule", "at", "expected", "actual"), texts)]
     return "\n".join([*lines, "", cell(subject(result)) + "."])
 
 

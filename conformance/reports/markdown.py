@@ -22,7 +22,7 @@ from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
 from conformance.reports.repairs import repairs
 from conformance.reports.type_matrix import TypeRow, type_matrix
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 from conformance.text import printable
 
 SHOWN: Final = 50
@@ -303,4 +303,4 @@ def _table(
     the number of the others; `count` is the number of all rows.
     """
     more = [(f"and {count - limit} more", *("",) * (len(head) - 1))] if count > limit else []
-    return marked(head, [*islice(table_rows, limit), *more], str)
+    return markdown_table(head, [*islice(table_rows, limit), *more], str)

@@ -24,7 +24,7 @@ from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.reports import facts
 from conformance.reports.facts import RuleStanding, Standing
-from conformance.reports.junit import explained, short
+from conformance.reports.junit import explain_failures, short
 from conformance.rules.rules import Rule
 from conformance.text import printable, printable_lines
 
@@ -120,7 +120,7 @@ def _results(
     for failure in failures:
         entry: dict[str, Any] = {
             **common,
-            "message": {"text": printable_lines(explained([failure]))},
+            "message": {"text": printable_lines(explain_failures([failure]))},
             "occurrenceCount": failure.cases,
         }
         if failure.known:

@@ -141,7 +141,7 @@ def move_to_batch_law(
     """
     trial = _Trial(engine, prepared)
 
-    def published(case: Case) -> Alone:
+    def start_decoding(case: Case) -> Alone:
         """Begins to decode the case alone, from its records on the topic."""
         table = case.tables[0] if case.level == 2 else None
         request = decode_request(
@@ -159,7 +159,7 @@ def move_to_batch_law(
         for f in failures
         if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN
     ]
-    fails_alone = trial.try_in_turns(eligible, published, SAMPLED)
+    fails_alone = trial.try_in_turns(eligible, start_decoding, SAMPLED)
     prepared.alone += [
         (failure.rule.id, failure.result.case)
         for failure in eligible

@@ -3,7 +3,7 @@
 The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each
 call and Broken when a rule is broken for the first time, which may be before the first Decoded,
 then Judged; Reduced for each failure (a rule and a cause); Finished. A run that is interrupted, or
-in which the harness fails, ends without Finished: `Collected.unfinished` is the result until then,
+in which the harness fails, ends without Finished: `Collected.unfinished_result` is the result until then,
 marked as unfinished.
 """
 
@@ -181,7 +181,7 @@ class Collected:
                 self.failures.pop((failure.rule.id, ""), None)
                 self.failures[failure.rule.id, failure.cause.key if failure.cause else ""] = failure
 
-    def unfinished(self, why: str) -> RunResult | None:
+    def unfinished_result(self, why: str) -> RunResult | None:
         """The result so far; `why` says what ended the run. None when no format was judged and no
         rule broken.
         """

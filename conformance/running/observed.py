@@ -154,7 +154,7 @@ def observe_messages(
                 2,
             )
         except (DecodeRaised, ProcessLost) as error:
-            comparison.raised(table.name, str(error).splitlines()[0])
+            comparison.count_raise(table.name, str(error).splitlines()[0])
         else:
             comparison.compare(
                 _reference_outputs(reference, replace(reference_request, level=2, table=table)),
@@ -331,7 +331,7 @@ class _Differences:
                 ):
                     self._add(case.id, difference)
 
-    def raised(self, table: str, why: str) -> None:
+    def count_raise(self, table: str, why: str) -> None:
         """Counts every message of the table as different: the decoder raised at level two, so that
         it has no typed rows of that table.
         """

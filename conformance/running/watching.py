@@ -56,7 +56,7 @@ def turns(
     cases are judged first, and all cases once these pass; failures are reduced only where all cases
     are judged. Raises HarnessError if the engine cannot go on.
     """
-    wait, failed, files = wait or changed, tuple[str, ...](), tuple[Path, ...]()
+    wait, failed, files = wait or await_change, tuple[str, ...](), tuple[Path, ...]()
     while True:
         files = sources(settings.decoder, engine, files)
         state_before, began = state(files), time.monotonic()
@@ -147,7 +147,7 @@ def _state(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def changed(state_before: State, pause: Callable[[float], Any] = time.sleep) -> None:
+def await_change(state_before: State, pause: Callable[[float], Any] = time.sleep) -> None:
     """Waits until a file differs from its state and then stays as it is for a moment, since editors
     write in steps.
     """

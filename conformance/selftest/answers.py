@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from conformance.selftest.measuring import Answer, find_reason
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 
 PAGE: Final = "design.md"
 _BEGIN: Final = "<!-- Of the self test, by `python -m conformance.selftest.answers docs`: -->"
@@ -80,7 +80,7 @@ def rate_table(answers: Answers) -> Iterator[str]:
         lines.append((name, *(rate[column] for column in COLUMNS)))
         totals.update({column: rate[column] for column in COLUMNS})
     lines.append(("all", *(totals[column] for column in COLUMNS)))
-    yield from marked(("format", *COLUMNS.values()), lines)
+    yield from markdown_table(("format", *COLUMNS.values()), lines)
 
 
 def reason_table(answers: Answers) -> Iterator[str]:
@@ -94,7 +94,9 @@ def reason_table(answers: Answers) -> Iterator[str]:
         (reason, fmt, str(len(names)), ", ".join(names))
         for (reason, fmt), names in sorted(names_by_reason.items())
     ]
-    yield from marked(("why no MUST rule convicts it", "format", "pairs", "operator/level"), lines)
+    yield from markdown_table(
+        ("why no MUST rule convicts it", "format", "pairs", "operator/level"), lines
+    )
 
 
 def write_tables(page: str, answers: Answers) -> str:

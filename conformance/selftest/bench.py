@@ -37,7 +37,7 @@ class AnsweredCase:
     contexts: tuple[MessageContext, ...]
     logicals: frozenset[Logical]
 
-    def altered(self, operator: Operator) -> list[Rows] | None:
+    def apply_operator(self, operator: Operator) -> list[Rows] | None:
         """The rows of each message after the operator was applied; None if it changes nothing."""
         if operator.logicals and self.logicals.isdisjoint(operator.logicals):
             return None
@@ -144,7 +144,7 @@ class Bench:
         """A judge with the same rules and without any counts, which does not remember cases."""
         return replace(self.judge.empty(), remembers=False)
 
-    def ruled(
+    def judge_altered(
         self, cover: Sequence[AnsweredCase], altered: Iterable[Sequence[Rows] | None]
     ) -> tuple[list[CaseResult], list[CaseResult]]:
         """Judges cases (`cover`: those on which operators are tried) with the rows of a wrong

@@ -246,7 +246,7 @@ def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[C
     results: list[CaseResult] = []
     convicted_cases = 0
     for answered in bench.owning(liar.convicts, liar.level, liar.scenario):
-        altered = answered.altered(liar.operator)
+        altered = answered.apply_operator(liar.operator)
         if altered is None:
             continue
         result = judge_rows(fresh_judge, answered.case, altered)
@@ -266,7 +266,7 @@ def _results_of_law(
     law_readings = readings.Readings(fresh_judge)
     cases_of_level = [answered for answered in bench.cases.values() if answered.case.level == level]
     for answered in cases_of_level:
-        law_readings.take(answered.case, answered.altered(operator) or answered.rows)
+        law_readings.take(answered.case, answered.apply_operator(operator) or answered.rows)
     by_case: dict[str, list[Finding]] = defaultdict(list)
     for finding in law_readings.findings():
         by_case[finding.case].append(finding)
@@ -341,8 +341,8 @@ def check_blame(bench: Bench) -> Iterator[Check]:
 def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator: Operator) -> int:
     """The number of an operator's cases that have a weaker verdict after blame than before."""
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
-    altered = [answered.altered(operator) for answered in cover]
-    judged, blamed = bench.ruled(cover, altered)
+    altered = [answered.apply_operator(operator) for answered in cover]
+    judged, blamed = bench.judge_altered(cover, altered)
     pairs = zip(judged, blamed, strict=True)
     return sum(
         weight.get(after.verdict, 0) < weight.get(before.verdict, 0) for before, after in pairs

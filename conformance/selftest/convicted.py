@@ -21,7 +21,7 @@ from conformance.pipelines.showing import render
 from conformance.rules.order import order_of
 from conformance.selftest.folds import COMMONEST, FOLDS, Fold, fold
 from conformance.selftest.histories import HISTORIES, HISTORY_HABITS, HistoryFold
-from conformance.sheets import marked
+from conformance.sheets import markdown_table
 from conformance.streams.recipes import ReadStream
 from generators.wire_format import FORMATS
 
@@ -162,7 +162,7 @@ class Convictions:
                 (label, *cells_of_writer)
                 for label, cells_of_writer in self.rows[habit.name].items()
             ]
-            yield from marked(("", *SMOKE), lines)
+            yield from markdown_table(("", *SMOKE), lines)
         yield ""
         yield f"## {HISTORY_TITLE}"
         yield ""
@@ -179,7 +179,9 @@ class Convictions:
         for habit in HISTORY_HABITS.values():
             yield f"- *{habit.name}*: {' '.join(habit.why.split())}"
         yield ""
-        yield from marked(("", *SMOKE), [(name, *cells) for name, cells in self.histories.items()])
+        yield from markdown_table(
+            ("", *SMOKE), [(name, *cells) for name, cells in self.histories.items()]
+        )
         yield ""
 
     def summary(self) -> str:
@@ -210,7 +212,7 @@ class Convictions:
                 )
             )
         return "\n".join(
-            marked(("habit", "formats", "rules that are told first", "seen under"), lines)
+            markdown_table(("habit", "formats", "rules that are told first", "seen under"), lines)
         )
 
 

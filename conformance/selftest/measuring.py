@@ -212,7 +212,7 @@ def _measure_operator(
         return must_in_drawn_cases if is_drawn else must_in_named_cases
 
     for answered in cover:
-        altered = answered.altered(operator)
+        altered = answered.apply_operator(operator)
         if altered is None:
             continue
         changed_cases += 1
@@ -252,7 +252,7 @@ def _broken_laws(
     by_id = {answered.case.id: answered for answered in cover}
     readings = Readings(judge)
     for answered in cover:
-        readings.take(answered.case, answered.altered(operator) or answered.rows)
+        readings.take(answered.case, answered.apply_operator(operator) or answered.rows)
     for case, rule in dict.fromkeys(
         (finding.case, finding.rule) for finding in readings.findings()
     ):

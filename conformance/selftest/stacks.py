@@ -102,7 +102,7 @@ class _Stage:
         for answered in self.cover:
             rows_of_messages = _apply_operators(answered, operators)
             altered.append(rows_of_messages if answered.differs(rows_of_messages) else None)
-        _, results = self.bench.ruled(self.cover, altered)
+        _, results = self.bench.judge_altered(self.cover, altered)
         rules = tuple(RuleResult(rule, 1, 0) for rule in self.bench.judge.rules)
         return FormatResult(
             self.bench.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {}

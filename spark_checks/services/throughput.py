@@ -61,7 +61,7 @@ def execute(frame: DataFrame) -> float:
     return time.perf_counter() - began
 
 
-def cached(spark: SparkSession, parquet: str) -> DataFrame:
+def cache_records(spark: SparkSession, parquet: str) -> DataFrame:
     """The records of a Parquet file in the shape of Spark's Kafka source, in memory, one partition
     per core.
     """
@@ -70,7 +70,7 @@ def cached(spark: SparkSession, parquet: str) -> DataFrame:
     return frame
 
 
-def interleaved(
+def time_rounds(
     contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[float]]:
     """The seconds of each round, by contestant. A round runs all contestants once, every second
@@ -110,7 +110,7 @@ def handle(
         codec.load_table(request["table"]),
         codec.load_deployment(request["deployment"]),
     )
-    records = cached(spark, request["parquet"])
+    records = cache_records(spark, request["parquet"])
     try:
         results = []
         for level in sorted(baseline.functions):
@@ -137,7 +137,7 @@ def _contest(
     over the same records, with each decoder's time as a ratio of the baseline's.
     """
     row_counts = {c.name: c.rows(records) for c in contestants}
-    seconds = interleaved(contestants, records, rounds)
+    seconds = time_rounds(contestants, records, rounds)
     measured: dict[str, dict[str, Any]] = {
         name: {
             "per_second": messages / statistics.median(rounds_s),

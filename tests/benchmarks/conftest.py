@@ -40,7 +40,7 @@ def loaded(spark, count, tmp_path):
     from conformance.engines.engine import write_records
     from conformance.load.bench import generate, plain_profile
     from generators.wire_format import get
-    from spark_checks.services.throughput import cached
+    from spark_checks.services.throughput import cache_records
 
     frames = []
 
@@ -50,7 +50,7 @@ def loaded(spark, count, tmp_path):
         messages, _ = generate(fmt, profile, count)
         path = tmp_path / "load.parquet"
         write_records(path, messages, range(len(messages)))
-        frames.append(cached(spark, str(path)))
+        frames.append(cache_records(spark, str(path)))
         return profile, messages, frames[-1]
 
     yield load

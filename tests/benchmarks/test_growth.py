@@ -58,7 +58,7 @@ def test_generating(name, count, rounds, benchmark):
 @pytest.mark.parametrize("name", NAMES)
 def test_decoding(name, spark, count, rounds, benchmark, tmp_path):
     from spark_checks.services.engine import load
-    from spark_checks.services.throughput import Contestant, cached, execute
+    from spark_checks.services.throughput import Contestant, cache_records, execute
 
     fmt = get(name)
     profile = plain_profile(fmt)
@@ -68,7 +68,7 @@ def test_decoding(name, spark, count, rounds, benchmark, tmp_path):
         messages, _ = generate(fmt, profile, number)
         path = tmp_path / f"{number}.parquet"
         write_records(path, messages, range(len(messages)))
-        frames.append(cached(spark, str(path)))
+        frames.append(cache_records(spark, str(path)))
     who = Contestant(name, decoder, 2, bulk.load_table(), profile.deployment)
     benchmark.group = "growth"
     compared(

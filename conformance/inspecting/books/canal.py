@@ -370,7 +370,7 @@ def has_after_image_without_key(opened: OpenedRecord) -> bool:
     return False
 
 
-def described_by_entries(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_entries(opened: OpenedRecord) -> TableDescription | None:
     """The table of the first row of a packet; None for a packet without rows."""
     for entry in _entries(opened):
         stored = entry.get("storeValue")

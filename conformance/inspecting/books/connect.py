@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.evidence import json_objects
-from conformance.inspecting.opening import OpenedRecord, enveloped
+from conformance.inspecting.opening import OpenedRecord, is_enveloped
 
 ADDED: Final = (
     "__deleted",
@@ -64,7 +64,9 @@ def key_names(opened: OpenedRecord) -> tuple[str, ...]:
     Kafka Connect's schema; else ().
     """
     document = opened.key_document
-    inner = document["payload"] if isinstance(document, dict) and enveloped(document) else document
+    inner = (
+        document["payload"] if isinstance(document, dict) and is_enveloped(document) else document
+    )
     return tuple(inner) if isinstance(inner, dict) else ()
 
 

@@ -20,7 +20,7 @@ from conformance.inspecting.books.connect import (
     source,
 )
 from conformance.inspecting.evidence import TableDescription, Watch, Watched
-from conformance.inspecting.opening import OpenedRecord, enveloped
+from conformance.inspecting.opening import OpenedRecord, is_enveloped
 from generators.wire_format import get
 
 _FLAT: Final = ("flattened",)
@@ -146,7 +146,7 @@ def key_has_schema(opened: OpenedRecord) -> bool | None:
     object.
     """
     key = opened.key_document
-    return enveloped(key) if isinstance(key, dict) else None
+    return is_enveloped(key) if isinstance(key, dict) else None
 
 
 def transaction_is_first(opened: OpenedRecord) -> bool | None:

@@ -17,7 +17,7 @@ def values(opened: OpenedRecord) -> list[Any]:
     return cells
 
 
-def described_by_dms(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_dms(opened: OpenedRecord) -> TableDescription | None:
     """The table that a message is of, with the kinds of JSON values in place of types and without a
     key, since DMS names none; None for a message without a row.
     """

@@ -52,7 +52,7 @@ def milliseconds(opened: OpenedRecord) -> int:
     return exec_ts % 1000 if isinstance(exec_ts, int) else 0
 
 
-def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
     """The table that a CloudCanal Json message is of (database, name, columns with types, key
     columns); None for a message without types.
     """
@@ -117,7 +117,7 @@ def short_stamps(opened: OpenedRecord) -> list[str]:
     return list(_cells(opened, r"timestamp(?:\([0-2]\))?$"))
 
 
-def described_by_tencent(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_tencent(opened: OpenedRecord) -> TableDescription | None:
     """The table that a Tencent DTS message is of (schema, name, columns with types, key columns);
     None for a message without columns.
     """
@@ -192,7 +192,7 @@ def after(opened: OpenedRecord) -> list[Any]:
     return _values(opened, "afterImages")
 
 
-def described_by_aliyun(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_aliyun(opened: OpenedRecord) -> TableDescription | None:
     """The table that an Aliyun DTS record is of: its name, columns with type number and Avro
     record, and the primary key from the tag `pk_uk_info`. None for a record without columns.
     """

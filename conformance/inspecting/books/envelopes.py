@@ -42,7 +42,7 @@ def has_typed_cell(opened: OpenedRecord) -> bool:
     return any(cell is not None and not isinstance(cell, str) for cell in cells)
 
 
-def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
     """The table that a row change of CloudCanal's envelope is of; columns and keys come from the
     schema (`isPK`), types without one are kinds of JSON values. None for other messages.
     """
@@ -112,7 +112,7 @@ def properties(opened: OpenedRecord) -> list[Any]:
     ]
 
 
-def described_by_cdl(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_cdl(opened: OpenedRecord) -> TableDescription | None:
     """The table that a Huawei CDL message is of (database, name, columns with types, key columns),
     by its schema.
     """

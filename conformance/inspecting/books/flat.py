@@ -18,7 +18,7 @@ def values(opened: OpenedRecord) -> list[Any]:
     return cells
 
 
-def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
     """The table that a Maxwell message is of, with the kinds of JSON values in place of types; None
     for a message without a row.
     """
@@ -48,7 +48,7 @@ def kinds(opened: OpenedRecord) -> set[str]:
     return {kind_of(value) for _, value in _cells(opened)}
 
 
-def described_by_goldengate(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_goldengate(opened: OpenedRecord) -> TableDescription | None:
     """The table that a GoldenGate message is of, with the kinds of JSON values in place of types;
     None for a message without a row.
     """

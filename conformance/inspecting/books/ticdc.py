@@ -39,7 +39,7 @@ def statement(opened: OpenedRecord) -> str:
     return unquoted(payload.get("ddl") or member_object(payload.get("value")).get("q"))
 
 
-def described_by_debezium(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_debezium(opened: OpenedRecord) -> TableDescription | None:
     """The table that a row change of TiCDC's Debezium protocol is of (database, name, columns with
     types, key columns); None for other messages.
     """
@@ -163,7 +163,7 @@ def handles(opened: OpenedRecord) -> set[bool]:
     return {bool(cell.get("h")) for cell in _cells(opened, "d").values()}
 
 
-def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
+def describe_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
     """The table that the first event of an Open Protocol record is of, with types by their codes
     and the key's columns; None for an event without a row.
     """
@@ -229,7 +229,7 @@ def is_padded(opened: OpenedRecord) -> bool:
     )
 
 
-def described_by_avro(opened: OpenedRecord) -> TableDescription:
+def describe_by_avro(opened: OpenedRecord) -> TableDescription:
     """The table that an Avro row is of: database and table from the name of its schema, columns
     with their TiDB types.
     """

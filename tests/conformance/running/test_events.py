@@ -54,15 +54,16 @@ def collected(*seen):
 
 
 def test_nothing_is_left_of_a_run_that_judged_nothing():
-    assert collected().unfinished(INTERRUPTED) is None
+    assert collected().unfinished_result(INTERRUPTED) is None
     assert (
-        collected(Started(HEAD, NAMES), events.Working("drawing")).unfinished(INTERRUPTED) is None
+        collected(Started(HEAD, NAMES), events.Working("drawing")).unfinished_result(INTERRUPTED)
+        is None
     )
 
 
 def test_what_is_known_of_an_unfinished_run_is_its_result():
     seen = collected(Started(HEAD, NAMES, strict=True), BROKEN, Judged(BAD))
-    left = seen.unfinished(INTERRUPTED)
+    left = seen.unfinished_result(INTERRUPTED)
     assert left is not None
     assert (left.header, left.formats, left.unjudged, left.strict) == (
         HEAD,
@@ -75,11 +76,11 @@ def test_what_is_known_of_an_unfinished_run_is_its_result():
         130,
         1,
     )
-    assert seen.unfinished("the disk is full").exit_code == 3
+    assert seen.unfinished_result("the disk is full").exit_code == 3
 
 
 def test_a_rule_that_is_broken_before_its_format_is_judged_is_known():
-    left = collected(Started(HEAD, NAMES), BROKEN).unfinished(INTERRUPTED)
+    left = collected(Started(HEAD, NAMES), BROKEN).unfinished_result(INTERRUPTED)
     assert left is not None
     assert (left.formats, left.unjudged, left.failures[0].finding) == ((), NAMES, FINDING)
 
@@ -87,7 +88,7 @@ def test_a_rule_that_is_broken_before_its_format_is_judged_is_known():
 def test_a_reduced_failure_takes_the_place_of_the_first_case():
     small = replace(FAILURE, cases=9, reduced="from 9 rows")
     seen = collected(Started(HEAD, NAMES), BROKEN, Judged(BAD), events.Reduced(small))
-    assert seen.unfinished(INTERRUPTED).failures == (small,)
+    assert seen.unfinished_result(INTERRUPTED).failures == (small,)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_reduced_failure_takes_the_place_of_the_first_case():
     [(INTERRUPTED, "UNFINISHED, interrupted"), ("disk full", "the harness failed")],
 )
 def test_every_report_of_an_unfinished_run_says_so(why, words):
-    left = collected(Started(HEAD, NAMES), Judged(judged(NAMES[1]))).unfinished(why)
+    left = collected(Started(HEAD, NAMES), Judged(judged(NAMES[1]))).unfinished_result(why)
     line = facts.headline(left)
     assert words in line
     assert f"1 of 2 formats judged whole, so far: conforms; not judged: {NAMES[0]}" in line

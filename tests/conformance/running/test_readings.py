@@ -133,7 +133,7 @@ def broken_by(tried, operator):
     binding = {rule.id for rule in judge.rules if rule.obligation is Obligation.MUST}
     changed = 0
     for answered in tried.cases.values():
-        rows = answered.altered(operator)
+        rows = answered.apply_operator(operator)
         changed += rows is not None
         if rows is not None:
             result = judge_rows(judge, answered.case, rows)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from conformance.cases.catalogue import find_budget
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
-from conformance.running.watching import FIRST, changed, first, sources, state, turns
+from conformance.running.watching import FIRST, await_change, first, sources, state, turns
 
 TICDC = "ticdc-canal-json"
 CASE = f"{TICDC}/v7.1.6/shape/insert"
@@ -71,7 +71,7 @@ def test_a_change_is_seen_once_it_is_complete(tmp_path):
             lambda: None,
         )
     )
-    changed(state((file, gone)), lambda _s: next(steps)())
+    await_change(state((file, gone)), lambda _s: next(steps)())
     assert next(steps, None) is None
     assert state((file, gone)) == {file: (file.stat().st_mtime_ns, 3), gone: None}
 
@@ -79,7 +79,7 @@ def test_a_change_is_seen_once_it_is_complete(tmp_path):
 def test_a_file_that_comes_is_a_change(tmp_path):
     file = tmp_path / "a.py"
     steps = iter((lambda: file.write_text("1"), lambda: None))
-    changed(state((file,)), lambda _s: next(steps)())
+    await_change(state((file,)), lambda _s: next(steps)())
     assert file.exists()
 
 

@@ -141,7 +141,7 @@ def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_o
         ]
         tried = bench_of_cases(fmt, mine)
         altered = [
-            (answered.case, answered.altered(OPERATORS[operator]))
+            (answered.case, answered.apply_operator(OPERATORS[operator]))
             for answered in tried.cases.values()
         ]
         convicted = [

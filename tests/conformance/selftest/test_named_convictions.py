@@ -85,7 +85,7 @@ def test_named_cases_that_the_cover_lacks_are_tried_before_drawn_ones_are_said_t
     named = [
         case
         for case in smoke_bench("ogg-json", KEYS, 1).cases.values()
-        if case.altered(OPERATORS["keys-sorted"])
+        if case.apply_operator(OPERATORS["keys-sorted"])
     ]
     drawn = [
         replace(answered.case, id=f"{answered.case.id}/drawn", origin=Origin.DRAWN)

@@ -239,9 +239,9 @@ def test_what_the_cover_does_not_convict_is_tried_on_every_case(
     changed = [
         answered
         for answered in tried.cases.values()
-        if answered.case.level == 1 and answered.altered(both)
+        if answered.case.level == 1 and answered.apply_operator(both)
     ]
-    reasons = [answered for answered in changed if answered.altered(upper) is None]
+    reasons = [answered for answered in changed if answered.apply_operator(upper) is None]
     monkeypatch.setattr(Bench, "cover", lambda _self, _level: reasons)
     assert 3 < len(reasons) < len(changed)
     assert next(measuring.measure(tried, [both])).answer is Answer.CONVICTED

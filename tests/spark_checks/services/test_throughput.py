@@ -28,7 +28,7 @@ def test_rounds_alternate_and_warm_up_is_not_counted(monkeypatch):
     ran = []
     monkeypatch.setattr(throughput, "execute", lambda plan: ran.append(plan.name) or plan.seconds)
     slow, fast = Counted("slow", 2.0), Counted("fast", 1.0)
-    seconds = throughput.interleaved([slow, fast], None, rounds=3, warm_up=2)
+    seconds = throughput.time_rounds([slow, fast], None, rounds=3, warm_up=2)
     assert (seconds, ran) == (
         {"slow": [2.0] * 3, "fast": [1.0] * 3},
         ["slow", "fast", "fast", "slow"] * 2 + ["slow", "fast"],
