@@ -402,6 +402,18 @@ def test_what_no_reader_can_know_is_no_expectation():
                 assert message.get("schema"), (name, fault.id)
 
 
+def test_an_update_is_expected_with_both_images_if_the_rule_asks_for_both():
+    for name, fault in product_faults():
+        if fault.rule.endswith("image/sides") and "+U" in fault.expected:
+            assert "-U" in fault.expected, (name, fault.id)
+
+
+def test_a_message_of_another_table_breaks_the_rule_of_names():
+    for name, fault in product_faults():
+        if fault.on_board and fault.behaviour == "rows-of-other-tables":
+            assert fault.rule.endswith("envelope/names"), (name, fault.id)
+
+
 def test_no_label_is_expected_of_a_message_that_names_none():
     """An ENUM or SET without its members: the message holds an index, and no label."""
     for name, fault in product_faults():
@@ -511,11 +523,22 @@ def test_a_failure_has_one_entry_whatever_their_order():
 
 
 def test_no_fault_counts_a_message_that_no_writer_sends():
-    for product in reproducing.PRODUCTS:
-        for fault in record.faults(product):
+    for name in sorted({reader.record for reader in READERS}):
+        for fault in record.faults(name):
             assert not fault.on_board or not [
                 rule for rule in fault.rules if rule.startswith("fault/")
-            ], fault.id
+            ], (name, fault.id)
+
+
+def test_what_recipes_of_several_formats_do_alike_has_one_standing():
+    """An id that several records of recipes share names one behaviour."""
+    standings = {}
+    for name in sorted({reader.record for reader in READERS}):
+        if name.startswith(page.RECIPES):
+            for fault in record.faults(name):
+                standings.setdefault(fault.id, set()).add(fault.standing)
+    assert {fault_id for fault_id, every in standings.items() if len(every) > 1} == set()
+    assert len(standings) > 20
 
 
 def test_a_fault_counts_what_its_reader_shows_without_the_option():
