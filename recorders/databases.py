@@ -178,7 +178,7 @@ class Database(ABC):
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C.UTF-8"}
 
-    def _folder(self) -> str | None:
+    def _make_folder(self) -> str | None:
         """Makes the temporary folder. Returns the user that owns it and runs the server, None for
         the user of this process.
         """
@@ -322,7 +322,7 @@ class MariaDb(_MySqlLike):
         """Initialises a data folder, starts the server with a configuration file on a free port,
         and makes the user and the database.
         """
-        user = self._folder()
+        user = self._make_folder()
         folder = self.directory
         file = f"--defaults-file={folder}/server.cnf"
         install, server, program_options = self._programs(file)
@@ -538,7 +538,7 @@ class PostgreSql(Database):
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         initdb, server = (_program(name, "postgresql", folders) for name in ("initdb", "postgres"))
         self._psql = _program("psql", "postgresql-client", folders)
-        user = self._folder()
+        user = self._make_folder()
         (self.port,) = free_ports(1)
         folder = self.directory
         # Its processes have to see a shell's user; setpriv keeps the process id.

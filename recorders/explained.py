@@ -106,11 +106,11 @@ def load(path: Path, profile: str) -> Explained:
     entries = []
     for number, raw in enumerate(file.data.get("difference", ()), 1):
         with naming_place(f"{path}, difference {number}"):
-            entries.append(_entry(raw))
+            entries.append(_parse_entry(raw))
     return Explained(tuple(entry for entry in entries if entry.applies(profile)))
 
 
-def _entry(raw: Mapping[str, Any]) -> Entry:
+def _parse_entry(raw: Mapping[str, Any]) -> Entry:
     """Parses an entry of the file of explained differences; `profile` is a glob or a list of them.
     Raises UsageError for a wrong field or pattern.
     """

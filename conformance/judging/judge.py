@@ -601,7 +601,7 @@ class _Reader:
                 actual = f"{len(got)} output rows with row={change.row}"
                 self.check(len(got) == 1, "change", Aspect.EXTRA, path, "one output row", actual)
             else:
-                self._missed()
+                self._count_missed()
         if rejected and changes:
             return
         surplus = list(itertools.chain.from_iterable(by_row.values()))
@@ -672,7 +672,7 @@ class _Reader:
         if output_row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
             refusal = f"CORRUPT: {error(output_row.error) if output_row.error else 'no error text'}"
             self.check(False, "change", Aspect.CORRUPT, "kind", self._what(), refusal)
-            self._missed()
+            self._count_missed()
             return
         self.check(True, "change", Aspect.CORRUPT, "kind", "", "")
         pairs = {(change.kind, change.op), *change.accept}
@@ -714,7 +714,7 @@ class _Reader:
                     side, change.image(side, 2 if completes_before else self.case.level), actual
                 )
 
-    def _missed(self) -> None:
+    def _count_missed(self) -> None:
         """Counts as refused the rules of all cells that could not be compared because the row did
         not come out.
         """
@@ -834,7 +834,7 @@ class _Reader:
             return
         if level == 2 and state is State.ABSENT:
             if column in actual and self.judge.capabilities.claims("types", cell.type.key):
-                self._absent(side, column, cell, actual[column])
+                self._judge_absent(side, column, cell, actual[column])
             return
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
@@ -935,7 +935,7 @@ class _Reader:
             agrees, valued, Aspect.VALUE, path, *shown_values, side, column, owed=cell, came=got
         )
 
-    def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
+    def _judge_absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
         """Judges the decoder's typed value (`got`, or None for NULL) in a column that the message
         does not hold. NULL is no finding, only counted unless the decoder claims that convention. A
         value is a finding, since it is made up, with three exceptions: the message's text form has

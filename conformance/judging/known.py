@@ -315,7 +315,7 @@ def load(path: Path) -> Expectations:
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(f"{path} is not TOML: {what}") from None
-    _legal(data, ("version", "known"), f"{path}")
+    _check_key(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
         raise UsageError(
             f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}"
@@ -331,7 +331,7 @@ def load(path: Path) -> Expectations:
     )
 
 
-def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+def _check_key(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
     """Raises UsageError, in which `where` names the table, for a key of a TOML table that is not
     legal.
     """
@@ -342,7 +342,7 @@ def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
 
 def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     """An entry from its TOML table; `where` names it in errors. Raises UsageError."""
-    _legal(data, _KEYS, where)
+    _check_key(data, _KEYS, where)
     entry: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
     for key, value in entry.items():
         if not isinstance(value, _KINDS[key]):

@@ -88,7 +88,7 @@ class Judge:
                     result.differ(*difference)
         for difference in self._histories():
             result.differ(*difference)
-        self._unreadable(result)
+        self._check_unreadable(result)
         if result.broken:
             result.notes += self._idle_batches()
         for column, kind in self.claimed.items():
@@ -317,7 +317,7 @@ class Judge:
             text += ", as a tombstone, the missing image of a DELETE or an unreadable message gives"
         return text
 
-    def _unreadable(self, result: PipelineResult) -> None:
+    def _check_unreadable(self, result: PipelineResult) -> None:
         """Checks that the pipeline's `errors` names each unreadable message of the stream; if the
         pipeline has no `errors`, notes how many messages nobody can account for.
         """

@@ -582,13 +582,13 @@ class Decoding:
         handle = self.open_batches(batches)
         try:
             retried: list[Batch] = []
-            yield from self._answers(handle, batches, retried)
+            yield from self._decode_batches(handle, batches, retried)
             if retried:
-                yield from self._answers(handle, retried, [])
+                yield from self._decode_batches(handle, retried, [])
         finally:
             self.engine.release(handle)
 
-    def _answers(
+    def _decode_batches(
         self, handle: str, batches: Sequence[Batch], retried: list[Batch]
     ) -> Iterator[tuple[Candidate, CaseResult]]:
         """Decodes and judges the batches and yields the results. A batch whose call raises gives no

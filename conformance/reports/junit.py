@@ -45,13 +45,13 @@ def render(result: RunResult) -> str:
         )
         if began := result.header.versions.get("date"):
             suite.set("timestamp", legal(began.partition("+")[0]))
-        _properties(suite, result, fmt)
+        _add_properties(suite, result, fmt)
         for standing in facts.standings(fmt, result.strict):
-            _rule(suite, fmt, standing, result.failures_of(standing.result.rule.id))
+            _add_rule(suite, fmt, standing, result.failures_of(standing.result.rule.id))
     if result.entries:
         suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
         for number, entry in enumerate(result.entries, 1):
-            _entry(suite, number, entry)
+            _add_entry(suite, number, entry)
     if result.ended:
         suite = ET.SubElement(root, "testsuite", name=UNFINISHED, time="0.000")
         case = ET.SubElement(suite, "testcase", classname=UNFINISHED, name="the run finishes")
@@ -76,7 +76,7 @@ def _count(element: ET.Element, suites: list[ET.Element]) -> None:
     element.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
 
 
-def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
+def _add_properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
     """Adds the run's settings and versions to a JUnit suite, as properties."""
     head = result.header
     properties = {
@@ -93,7 +93,7 @@ def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None
         ET.SubElement(element, "property", name=legal(name), value=legal(value))
 
 
-def _rule(
+def _add_rule(
     suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]
 ) -> None:
     """Adds a test case for a rule to the suite of its format, with the rule's failures, new ones
@@ -176,7 +176,7 @@ def _unreached(fmt: FormatResult) -> str:
     return f"not reached: {only}the selection or the decoder's capabilities leave the rule out"
 
 
-def _entry(suite: ET.Element, number: int, result: EntryResult) -> None:
+def _add_entry(suite: ET.Element, number: int, result: EntryResult) -> None:
     """Adds an entry of the record of known failures as a test case."""
     case = ET.SubElement(
         suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}")

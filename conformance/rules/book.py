@@ -342,15 +342,15 @@ def parse_selector(conditions_text: str) -> Selector:
     unknown, empty or repeated condition.
     """
     fields: dict[str, tuple[Any, ...]] = {}
-    for condition, values in _conditions(conditions_text):
+    for condition, values in _split_conditions(conditions_text):
         field, legal = CONDITIONS[condition]
         if field in fields:
             raise UsageError(f"condition {condition!r} is there twice.")
-        fields[field] = tuple(_values(condition, values, legal))
+        fields[field] = tuple(_parse_values(condition, values, legal))
     return Selector(**fields)
 
 
-def _conditions(selector_text: str) -> Iterator[tuple[str, str]]:
+def _split_conditions(selector_text: str) -> Iterator[tuple[str, str]]:
     """Splits the text of a selector into conditions: (name, text of its values). A short form, such
     as `change=missing`, gives the two conditions that it stands for.
     """
@@ -362,7 +362,7 @@ def _conditions(selector_text: str) -> Iterator[tuple[str, str]]:
             yield condition, condition_values
 
 
-def _values(condition: str, values_text: str, legal: Iterable[str] | None) -> Iterator[Any]:
+def _parse_values(condition: str, values_text: str, legal: Iterable[str] | None) -> Iterator[Any]:
     """Parses the values of one condition of a selector, separated by `|`: a level as a number, an
     aspect as all that it stands for. Raises UsageError for an empty value or one that is not in
     `legal`.

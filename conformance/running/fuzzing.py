@@ -242,7 +242,7 @@ class Fuzzer:
         began, interrupted = time.monotonic(), False
         under_way: list[tuple[_Chunk, Future[Mapping[str, Any]]]] = []
         try:
-            for chunk in self._chunks():
+            for chunk in self._make_chunks():
                 under_way.append((chunk, self._request_tallies(chunk, chunk.low, chunk.high)))
                 if len(under_way) == 2:
                     self._settle(*under_way.pop(0))
@@ -250,7 +250,7 @@ class Fuzzer:
                 self._settle(chunk, future)
         except KeyboardInterrupt:
             interrupted = True
-        self._look()
+        self._read_peak()
         settings = self._settings
         return Fuzzed(
             self._fmt.name,
@@ -264,7 +264,7 @@ class Fuzzer:
             interrupted,
         )
 
-    def _chunks(self) -> Iterator[_Chunk]:
+    def _make_chunks(self) -> Iterator[_Chunk]:
         """Makes the mutants of each group of profiles with one deployment, as many as its share of
         all profiles, and writes them to files, chunk by chunk; the first group's huge messages come
         as a chunk of their own if the settings ask for them.
@@ -352,11 +352,11 @@ class Fuzzer:
     def _wait(self, future: Future[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Waits for the child's answer, and meanwhile looks at its memory twice a second."""
         while True:
-            self._look()
+            self._read_peak()
             with contextlib.suppress(TimeoutError):
                 return future.result(timeout=0.5)
 
-    def _look(self) -> None:
+    def _read_peak(self) -> None:
         """Reads the peak of memory of the child process, if one runs, and keeps the highest one of
         all readings.
         """

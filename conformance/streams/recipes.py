@@ -194,7 +194,7 @@ class Recipe:
         """
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, stream_seed = fmt.profile(self.profile), self.seed * 1000 + self.number
-        story = self._story(fmt, profile, nemesis, stream_seed)
+        story = self._make_history(fmt, profile, nemesis, stream_seed)
         written, topics = assign_lanes(
             story, self.pattern, APPEND_TIME if nemesis.append_time else ""
         )
@@ -203,7 +203,9 @@ class Recipe:
             profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self
         )
 
-    def _story(self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int) -> Streamed:
+    def _make_history(
+        self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int
+    ) -> Streamed:
         """Makes the history for a nemesis. For a nemesis with late schemas (`quiet`) it tries
         several table names, until the table's rows are in another partition than its schemas.
         """
@@ -408,7 +410,7 @@ class Staged:
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]
-            stream = _stream(recipe)
+            stream = _make_stream(recipe)
             placed_messages = replace(stream, bases=bases).messages_with_offsets(stage)
             append_ms = START_MS + stage if stream.nemesis.append_time else None
             yield records.batch(
@@ -419,7 +421,7 @@ class Staged:
 
 
 @lru_cache(maxsize=1024)
-def _stream(recipe: Recipe) -> ReadStream:
+def _make_stream(recipe: Recipe) -> ReadStream:
     """Makes a recipe's stream; the process caches it for the stages that follow."""
     return recipe.stream()
 

@@ -272,13 +272,13 @@ class SourceModel:
         which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
         table, live = self.tables[which], self.live[which]
         op, count = draw(statements(3))
-        images = self._inserted(draw, table, live, count) if op is Op.INSERT or not live else ()
+        images = self._draw_insert(draw, table, live, count) if op is Op.INSERT or not live else ()
         if images:
             return RowChange(at, table, Op.INSERT, images)
         op = Op.DELETE if op is Op.INSERT else op  # every drawn key was taken
-        return RowChange(at, table, op, (self._touched(draw, table, live, op),))
+        return RowChange(at, table, op, (self._draw_touched(draw, table, live, op),))
 
-    def _inserted(
+    def _draw_insert(
         self, draw: DrawFn, table: Table, live: list[Row], count: int
     ) -> tuple[RowImages, ...]:
         """Draws new rows and adds those whose keys are free to the live rows of the table. Returns
@@ -293,7 +293,7 @@ class SourceModel:
                 live.append(image.after)
         return tuple(fresh)
 
-    def _touched(self, draw: DrawFn, table: Table, live: list[Row], op: Op) -> RowImages:
+    def _draw_touched(self, draw: DrawFn, table: Table, live: list[Row], op: Op) -> RowImages:
         """Draws one of the table's live rows, which an UPDATE changes or a DELETE removes, and
         returns its images. An UPDATE keeps the key if another live row has the new one.
         """

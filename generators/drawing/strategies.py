@@ -91,9 +91,9 @@ def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Val
 
     Shrinks towards None, zero, the empty value or 1970-01-01; enums towards their first label.
     """
-    _expect("kind", type, SourceType, "a SourceType such as mysql.integer('int')")
+    _check_class("kind", type, SourceType, "a SourceType such as mysql.integer('int')")
     _source(type.source)
-    _expect("nullable", nullable, bool, "True or False")
+    _check_class("nullable", nullable, bool, "True or False")
     return _values.value_strategy(type, nullable)
 
 
@@ -193,7 +193,7 @@ def row_changes(
     """
     _expect_table(table)
     _expect_range("max_rows", max_rows, 1, 1000)
-    _expect("at", at, Instant, "an Instant")
+    _check_class("at", at, Instant, "an Instant")
     return _by(lambda draw: _drawing.draw_change(draw, table, max_rows, at))
 
 
@@ -250,7 +250,7 @@ def messages(
             f"profile={profile!r}: expected None, or one of"
             f" {', '.join(p.name for p in resolved.profiles)}"
         )
-    return _by(lambda draw: _message(draw, resolved, profiles))
+    return _by(lambda draw: _draw_message(draw, resolved, profiles))
 
 
 def scenarios(
@@ -271,7 +271,7 @@ def scenarios(
     resolved = _format(fmt)
     _expect_database(database)
     origin = _origin(resolved, source)
-    return _by(lambda draw: _scenario(draw, resolved, database, origin))
+    return _by(lambda draw: _draw_scenario(draw, resolved, database, origin))
 
 
 def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
@@ -360,7 +360,7 @@ def draw(
 
     Raises InvalidArgument for a negative count, and Unsatisfiable when the strategy gives nothing.
     """
-    _expect("strategy", strategy, SearchStrategy, "a Hypothesis strategy")
+    _check_class("strategy", strategy, SearchStrategy, "a Hypothesis strategy")
     _expect_range("count", count, 0, 10**9)
     drawn: list[T] = []
     part = 0
@@ -435,7 +435,7 @@ def _draw_some(
     collect()
 
 
-def _expect(name: str, value: object, kind: type, legal: str) -> None:
+def _check_class(name: str, value: object, kind: type, legal: str) -> None:
     """Raises InvalidArgument if a strategy's argument is not of that class; `legal` says what it
     may be.
     """
@@ -580,7 +580,9 @@ def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
     return Scenario("drawn", History((change,), draw(_drawing.CHANCE)), 2, frozenset({"drawn"}))
 
 
-def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: databases.Source) -> Scenario:
+def _draw_scenario(
+    draw: DrawFn, fmt: Format[Any], database: str, source: databases.Source
+) -> Scenario:
     """Draws a level-one scenario: a change of up to 3 rows in a drawn table, or, once in 8, a
     history of up to 5 events.
     """
@@ -594,7 +596,7 @@ def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: databases.S
     return Scenario("drawn", history, 1, frozenset({"drawn"}))
 
 
-def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
+def _draw_message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
     """Draws one of the messages that a drawn profile of the format writes for a drawn history, with
     the expected changes.
     """

@@ -308,7 +308,7 @@ class Paced:
         Returns their number.
         """
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
-            return self._plain(messages)
+            return self._publish_at_once(messages)
         first = self.number
         for message in messages:
             intended = self.intended()
@@ -317,13 +317,13 @@ class Paced:
             if lane is None:
                 lane = self._lanes[place] = self.ledger.report_to(*place)
             report = partial(lane, self.number, intended)
-            self._hand(
+            self._hand_over(
                 message, report, int(intended * 1000) if self.stamp else message.timestamp_ms
             )
             self.number += 1
         return self.number - first
 
-    def _plain(self, messages: Iterable[Message]) -> int:
+    def _publish_at_once(self, messages: Iterable[Message]) -> int:
         """Gives the client all messages as fast as possible, with the writer's timestamps and
         without a delivery report for each, so that nothing is kept of a message. Returns their
         number.
@@ -351,11 +351,11 @@ class Paced:
                 )
             except (BufferError, self.refusal):
                 self.number = number
-                self._hand(message, report, message.timestamp_ms)
+                self._hand_over(message, report, message.timestamp_ms)
         self.number = number
         return number - first
 
-    def _hand(self, message: Message, report: Callback, timestamp_ms: int) -> None:
+    def _hand_over(self, message: Message, report: Callback, timestamp_ms: int) -> None:
         """Gives the client one message, and waits while its queue is full. A message that the
         client refuses counts as failed, and `report` is never called for it.
         """

@@ -534,7 +534,7 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     """The cases of a corpus's folder, each put together from the files of tables, messages and
     expected changes. Raises CorpusError where the files and the manifest contradict each other.
     """
-    tables, shells = _tables(folder / TABLES)
+    tables, shells = _read_tables(folder / TABLES)
     if SCHEMAS in manifest.sha256:
         with _locate_errors(folder / SCHEMAS):
             codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
@@ -622,7 +622,7 @@ def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
     return number
 
 
-def _tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
+def _read_tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
     """Reads tables.json: the tables, and the cases without their messages."""
     content = _bytes(file)
     with _locate_errors(file):

@@ -113,13 +113,13 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
                 check_fields(
                     entries[name]["jars"], _JARS, ("name", "title", "size", "main", "modules")
                 )
-            reader = _reader(entries[name], file.data.get("texts", {}), lists)
+            reader = _make_reader(entries[name], file.data.get("texts", {}), lists)
         yield reader
         if entry.get("ignoring"):
             yield _ignoring(reader)
 
 
-def _reader(
+def _make_reader(
     entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]
 ) -> Reader:
     """Makes a reader from its checked entry: `@NAME@` in texts is replaced from `texts` and the

@@ -80,7 +80,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
             )
         )
 
-    return _framing.changes(records, F.array(_message(change)), deployment)
+    return _framing.changes(records, F.array(_parse_message(change)), deployment)
 
 
 def decode_rows(
@@ -109,10 +109,12 @@ def decode_rows(
         lambda c, image: _value(c, image, deployment),
         _framing.images_by_name(table),
     )
-    return _framing.typed_rows(records, _message(part), _framing.row_array(images), deployment)
+    return _framing.typed_rows(
+        records, _parse_message(part), _framing.row_array(images), deployment
+    )
 
 
-def _message(extract: Callable[[Column, Column], Column]) -> Column:
+def _parse_message(extract: Callable[[Column, Column], Column]) -> Column:
     """Parses a record's value as Tencent DTS's FlatRecord, and returns what `extract` makes of the
     message and its kind.
     """

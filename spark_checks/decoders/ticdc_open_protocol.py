@@ -129,7 +129,7 @@ def _op(value: Column) -> Column:
     )
 
 
-def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
+def _parse_events(image: DataType, extract: Callable[[Column], Column]) -> Column:
     """Parses a record's key and value, and returns what `extract` makes of its events, an array of
     structs of `key`, `value` and `kind`; it gets NULL for a record that cannot be read.
     """
@@ -204,7 +204,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         )
 
     corrupt = F.array(F.struct(*framing.change(F.lit("CORRUPT"))))
-    event_rows = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
+    event_rows = _parse_events(
+        _CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt)
+    )
     return framing.changes(records, event_rows, deployment)
 
 
@@ -265,7 +267,7 @@ def decode_rows(
             )
         return misfit(cell_text, value_sql, c.type)
 
-    events = _events(StructType([StructField(c.name, cell) for c in table.columns]), part)
+    events = _parse_events(StructType([StructField(c.name, cell) for c in table.columns]), part)
     images = framing.judged(table, value, unfit, _images(table))
     return framing.typed_rows(records, events, let(images, "typed", _ROWS), deployment)
 

@@ -106,7 +106,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         )
 
     records = decompressed(records, deployment.compression if deployment else "none")
-    changes = _framing.changes(records, F.array(_message(_TEXTS, change)))
+    changes = _framing.changes(records, F.array(_parse_message(_TEXTS, change)))
     return _ticdc_simple.with_types(changes, _carried_schemas(records), "schema")
 
 
@@ -133,11 +133,11 @@ def decode_rows(
 
     images = _framing.images(table, _cell_sql, lambda c, image: _value(c, image, deployment), read)
     return _framing.typed_rows(
-        records, _message(texts, part), _framing.row_array(images), deployment
+        records, _parse_message(texts, part), _framing.row_array(images), deployment
     )
 
 
-def _message(
+def _parse_message(
     image: DataType, extract: Callable[[Column, Column, Column, Column], Column]
 ) -> Column:
     """Parses a record's value as a TiCDC Simple message, and returns what `extract` makes of its
@@ -214,7 +214,9 @@ def _carried_schemas(records: DataFrame) -> DataFrame:
         return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own_schema, former))
 
     with_schemas = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
-    return with_schemas.select(*COORDINATES, _message(StructType([]), schemas).alias("schemas"))
+    return with_schemas.select(
+        *COORDINATES, _parse_message(StructType([]), schemas).alias("schemas")
+    )
 
 
 def _split(c: model.Column) -> str:

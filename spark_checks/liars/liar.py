@@ -216,12 +216,12 @@ def liars(fmt: str) -> tuple[Liar, ...]:
             for name in file.data.get("shared", "").split()
         ]
     return tuple(
-        _liar(fmt, place, line)
+        _make_liar(fmt, place, line)
         for place, line in (*((at, line) for at, _, line in file.entries("liars")), *listed)
     )
 
 
-def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
+def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
     """Makes the wrong decoder that a line of a table describes. Raises UsageError with the line's
     place.
     """

@@ -30,7 +30,7 @@ class Units(InputPartition):
         self.start, self.end = start, end
 
 
-def _parts(start: int, end: int, slices: int, step: int) -> list[Units]:
+def _divide_units(start: int, end: int, slices: int, step: int) -> list[Units]:
     """Divides the range of units from `start` to `end` into about `slices` parts that begin at
     multiples of `step`.
     """
@@ -42,7 +42,7 @@ def _parts(start: int, end: int, slices: int, step: int) -> list[Units]:
 class _Batch(DataSourceReader):
     def __init__(self, options: Options) -> None:
         self._feed = Feed.make_feed(options)
-        self._parts = _parts(
+        self._parts = _divide_units(
             0, int(options.count or 10_000), options.number("slices"), self._feed.step
         )
 
@@ -101,7 +101,7 @@ class _Stream(DataSourceStreamReader):
         if self._first is None:
             self._first = self._at = end["unit"]
             self._began = time.monotonic()
-        return _parts(start["unit"], end["unit"], self._slices, self._feed.step)
+        return _divide_units(start["unit"], end["unit"], self._slices, self._feed.step)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Units)

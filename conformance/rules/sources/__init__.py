@@ -173,12 +173,15 @@ def read(name: str, toml_text: str) -> Page:
             if not value["fact"].endswith("."):
                 raise UsageError("a fact is a sentence.")
             facts[key] = Fact(
-                name, key, value["fact"], tuple(_evidence(page, item) for item in value["evidence"])
+                name,
+                key,
+                value["fact"],
+                tuple(_parse_evidence(page, item) for item in value["evidence"]),
             )
     return page
 
 
-def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
+def _parse_evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
     """Parses one entry of a fact's `evidence`. Raises UsageError if its kind is none of EVIDENCE, a
     field is wrong, or the page has no such document or repository.
     """

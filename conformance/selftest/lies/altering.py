@@ -70,10 +70,10 @@ def _rewrite_value(
 
 def _read_json(value: bytes) -> Any:
     """Parses a JSON text; numbers that Python would print differently are kept as their text."""
-    return json.loads(value, parse_float=orjson.Fragment, parse_int=_integer, strict=False)
+    return json.loads(value, parse_float=orjson.Fragment, parse_int=_parse_integer, strict=False)
 
 
-def _integer(digits: str) -> Any:
+def _parse_integer(digits: str) -> Any:
     """Parses a JSON integer. Beyond 64 bits, and for -0, its digits are kept as they are."""
     return int(digits) if len(digits) < 19 and digits != "-0" else orjson.Fragment(digits)
 

@@ -124,7 +124,9 @@ class CanalDialect:
                 F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change
             )
 
-        return framing.changes(records, _message(self, changes, _TEXTS, types=_TEXTS), deployment)
+        return framing.changes(
+            records, _parse_message(self, changes, _TEXTS, types=_TEXTS), deployment
+        )
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
@@ -167,7 +169,7 @@ class CanalDialect:
             )
 
         return framing.typed_rows(
-            records, _message(self, part, images, codes=codes), sql.result, deployment
+            records, _parse_message(self, part, images, codes=codes), sql.result, deployment
         )
 
 
@@ -304,7 +306,7 @@ class _RowSql:
         )
 
 
-def _message(
+def _parse_message(
     dialect: CanalDialect,
     extract: Callable[[Column, Column], Column],
     image: DataType,

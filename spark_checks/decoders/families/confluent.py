@@ -261,7 +261,7 @@ class Shape:
                 return _blocks(self._compile(schema["items"], space)[0], list), {"type": "array"}
             case "map":
                 entry = _record(
-                    [("name", _string), ("value", self._compile(schema["values"], space)[0])]
+                    [("name", _read_string), ("value", self._compile(schema["values"], space)[0])]
                 )
                 return _blocks(
                     entry, lambda entries: {item["name"]: item["value"] for item in entries}
@@ -346,7 +346,7 @@ def _decimal(scale: int) -> Read:
         """The decimal at `at` as plain text, and the place behind it. Raises ValueError for a
         decimal without bytes.
         """
-        data, at = _raw(raw, at)
+        data, at = _read_raw(raw, at)
         if not data:
             raise ValueError("a decimal without bytes")
         return format(Decimal(f"{int.from_bytes(data, signed=True)}E-{scale}"), "f"), at
@@ -373,7 +373,7 @@ def _long(raw: bytes, at: int) -> tuple[int, int]:
     return (number >> 1) ^ -(number & 1), at
 
 
-def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
+def _read_raw(raw: bytes, at: int) -> tuple[bytes, int]:
     """The bytes behind their length in Avro's data, and the place behind them. Raises ValueError if
     the data end before.
     """
@@ -393,17 +393,17 @@ def _int(raw: bytes, at: int) -> tuple[int, int]:
 
 def _bytes(raw: bytes, at: int) -> tuple[str, int]:
     """Avro's bytes as base64, as Kafka Connect's JSON spells them, and the place behind them."""
-    data, at = _raw(raw, at)
+    data, at = _read_raw(raw, at)
     return base64.b64encode(data).decode(), at
 
 
-def _string(raw: bytes, at: int) -> tuple[str, int]:
+def _read_string(raw: bytes, at: int) -> tuple[str, int]:
     """An Avro string, and the place behind it. Raises ValueError for bytes that are not UTF-8."""
-    data, at = _raw(raw, at)
+    data, at = _read_raw(raw, at)
     return data.decode(), at
 
 
-def _float(raw: bytes, at: int) -> tuple[float | str, int]:
+def _read_float(raw: bytes, at: int) -> tuple[float | str, int]:
     """Reads a binary32 number at an offset, as the number with the fewest digits that rounds
     to it.
     """
@@ -445,8 +445,8 @@ _PRIMITIVES: Final[Mapping[str, Read]] = {
     "boolean": lambda raw, at: ((False, True)[raw[at]], at + 1),
     "int": _int,
     "long": _long,
-    "float": _float,
+    "float": _read_float,
     "double": _double,
     "bytes": _bytes,
-    "string": _string,
+    "string": _read_string,
 }

@@ -79,7 +79,7 @@ class Flat:
             images = {"before": framing.before(op, before), "after": framing.after(op, image)}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
 
-        return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
+        return framing.changes(records, F.array(self._parse_message(_TEXTS, change)), deployment)
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
@@ -146,10 +146,10 @@ class Flat:
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
         row_type = StructType([StructField(c.name, StringType()) for c in table.columns])
         return framing.typed_rows(
-            records, self._message(row_type, part), framing.row_array(images), deployment
+            records, self._parse_message(row_type, part), framing.row_array(images), deployment
         )
 
-    def _message(
+    def _parse_message(
         self, row_type: DataType, extract: Callable[[Column, Column, Column], Column]
     ) -> Column:
         """Parses a record's value, its rows as `row_type`, and returns what `extract` makes of
