@@ -4,6 +4,7 @@ of level two, but for columns that a user types otherwise on purpose.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -100,13 +101,14 @@ def _is_text_of(cell: Cell, actual: Typed) -> bool:
 
 def _is_double_of(cell: Cell, actual: Typed) -> bool:
     """Whether a kept number equals the value of a cell as a double, or one of its right values, for
-    a column that the pipeline claims to keep as a double.
+    a column that the pipeline claims to keep as a double. NaN equals NaN.
     """
     if actual.family not in ("double", "float"):
         return False
     right_values = cell.options if cell.state is State.ONE_OF else (cell.value,)
-    numbers = [value for value in right_values if isinstance(value, int | float | Decimal)]
-    return any(float(number) == float(actual.value) for number in numbers)
+    numbers = [float(value) for value in right_values if isinstance(value, int | float | Decimal)]
+    stored = float(actual.value)
+    return stored in numbers or (math.isnan(stored) and any(map(math.isnan, numbers)))
 
 
 def unaccepted(table: Table, rows: Sequence[TypedRow], claims: Claims) -> dict[str, str]:

@@ -55,8 +55,9 @@ class Registry:
     ca: str = ""
 
     def schema(self, number: int) -> Any:
-        """The schema with this number, asked of the registry once; None if the registry has none.
-        Raises ConnectionError if the registry does not answer.
+        """The schema with this number, as the registry tells it; None if the registry has none. A
+        registry that fails is asked again for WAIT_S seconds. Raises ConnectionError if it does not
+        answer, refuses, or answers without a schema.
         """
         to, path = _connection(self)
         user = (
@@ -77,6 +78,8 @@ class Registry:
             except (OSError, http.client.HTTPException, ValueError) as error:
                 why = str(error)
                 to.close()
+            except (KeyError, TypeError):
+                why = "its answer has no text `schema`"
             if (status and 300 <= status < 500 and status != 429) or time.monotonic() + pause > end:
                 raise ConnectionError(
                     f"the schema registry at {self.url} does not tell schema {number}: {why}"

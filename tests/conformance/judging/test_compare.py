@@ -126,7 +126,11 @@ UNEQUAL = cells(
         (Decimal("1.5"), Typed("string", "1.6")),
         (Decimal("1.5"), Typed("string", "one and a half")),
     ),
-    ("decimal-65-30", (Decimal("1.5"), Typed("string", "NaN"))),
+    (
+        "decimal-65-30",
+        (Decimal("1.5"), Typed("string", "NaN")),
+        (Decimal(15), Typed("string", "1_5")),
+    ),
     (
         "float",
         (mysql.to_float32(3.14), Typed("float", mysql.to_float32(3.1400003))),
@@ -158,6 +162,8 @@ UNEQUAL = cells(
     ("timestamp-0", (ZeroDate(), Typed("timestamp", 0))),
     ("time-0", (SECOND, Typed("string", "0:00:01")), (SECOND, Typed("string", "00:00:01\n"))),
     ("time-0", (-SECOND, Typed("string", "00:00:01"))),
+    ("time-0", (90 * SECOND, Typed("string", "00:00:90"))),
+    ("time-0", (4500 * SECOND, Typed("string", "00:75:00"))),
     ("time-6", (-1, Typed("interval", 1))),
     ("enum-quoted", (2, Typed("string", "2")), (2, Typed("int", 1))),
     (

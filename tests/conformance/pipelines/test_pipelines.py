@@ -41,7 +41,7 @@ from conformance.streams.recipes import Group, ReadStream
 from generators.errors import HarnessError, UsageError
 from generators.garbage.nemesis import STAGES
 from generators.model import Cell, State
-from generators.sources import mysql
+from generators.sources import mysql, postgresql
 from generators.tables.reading import read_schema
 from generators.tables.user_values import Values
 from generators.wire_format import FORMATS, get
@@ -159,6 +159,9 @@ def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
         (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("double", 1.5), "", False),
         (Cell(State.ONE_OF, mysql.integer("int"), options=(0, 1900)), Typed("double", 1900.0), "double", True),
         (Cell(State.ONE_OF, mysql.integer("int"), options=(0, 1900)), Typed("double", 1901.0), "double", False),
+        (Cell(State.VALUE, postgresql.TYPES["numeric"], Decimal("NaN")), Typed("double", float("nan")), "double", True),
+        (Cell(State.VALUE, postgresql.TYPES["real"], float("nan")), Typed("float", float("nan")), "double", True),
+        (Cell(State.VALUE, postgresql.TYPES["real"], float("nan")), Typed("double", 1.5), "double", False),
         (Cell(State.NULL, mysql.decimal(10, 2)), None, "double", True),
         (Cell(State.VALUE, mysql.integer("int"), 0, "0"), None, "", False),
     ],

@@ -60,12 +60,13 @@ PAYLOAD = '{"id":7,"d":"-0.02","t":31219200000,"f":0.1,"a":["a",null],"m":{"k":t
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Tells schemas, after `failures`: statuses in an answer's place, 0 for none that comes; counts
-    what it is asked.
+    """Tells schemas, after `failures`: statuses in an answer's place, 0 for none that comes; `bodies`
+    come in the place of a schema. Counts what it is asked.
     """
 
     schemas: ClassVar[dict[int, Any]] = {}
     failures: ClassVar[list[int]] = []
+    bodies: ClassVar[list[bytes]] = []
     asked: ClassVar[list[str]] = []
     over: ClassVar[threading.Event] = threading.Event()
     connections: ClassVar[list[Any]] = []
@@ -85,9 +86,8 @@ class Answers(BaseHTTPRequestHandler):
             return
         schema = self.schemas.get(int(self.path.rpartition("/")[2]))
         status = self.failures.pop() if self.failures else 200 if schema is not None else 404
-        body = json.dumps(
-            {"schema": json.dumps(schema)} if status == 200 else {"error_code": status}
-        ).encode()
+        document = {"schema": json.dumps(schema)} if status == 200 else {"error_code": status}
+        body = self.bodies.pop() if self.bodies else json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -102,6 +102,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(confluent, "_SHAPES", {})
     monkeypatch.setattr(Answers, "schemas", {7: ROW})
     monkeypatch.setattr(Answers, "failures", [])
+    monkeypatch.setattr(Answers, "bodies", [])
     monkeypatch.setattr(Answers, "asked", [])
     monkeypatch.setattr(Answers, "connections", [])
     with serving() as address:
@@ -233,6 +234,16 @@ def test_a_refusal_is_told_at_once(at):
     with pytest.raises(ConnectionError, match="does not tell schema 7: status 401"):
         converted(Registry(at, "alice:secret"), HEAD + DATUM)
     assert len(Answers.asked) == 1
+
+
+@pytest.mark.parametrize("body", [b'{"message":"no registry"}', b"[]", b'{"schema":null}'])
+def test_an_answer_of_another_form_names_the_registry_and_the_schema(at, monkeypatch, body):
+    monkeypatch.setattr(confluent, "WAIT_S", 0.0)
+    Answers.bodies.append(body)
+    with pytest.raises(
+        ConnectionError, match=f"the schema registry at {at} does not tell schema 7"
+    ):
+        converted(Registry(at), HEAD + DATUM)
 
 
 @pytest.mark.parametrize(
