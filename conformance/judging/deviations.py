@@ -22,9 +22,9 @@ from conformance.judging.relations import (
     Relation,
     RelationKind,
     generalize_relation,
+    possible_relations,
     relate_fields,
     widen_relation,
-    widths_of_low_bits,
 )
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
@@ -60,8 +60,8 @@ class DeviationKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A kind of deviation; `name` is the image's side, the envelope's column or the kind that came,
-    `relation` that of a wrong value or envelope column.
+    """A kind of deviation; `name` is the image's side, the envelope's column, or the kind that
+    came, `relation` that of a wrong value or envelope column.
     """
 
     kind: DeviationKind
@@ -89,6 +89,11 @@ class Deviation:
         return self.kind in _OF_IMAGES
 
     @property
+    def is_of_kinds(self) -> bool:
+        """Whether the kind of a row is another, or is spelled otherwise."""
+        return self.kind is DeviationKind.OTHER_KIND or self == _KIND_IN_OTHER_LETTERS
+
+    @property
     def is_of_presence(self) -> bool:
         """Whether a column is missing or too many."""
         return self.kind in (DeviationKind.COLUMN_MISSING, DeviationKind.COLUMN_SURPLUS)
@@ -112,6 +117,11 @@ class Deviation:
     def is_of_other_image(self) -> bool:
         """Whether values are those of the row's other image."""
         return self.is_wrong_value and self.relation_kind is RelationKind.OTHER_IMAGE
+
+    @property
+    def other_image(self) -> str:
+        """The image whose values came in place of its own; "" if it is not of another image."""
+        return self.relation.name if self.relation and self.is_of_other_image else ""
 
     @property
     def spoils_whole_rows(self) -> bool:
@@ -168,6 +178,8 @@ NOT_NULL: Final = Deviation(DeviationKind.VALUE_FOR_NULL)
 MISSING_COLUMN: Final = Deviation(DeviationKind.COLUMN_MISSING)
 SURPLUS_COLUMN: Final = Deviation(DeviationKind.COLUMN_SURPLUS)
 OTHER_OP: Final = Deviation(DeviationKind.OTHER_OP)
+_KIND_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "kind")
+_OP_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "op")
 _AS_TEXT: Final = Deviation(
     DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.COMES_AS, name="string")
 )
@@ -216,11 +228,14 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
 
 def _deviation_of_fault(finding: Finding) -> Deviation:
     """How the rows of an unreadable message differ from the one CORRUPT row that it owes: none
-    came, several CORRUPT rows, other rows beside a CORRUPT one, or other rows alone.
+    came, one whose kind is in other letters, several CORRUPT rows, other rows beside a CORRUPT one,
+    or other rows alone.
     """
     kinds = finding.came
     if kinds == ():
         return Deviation(DeviationKind.MESSAGE_VANISHES)
+    if kinds and len(kinds) == 1 and _is_in_other_letters(kinds[0], (Kind.CORRUPT,)):
+        return _KIND_IN_OTHER_LETTERS
     if kinds and len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
         return _OF_ROWS[Aspect.EXTRA]
     if kinds and len(kinds) > 1 and Kind.CORRUPT in kinds:
@@ -233,11 +248,17 @@ def _deviation_of_op(finding: Finding) -> Deviation:
     letters alone, a kind (with the one that came), or another op.
     """
     came = finding.came
-    if isinstance(came, str) and any(op.casefold() == came.casefold() for op in finding.owed or ()):
-        return Deviation(DeviationKind.OP_IN_OTHER_LETTERS)
-    if finding.aspect is Aspect.KIND:
+    is_of_kind = finding.aspect is Aspect.KIND
+    if _is_in_other_letters(came, finding.owed or ()):
+        return _KIND_IN_OTHER_LETTERS if is_of_kind else _OP_IN_OTHER_LETTERS
+    if is_of_kind:
         return Deviation(DeviationKind.OTHER_KIND, spell_op(came))
     return OTHER_OP
+
+
+def _is_in_other_letters(came: object, accepted: Collection[str]) -> bool:
+    """Whether a kind or op that is not accepted is an accepted one but for capital letters."""
+    return isinstance(came, str) and came.casefold() in {word.casefold() for word in accepted}
 
 
 def spell_op(came: object) -> str:
@@ -378,7 +399,9 @@ def population_of(deviation: Deviation) -> PopulationName:
     """The population (values, NULLs, rows, unreadable messages ...) among whose units a deviation
     is explained.
     """
-    if deviation.is_of_values and not deviation.is_of_other_image:
+    if deviation.is_of_other_image:
+        return "there-before" if deviation.other_image == "after" else "there-after"
+    if deviation.is_of_values:
         return "nulls" if deviation.is_for_null else "values"
     if deviation == SURPLUS_COLUMN:
         return "absent"
@@ -565,45 +588,53 @@ def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Fail
                 families[failing.family][common].append(failing)
         else:
             unified[deviation] = units
-    for of_family in map(_unify_widths, families.values()):
+    for of_family in map(_unify_possible, families.values()):
         for deviation, failing in _unify_family(_generalize(of_family), families):
             unified[deviation][failing.unit] = failing
     return unified
 
 
-def _unify_widths(
+def _unify_possible(
     of_family: Mapping[Deviation, list[Failing]],
 ) -> Mapping[Deviation, list[Failing]]:
-    """The deviations of one family's values; with the lowest bits of one width as the relation of
-    nearly all of them, if all these have such a width in common: that all bits of one are set, or
-    none is, shows no width.
+    """The deviations of one family's values; with one relation that has a number (the lowest bits,
+    a thousandth ...) for nearly all of them, if it is possible for all these, and the likeliest one
+    for some: that all bits of a value are set, or none is, shows no width.
     """
-    if not any(each.relation_kind is RelationKind.LOW_BITS for each in of_family):
-        return of_family
-    with_widths: list[Failing] = []
+    likeliest = {deviation.relation for deviation in of_family}
+    kinds = {deviation.relation_kind for deviation in of_family} & _UNIFIED_KINDS
+    common: frozenset[Relation] | None = None
+    explained: list[Failing] = []
     unified: dict[Deviation, list[Failing]] = defaultdict(list)
-    common: frozenset[int] | None = None
     for deviation, failings in of_family.items():
         for failing in failings:
-            widths = _widths_of(deviation, failing)
-            if widths:
-                with_widths.append(failing)
-                common = widths if common is None else common & widths
+            possible = frozenset(
+                relation
+                for relation in _possible_relations(deviation, failing)
+                if relation.kind in kinds
+            )
+            if possible:
+                explained.append(failing)
+                common = possible if common is None else common & possible
             else:
                 unified[deviation].append(failing)
-    if not common or len(with_widths) < NEARLY * sum(map(len, of_family.values())):
+    if not common or len(explained) < NEARLY * sum(map(len, of_family.values())):
         return of_family
-    relation = Relation(RelationKind.LOW_BITS, max(common))
-    unified[replace(WRONG, relation=relation)] = with_widths
+    relation = max(common, key=lambda each: (each in likeliest, each.number))
+    unified[replace(WRONG, relation=relation)] = explained
     return unified
 
 
-def _widths_of(deviation: Deviation, failing: Failing) -> frozenset[int]:
-    """The widths of variables that have kept nothing but the lowest bits of a wrong value."""
+_UNIFIED_KINDS: Final = frozenset({RelationKind.LOW_BITS, RelationKind.FACTOR, RelationKind.FLOAT})
+"""Kinds of relations of which several values tell more than each alone."""
+
+
+def _possible_relations(deviation: Deviation, failing: Failing) -> frozenset[Relation]:
+    """The relations with a number that a wrong value may have to the right one."""
     cell = cell_of(failing.finding, failing.result.case)
     if cell is None or not deviation.is_wrong_value:
         return frozenset()
-    return widths_of_low_bits(cell, failing.finding.came)
+    return possible_relations(cell, failing.finding.came)
 
 
 def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviation, list[Failing]]:

@@ -24,7 +24,10 @@ from conformance.judging.relations import (
 )
 from conformance.judging.traits import (
     AT_MIDNIGHT,
+    IN_FIRST_SECOND,
     LENGTHS,
+    NO_DOUBLE,
+    NO_FLOAT,
     SEASONS,
     SEVERAL_MEMBERS,
     TIME_OF_DAY,
@@ -83,12 +86,17 @@ _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
     RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
-    RelationKind.LAST_DIGITS: frozenset({"a fraction", "more digits than a float holds"}),
-    RelationKind.DOUBLE: frozenset({"more digits than a double holds"}),
+    RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
     RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
     RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
 }
 """What a value holds that comes out in such a relation."""
+_PRECISION_OF_RELATIONS: Final = {
+    RelationKind.FLOAT: NO_FLOAT,
+    RelationKind.LAST_DIGITS: NO_FLOAT,
+    RelationKind.DOUBLE: NO_DOUBLE,
+}
+"""What a number is that comes out with other last digits."""
 
 
 def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozenset[Trait]:
@@ -107,10 +115,13 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     contents: set[Trait] = {
         ("held", family, f"with {name}") for family, name in product(families, names)
     }
+    if relation.kind in _PRECISION_OF_RELATIONS:
+        precision = _PRECISION_OF_RELATIONS[relation.kind]
+        contents |= {("held", family, precision) for family in families}
     contents |= {("sql", name) for name in names}
     if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
         contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
-    keys = set(_OF_SEVERAL) if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
+    keys = _TRAITS_OF_RELATIONS.get(relation.kind, frozenset())
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))
 
@@ -130,11 +141,13 @@ def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[T
     return {("held", family, size) for family in families} if length else set()
 
 
-_OF_SEVERAL: Final[tuple[Trait, ...]] = (
-    ("keys", "with a key of several columns"),
-    ("held", Logical.SET.value, SEVERAL_MEMBERS),
-)
-"""The traits of lists that have an order."""
+_TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
+    RelationKind.OTHER_ORDER: frozenset(
+        {("keys", "with a key of several columns"), ("held", Logical.SET.value, SEVERAL_MEMBERS)}
+    ),
+    RelationKind.OTHER_IMAGE: frozenset({("changed-key",)}),
+}
+"""The traits of lists that have an order, and of values that decoders take from the other image."""
 
 
 def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
@@ -218,6 +231,10 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return deviation.relation_kind is RelationKind.SHIFT
     if sort == "held" and trait[-1] == TIME_OF_DAY:
         return deviation.relation_kind is RelationKind.TIME_OF_DAY
-    if sort == "held" and trait[-1] == AT_MIDNIGHT:
+    if sort == "held" and trait[-1] in (AT_MIDNIGHT, IN_FIRST_SECOND):
         return deviation == deviations.NULL
+    if sort == "value-before":
+        return deviation.is_for_null
+    if sort == "other-columns-before":
+        return deviation.is_of_presence or deviation == deviations.NULL
     return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells

@@ -36,12 +36,12 @@ from conformance.judging.causes import (
 from conformance.judging.counted import TraitCounts, count_traits
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.traits import (
-    SIZES,
     RunTraits,
     Trait,
     Traits,
     merge_family,
     of_name,
+    rank_size,
     rank_trait,
 )
 from conformance.rules.rules import Aspect
@@ -55,6 +55,8 @@ PopulationName: TypeAlias = Literal[
     "rows-with-after",
     "faults",
     "there",
+    "there-before",
+    "there-after",
     "nulls",
     "values",
     "absent",
@@ -97,15 +99,30 @@ _HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect
 """What is wrong with a row, or with its image, whose cells are not compared."""
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
 """Aspects whose mismatch leaves the cells of a row uncompared."""
-_OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
-    "there": lambda state, level: (
-        state is not State.ABSENT and (level == 1 or state is not State.NULL)
+
+
+_OWED: Final[dict[PopulationName, Callable[[str, State, int], bool]]] = {
+    "there": lambda _side, state, _level: state is not State.ABSENT,
+    "there-before": lambda side, state, _level: side == "before" and state is not State.ABSENT,
+    "there-after": lambda side, state, _level: side == "after" and state is not State.ABSENT,
+    "absent": lambda _side, state, _level: state is State.ABSENT,
+    "nulls": lambda _side, state, level: (
+        state is State.NULL or (level == 2 and state is State.ABSENT)
     ),
-    "absent": lambda state, level: state is State.ABSENT,
-    "nulls": lambda state, level: state is State.NULL or (level == 2 and state is State.ABSENT),
-    "values": lambda state, level: state not in (State.NULL, State.ABSENT),
+    "values": lambda _side, state, _level: state not in (State.NULL, State.ABSENT),
 }
-"""Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+"""Whether a cell is of a population, by its image and what is owed: level two has NULL for what is
+absent.
+"""
+_OF_ONE_IMAGE: Final[Mapping[PopulationName, str]] = {
+    "there-before": "before",
+    "there-after": "after",
+}
+"""The image of the cells of a population, if it is one."""
+OF_CELLS_THERE: Final[frozenset[PopulationName]] = frozenset(
+    {"there", "there-before", "there-after", "values"}
+)
+"""Populations of cells that may be left out, or be wrong."""
 
 
 class ExactValue(NamedTuple):
@@ -380,7 +397,7 @@ class RunIndex:
                 is_favoured = any(trait in favoured for trait in traits)
                 ranks = [rank_trait(trait) for trait in traits]
                 # Of two limits that explain as much, what is said of the larger is true of both.
-                limits = [-SIZES.get(words[-1], 0) for words in traits]
+                limits = [rank_size(trait) for trait in traits]
                 explained = -number_failing(traits) * share**2
                 worth.append((explained, not is_favoured, ranks, limits, traits))
             return min(worth, default=(0.0, True, [], [], ()))[-1]
@@ -438,10 +455,10 @@ class RunIndex:
             return self.traits.of_row_with_cells(case, finding.message, change)
         side, column = finding.side, finding.column or ""
         row_traits = self.traits.of_row_for_cells(case, finding.message, change)
-        row_traits |= self.traits.of_new_column(case, finding.message, change, side, column)
+        row_traits |= self.traits.of_earlier_columns(case, finding.message, change, side, column)
         if cell is None:
-            return row_traits | of_name(side, column, change, case.level)
-        of_cell = self.traits.of_cell(side, column, change, cell, case.level)
+            return row_traits | of_name(case, change, side, column)
+        of_cell = self.traits.of_cell(case, change, side, column, cell)
         return row_traits | of_cell | _family_of_null(name, cell)
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
@@ -487,9 +504,9 @@ class RunIndex:
             if cell.state is State.ANY:
                 # Anything is right there: it shows nothing.
                 continue
-            if _OWED[name](cell.state, case.level):
-                of_cell = self.traits.of_cell(side, column, change, cell, case.level)
-                of_cell |= self.traits.of_new_column(case, number, change, side, column)
+            if _OWED[name](side, cell.state, case.level):
+                of_cell = self.traits.of_cell(case, change, side, column, cell)
+                of_cell |= self.traits.of_earlier_columns(case, number, change, side, column)
                 yield row_traits | of_cell | _family_of_null(name, cell)
 
 
@@ -507,7 +524,9 @@ def may_belong_to(name: PopulationName, finding: Finding, case: Case) -> bool:
         change = change_of(finding, case)
         return change is None or _OF_ROWS[name](change, case.level)
     cell = cell_of(finding, case)
-    return cell is None or name not in _OWED or _OWED[name](cell.state, case.level)
+    if name in _OF_ONE_IMAGE and cell is None:
+        return finding.side == _OF_ONE_IMAGE[name]
+    return cell is None or name not in _OWED or _OWED[name](finding.side, cell.state, case.level)
 
 
 STATEMENTS: Final = CellGroup("", is_null=False)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from conformance.judging import deviations
-from conformance.judging.deviations import DeviationKind
 from conformance.judging.judge import CELL, CaseResult, Finding
 from conformance.judging.sentences import Statement, describe_statement
 from conformance.judging.traits import Trait, Traits
@@ -134,10 +133,10 @@ def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
 
 def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether a mistake is the law on the columns of a row, which most of its cases break since the
-    earlier mistake gives their rows another kind.
+    earlier mistake gives their rows another kind, or another spelling of the kind.
     """
     deviation = earlier.statement.deviation
-    has_other_kinds = deviation is not None and deviation.kind is DeviationKind.OTHER_KIND
+    has_other_kinds = deviation is not None and deviation.is_of_kinds
     shared = len(mistake.cases & earlier.cases)
     return (
         _is_law_of_columns(mistake) and has_other_kinds and shared >= MAJORITY * len(mistake.cases)

@@ -24,7 +24,15 @@ from conformance.judging.explaining import (
     favoured_traits,
     length_of_cuts,
 )
-from conformance.judging.index import NEARLY, Failing, RunIndex, Unit, is_of_rows, may_belong_to
+from conformance.judging.index import (
+    NEARLY,
+    OF_CELLS_THERE,
+    Failing,
+    RunIndex,
+    Unit,
+    is_of_rows,
+    may_belong_to,
+)
 from conformance.judging.judge import CaseResult, ColumnOfKind, Finding
 from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge_mistakes
 from conformance.judging.relations import RelationKind
@@ -373,10 +381,11 @@ def _widen_group(
 
 
 def _are_scattered(group: Sequence[_Part]) -> bool:
-    """Whether some part of a mistake has no trait that explains it, or needs several."""
-    if any(not part.traits for part in group):
+    """Whether no trait explains nearly all of a mistake, or several are needed."""
+    explained = sum(len(part.failings) for part in group if part.traits)
+    if explained < NEARLY * len(_failings_of(group)):
         return True
-    return len(merge_alternatives(part.traits for part in group)) > 1
+    return len(merge_alternatives(part.traits for part in group if part.traits)) > 1
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
@@ -473,7 +482,7 @@ def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[fro
             or other_deviation.kind in _HIDING
             or (other_deviation.kind in deviations.OF_OPS and deviation.is_of_images)
         )
-        are_cells_there = {other_population, population} <= {"there", "values"}
+        are_cells_there = {other_population, population} <= OF_CELLS_THERE
         same_population = other_population == population or are_cells_there or are_rows
         if other_deviation == deviation or (hides and same_population):
             traits_by_unit |= {

@@ -11,7 +11,9 @@ from __future__ import annotations
 import base64
 import enum
 import json
+import math
 import re
+import struct
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -43,6 +45,7 @@ class RelationKind(enum.StrEnum):
     LOW_BITS = "low-bits"
     TWO_DIGITS = "two-digits"
     DOUBLE = "double"
+    FLOAT = "float"
     LAST_DIGITS = "last-digits"
     FACTOR = "factor"
     DECIMAL_POINT = "decimal-point"
@@ -206,6 +209,8 @@ _CUT_BEFORE: Final = (
 )
 """Characters at which readers end a text by mistake."""
 _SECOND: Final = 1_000_000
+_UNITS_OF_FRACTIONS: Final = tuple(10**power for power in range(6, -1, -1))
+"""Microseconds of the last digit of a fraction: of none first, of six last."""
 _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 _CLOSE: Final = Decimal("0.001")
@@ -395,7 +400,7 @@ def generalize_relation(relation: Relation) -> Relation:
             return Relation(RelationKind.CUT, name=relation.name)
         case RelationKind.BLANKS_AT_ENDS:
             return Relation(RelationKind.BLANKS_AT_ENDS, name=BLANKS_AT_BOTH_ENDS)
-        case RelationKind.DOUBLE:
+        case RelationKind.DOUBLE | RelationKind.FLOAT:
             return Relation(RelationKind.LAST_DIGITS)
         case RelationKind.SHIFT:
             return Relation(RelationKind.SHIFT)
@@ -665,6 +670,8 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
         return Relation(RelationKind.FRACTION)
     if float(expected) == float(actual):
         return Relation(RelationKind.DOUBLE)
+    if actual and is_through_float(expected, actual):
+        return Relation(RelationKind.FLOAT)
     for power in _FACTORS:
         factor = Decimal(10) ** power
         if actual == expected * factor:
@@ -678,17 +685,71 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
     return None
 
 
-def widths_of_low_bits(cell: Cell, came: Any) -> frozenset[int]:
-    """The widths in bits of the variables, with or without a sign, that may have kept nothing but
-    the lowest bits of the owed integer.
+def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
+    """All relations with a number (the lowest bits, a thousandth ...), or of a type with fewer
+    digits, that a wrong number or time may have to the right one. `relate` gives the likeliest: that
+    a second comes as 0 says little, but with others it may be that all come as a thousandth.
     """
-    if cell.state is not State.VALUE or cell.type.logical not in _NUMBERS:
+    if cell.state is not State.VALUE:
+        return frozenset()
+    if cell.type.logical in _CLOCKS:
+        expected_micros, actual_micros = _micros_of_cell(cell, came)
+        if expected_micros is None or actual_micros is None:
+            return frozenset()
+        return frozenset(_parts_between(expected_micros, actual_micros))
+    if cell.type.logical not in _NUMBERS:
         return frozenset()
     expected = _as_number(cell.text if isinstance(came, str) else cell.value)
     actual = _as_number(came.value if isinstance(came, Typed) else came)
     if expected is None or actual is None or expected == actual:
         return frozenset()
-    return _widths_between(expected, actual)
+    possible = {
+        Relation(RelationKind.LOW_BITS, width) for width in _widths_between(expected, actual)
+    }
+    if is_through_float(expected, actual):
+        possible.add(Relation(RelationKind.FLOAT))
+    return frozenset(possible)
+
+
+def _micros_of_cell(cell: Cell, came: Any) -> tuple[int | None, int | None]:
+    """The microseconds that an owed date or time and the one that came stand for; None for what is
+    no time.
+    """
+    if isinstance(came, Typed):
+        return _micros_of(cell.value), _micros_of(came.value)
+    if cell.text is None or not isinstance(came, str):
+        return None, None
+    return _wire_micros(cell, cell.text), _wire_micros(cell, came)
+
+
+def _parts_between(expected: int, actual: int) -> Iterator[Relation]:
+    """The thousandth and the millionth, if a time may be this part of another, cut or rounded to
+    the digits of a fraction that it has.
+    """
+    digit = next(unit for unit in _UNITS_OF_FRACTIONS if actual % unit == 0)
+    for power in (3, 6):
+        difference = abs(actual - expected // 10**power)
+        if expected != actual and (difference < digit or difference == 1):
+            yield Relation(RelationKind.FACTOR, -power)
+
+
+def is_through_float(expected: Decimal, actual: Decimal) -> bool:
+    """Whether a number is what a variable of 32 bits, as C's float, keeps of another one: with all
+    its digits as a double, or with no more digits than a float has.
+    """
+    if not expected.is_finite() or actual.is_nan():
+        return False
+    kept = round_to_float(float(expected))
+    is_short = len(_significant_digits(actual)) <= _DIGITS_OF_FLOAT if actual.is_finite() else True
+    return round_to_float(float(actual)) == kept and (is_short or float(actual) == kept)
+
+
+def round_to_float(number: float) -> float:
+    """The nearest number that a float of 32 bits holds: an infinite one beyond its range."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 def _widths_between(expected: Decimal, actual: Decimal) -> frozenset[int]:
@@ -716,6 +777,8 @@ def _have_same_digits(expected: str, actual: str) -> bool:
 
 _DIGITS_OF_DOUBLE: Final = 15
 """Digits that a double holds of any decimal number."""
+_DIGITS_OF_FLOAT: Final = 9
+"""Digits that tell every float of 32 bits from the next one."""
 
 
 def _significant_digits(number: Decimal) -> str:

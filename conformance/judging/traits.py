@@ -8,8 +8,8 @@ most failing units have, and nearly no other unit.
 from __future__ import annotations
 
 import json
+import math
 import re
-import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,21 @@ from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import ORDINARY_TAGS, cells, declared
 from conformance.judging.output import ENVELOPE
-from conformance.judging.relations import CHARACTER_SORTS
+from conformance.judging.relations import CHARACTER_SORTS, round_to_float
 from conformance.judging.wording import instant, words_of
-from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Image,
+    Json,
+    Kind,
+    Logical,
+    Op,
+    State,
+    Value,
+    ZeroDate,
+)
 
 Trait: TypeAlias = tuple[str, ...]
 """A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
@@ -53,6 +65,8 @@ _RANKED: Final = (
         "key",
         "behind",
         "new-column",
+        "other-columns-before",
+        "value-before",
         "unchanged",
         "changed",
         "unsigned",
@@ -113,11 +127,15 @@ _DAY: Final = 24 * _HOUR
 _EPOCH: Final = date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
 AT_MIDNIGHT: Final = "at midnight"
+IN_FIRST_SECOND: Final = "in the first second of a day"
 SEVERAL_MEMBERS: Final = "of several members"
+NO_FLOAT: Final = "that no float holds"
+NO_DOUBLE: Final = "that no double holds"
 _SUMMER: Final = "from April to October"
 _WINTER: Final = "from November to March"
 SEASONS: Final = frozenset({_SUMMER, _WINTER})
 """Words of the traits on when a zone may have summer time."""
+_CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
 _FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * _DAY
 _LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
@@ -159,6 +177,16 @@ SIZES: Final[Mapping[str, int]] = {
     for unit in units
 }
 """The words of `held` traits on how large a value is, and the limit in them."""
+
+
+def rank_size(trait: Trait) -> float:
+    """The rank of a trait by the limit that it names, large ones first. That an integer is over 1
+    comes before all limits: it says least, where no smaller one shows how large must be.
+    """
+    return -math.inf if trait[-1] == _OVER_ONE else -SIZES.get(trait[-1], 0)
+
+
+_OVER_ONE: Final = "that is over 1"
 _IN_JSON: Final = (
     *(
         ("true or false", r"\b(true|false)\b"),
@@ -235,11 +263,14 @@ class RunTraits:
     that it has beside the others of the run.
 
     `options` are the traits of each option, where several that the same profiles have are one;
-    `repeated` are the messages, by case and number, whose key and value an earlier one has.
+    `repeated` are the messages, by case and number, whose key and value an earlier one has;
+    `images_before` has, for a message, the last image of the message with rows before it, which may
+    be one of another case.
     """
 
     options: Mapping[str, Trait]
     repeated: frozenset[tuple[str, int]]
+    images_before: Mapping[tuple[str, int], Image]
     has_both_levels: bool
     _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
     _of_values: dict[int, frozenset[Trait]] = field(default_factory=dict)
@@ -251,16 +282,21 @@ class RunTraits:
         """Looks through the cases of a run once for what they have in common."""
         messages = set[tuple[bytes | None, bytes | None]]()
         repeated = set[tuple[str, int]]()
-        levels, profiles = set[int](), set[str]()
+        profiles = set[str]()
+        last_images: dict[int, Image] = {}
+        images_before: dict[tuple[str, int], Image] = {}
         for case in cases:
-            levels.add(case.level)
             profiles.add(case.profile)
             for number, written in enumerate(case.written):
+                images_before[case.id, number] = last_images.get(case.level, {})
+                if written.changes:
+                    last_images[case.level] = _last_image(written.changes, case.level)
                 message = written.message.key, written.message.value
                 if message in messages:
                     repeated.add((case.id, number))
                 messages.add(message)
-        return cls(_name_options(profiles), frozenset(repeated), len(levels) > 1)
+        options = _name_options(profiles)
+        return cls(options, frozenset(repeated), images_before, len(last_images) > 1)
 
     def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         """The traits of an unreadable message: how it is malformed, its profile, level and members."""
@@ -315,12 +351,10 @@ class RunTraits:
             if states and states <= {State.NULL, State.ABSENT}:
                 traits.add(("bare", side))
         if change.op is Op.UPDATE and before and after:
-            traits.update([("same",)] if before == after else [])
-            traits.update(
-                [("rekeyed",)]
-                if any(before.get(key) != after.get(key) for key in change.keys or ())
-                else []
-            )
+            traits.update([("same",)] if _images_come_alike(before, after, case.level) else [])
+            keys = [key for key in _key_of(case, change) if key in before and key in after]
+            if any(not _come_alike(before[key], after[key], case.level) for key in keys):
+                traits.add(("rekeyed",))
         return frozenset(traits)
 
     def of_row_with_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
@@ -331,7 +365,7 @@ class RunTraits:
         if change.kind is Kind.ROW:
             traits.add(("row",))
         for side, column, cell in cells(change, case.level):
-            of_cell = self.of_cell(side, column, change, cell, case.level)
+            of_cell = self.of_cell(case, change, side, column, cell)
             traits.update(trait for trait in of_cell if trait[0] not in _OF_PLACES)
         return frozenset(traits)
 
@@ -340,24 +374,33 @@ class RunTraits:
         return self.traits_of_row(case, number, change) - _OF_ENVELOPES
 
     def of_cell(
-        self, side: str, column: str, change: Change, cell: Cell, level: int
+        self, case: Case, change: Change, side: str, column: str, cell: Cell
     ) -> frozenset[Trait]:
-        """The traits of a cell: of its value, its column and its image at the level."""
+        """The traits of a cell: of its value, its column and its image at the case's level."""
         if id(cell) not in self._of_values:
-            self._of_values[id(cell)] = frozenset(_of_value(cell))
-        return self._of_values[id(cell)] | of_name(side, column, change, level)
+            self._of_values[id(cell)] = frozenset(_of_value(cell, case.level))
+        return self._of_values[id(cell)] | of_name(case, change, side, column)
 
-    def of_new_column(
+    def of_earlier_columns(
         self, case: Case, number: int, change: Change, side: str, column: str
     ) -> frozenset[Trait]:
-        """The trait "new-column" for a column of an after image that an earlier after image of the
-        same table in the case lacks; none for other columns.
+        """The traits of a cell beside earlier messages: an earlier after image of the same table in
+        the case, or the message before, has no such column, or has a value there.
         """
         if case.id not in self._new_columns:
             self._new_columns[case.id] = _find_new_columns(case)
         new_columns = self._new_columns[case.id].get((number, change.row), frozenset())
-        is_new = side == "after" and column in new_columns
-        return frozenset([("new-column",)] if is_new else [])
+        traits = set[Trait]()
+        if side == "after" and column in new_columns:
+            traits.add(("new-column",))
+        image_before = self.images_before.get((case.id, number), {})
+        image = change.image(side, case.level) or {}
+        if column not in image_before and len(image) == len(image_before):
+            traits.add(("other-columns-before",))
+        cell_before = image_before.get(column)
+        if cell_before is not None and cell_before.state not in (State.NULL, State.ABSENT):
+            traits.add(("value-before",))
+        return frozenset(traits)
 
     def _of_level(self, case: Case) -> Iterator[Trait]:
         """The trait of the case's level, if the run has cases of both levels; else none."""
@@ -390,6 +433,16 @@ class RunTraits:
         yield from (self.options[option] for option in options)
         if case.deployment.compression != "none":
             yield "packed", case.deployment.compression
+
+
+def _last_image(changes: Sequence[Change], level: int) -> Image:
+    """The last image with columns in a message; of the two images of a row, the after image."""
+    for change in reversed(changes):
+        for side in ("after", "before"):
+            image = change.image(side, level)
+            if image:
+                return image
+    return {}
 
 
 def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
@@ -574,24 +627,55 @@ def _of_table(change: Change) -> Iterator[Trait]:
                 yield f"{sort}-sign", sign
 
 
-def of_name(side: str, column: str, change: Change, level: int) -> set[Trait]:
-    """The traits of a column's name and of its place in an image of that level."""
+def _key_of(case: Case, change: Change) -> tuple[str, ...]:
+    """The key columns of a row; those of its table in the case, if the message does not tell the
+    key.
+    """
+    if change.keys is not None:
+        return tuple(change.keys)
+    tables = (table for table in case.tables if change.is_row_of(table.name))
+    return next((table.primary_key for table in tables), ())
+
+
+def of_name(case: Case, change: Change, side: str, column: str) -> set[Trait]:
+    """The traits of a column's name and of its place in an image of the case's level."""
+    level = case.level
     before, after = change.image("before", level) or {}, change.image("after", level) or {}
     traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
     image = before if side == "before" else after
     if column != next(iter(image), column):
         traits.add(("behind",))
-    is_of_key = column in (change.keys or ())
+    is_of_key = column in _key_of(case, change)
     traits.add(("key",) if is_of_key else ("plain",))
     if column in _names_alike(tuple(image)):
         traits.add(("alike",))
     old, new = before.get(column), after.get(column)
-    traits.update(
-        [("unchanged" if old == new else "changed",)] if old is not None and new is not None else []
-    )
+    are_told = all(cell is not None and cell.state is not State.ANY for cell in (old, new))
+    if old is not None and new is not None and are_told:
+        traits.add(("unchanged",) if _come_alike(old, new, level) else ("changed",))
     if is_of_key and ("changed",) in traits:
         traits.add(("changed-key",))
     return traits
+
+
+def _come_alike(old: Cell, new: Cell, level: int) -> bool:
+    """Whether a right decoder returns the same for two cells: at level two it has NULL for what is
+    absent. The class of a value may differ, such as that of one that a message leaves out.
+    """
+    if level == 2 and {old.state, new.state} <= {State.NULL, State.ABSENT}:
+        return True
+    if old.state is not new.state:
+        return False
+    if level == 1 and old.text is not None:
+        return old.text == new.text
+    return (old.value, old.options) == (new.value, new.options)
+
+
+def _images_come_alike(before: Image, after: Image, level: int) -> bool:
+    """Whether a right decoder returns the same columns and values for two images."""
+    return before.keys() == after.keys() and all(
+        _come_alike(cell, after[column], level) for column, cell in before.items()
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -621,9 +705,9 @@ def _of_column(name: str) -> frozenset[Trait]:
     return frozenset(traits)
 
 
-def _of_value(cell: Cell) -> Iterator[Trait]:
+def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
     """The traits of an expected cell's type and value: that it is NULL, its type and family, its
-    class, what it contains.
+    class, what it contains; at level one also the time of day that its text has.
     """
     name, family = declared(cell.type), cell.type.logical
     if cell.state is State.NULL:
@@ -654,10 +738,23 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
     yield from (
         ("held", merge_family(family.value), words) for words in _describe_content(value, family)
     )
+    if family in _INSTANTS and _is_in_first_second(cell, level):
+        yield "held", family.value, IN_FIRST_SECOND
     if family in _INSTANTS and isinstance(value, int):
         yield "day", family.value, instant(value).partition("T")[0]
     if type(value) is date:
         yield "day", family.value, value.isoformat()
+
+
+def _is_in_first_second(cell: Cell, level: int) -> bool:
+    """Whether an instant's time of day is midnight, or less than a second later: at level one as
+    its text has it, if that has a time of day.
+    """
+    clock = _CLOCK.search(cell.text) if level == 1 and cell.text else None
+    if clock is not None:
+        return clock[0] == "00:00:00"
+    micros = cell.value.micros if isinstance(cell.value, ZeroDate) else cell.value
+    return isinstance(micros, int) and micros % _DAY < _SECOND
 
 
 def _is_nested(document: Any) -> bool:
@@ -717,30 +814,29 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     if isinstance(value, int):
         words_of_integer = {
             "that is 0": value == 0,
-            "that is over 1": value > 1,
+            _OVER_ONE: value > 1,
             SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
         }
         words = (words for words, is_so in words_of_integer.items() if is_so)
-        return *_over(value.bit_length(), _WIDTHS, "bits"), *words, *_describe_precision(value)
+        sizes = _over(value.bit_length(), _WIDTHS, "bits")
+        return *sizes, *words, *_describe_precision(Decimal(value))
     if isinstance(value, Decimal | float):
-        return tuple(_describe_number(Decimal(str(value))))
+        number = Decimal(str(value))
+        # What a column of floats holds, a float holds.
+        precision = () if family is Logical.FLOAT else _describe_precision(number)
+        return *_describe_number(number), *precision
     return ()
 
 
-def _as_float(number: int) -> int:
-    """The nearest integer that a float of 32 bits holds; a number beyond its range as it is."""
-    try:
-        return int(struct.unpack("<f", struct.pack("<f", number))[0])
-    except OverflowError:
-        return number
-
-
-def _describe_precision(number: int) -> Iterator[str]:
-    """Which of Spark's types of fractions have too few digits for an integer."""
-    if number != _as_float(number):
-        yield "with more digits than a float holds"
-    if abs(number) >= 1 << 53 and int(float(number)) != number:
-        yield "with more digits than a double holds"
+def _describe_precision(number: Decimal) -> Iterator[str]:
+    """Which of Spark's types of floating point hold another number in place of this one."""
+    nearest = float(number)
+    # A double has the number exactly, or is the nearest one and prints it.
+    is_double = number in (Decimal(nearest), Decimal(repr(nearest)))
+    if not is_double:
+        yield NO_DOUBLE
+    if not is_double or round_to_float(nearest) != nearest:
+        yield NO_FLOAT
 
 
 def _month_of(micros: int) -> int:

@@ -76,17 +76,14 @@ def judged(alter, level=1, name=NAME, law=""):
     """The mistakes of a decoder that gives the right rows of a message altered. It breaks the law,
     too.
     """
-    judge, results = Judge(rules(name)), []
+    judge, results, before = Judge(rules(name)), [], []
     for case in cases(level, name):
         rows = []
         for written in case.written:
             owed = perfect.owed_changes(case, written)
-            rows.append(
-                alter(
-                    [perfect.row_of_change(change, level) for change in owed],
-                    MessageContext(case, owed, (), written.message),
-                )
-            )
+            right = [perfect.row_of_change(change, level) for change in owed]
+            rows.append(alter(right, MessageContext(case, owed, before, written.message)))
+            before = right or before
         results.append(judge.judge(case, rows))
     every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
     for broken in (rule.id for rule in judge.rules if law and rule.law == law):
@@ -230,9 +227,7 @@ MISTAKES = [
     (
         1,
         ("integer-through-a-double",),
-        [
-            "every value of the int types with more digits than a double holds is wrong: equal as a double"
-        ],
+        ["every value of the int types that no double holds is wrong: equal as a double"],
     ),
     # Values of another Spark type, whatever they were.
     (2, ("every-value-as-text",), ["is wrong: it comes as string"]),
@@ -343,7 +338,38 @@ MISTAKES = [
         ("images-swapped",),
         ["every value that the UPDATE changes is wrong: the actual value is the after image's"],
     ),
-    (1, ("integer-through-a-float",), ["int types with more digits than a float holds is wrong"]),
+    (1, ("integer-through-a-float",), ["int types that no float holds is wrong: equal as a float"]),
+    (2, ("double-through-a-float",), ["types that no float holds is wrong: equal as a float"]),
+    (1, ("time-a-thousandth",), ["of the time types is wrong: a thousandth"]),
+    (1, ("bit-digits-as-bits",), ["every value of the bit types that is over 1 is wrong"]),
+    # Midnight as the text has it, whatever fraction follows.
+    (
+        1,
+        ("datetime-midnight-as-null",),
+        ["every value of the datetime types in the first second of a day is NULL"],
+    ),
+    # A spelling of the kind, from which a broken law on columns and accepted faults follow.
+    (1, ("kind-lower-case",), ["every row comes out with its kind in other letters"]),
+    (1, ("op-lower-case",), ["comes out with its op in other letters, capital or small"]),
+    # What is the other image's, by what the UPDATE does with the column.
+    (1, ("new-key-in-before",), ["every value of a key that the UPDATE changes is wrong"]),
+    (2, ("new-key-in-before",), ["of a key that the UPDATE changes"]),
+    (
+        1,
+        ("changed-columns-alone",),
+        ["image of UPDATE and that the UPDATE does not change is not there"],
+    ),
+    # What is the message before's.
+    (
+        1,
+        ("null-from-the-message-before",),
+        ["every NULL of a column that has a value in the message before comes out as a value"],
+    ),
+    (
+        1,
+        ("columns-of-the-message-before",),
+        ["column that the message before, which has as many columns, does not have"],
+    ),
     # What a document or a set has in it, and the day on which the calendar changed.
     (2, ("json-nulls-dropped",), ["with null is wrong: equal but for its nulls"]),
     (
@@ -642,7 +668,8 @@ def test_that_a_value_is_ordinary_ranks_before_what_it_holds():
 def test_names_that_spark_takes_for_one_are_told_as_such():
     cell = Cell(State.VALUE, mysql.TYPES["int"], 1, "1")
     row = Change(0, Kind.ROW, Op.INSERT, after={"id": cell, "Id": cell, "c": cell})
-    alike = {name for name in row.after if ("alike",) in of_name("after", name, row, 1)}
+    case = cases(1)[0]
+    alike = {name for name in row.after if ("alike",) in of_name(case, row, "after", name)}
     assert alike == {"id", "Id"}
     assert (
         describe_traits((("alike",),), "value")

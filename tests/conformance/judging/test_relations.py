@@ -72,6 +72,8 @@ def test_the_relation_of_texts(kind, text, actual, hint):
         value = Decimal(text)
     elif TYPES[kind].logical == "bit":
         value = int(text)
+    elif TYPES[kind].logical == "double":
+        value = float(text)
     elif TYPES[kind].logical == "json":
         value = Json(json.loads(text), text)
     assert hinted(cell(kind, value, text), actual) == hint

@@ -25,6 +25,7 @@ RELATIONS = {
     RelationKind.SHIFT: Relation(RelationKind.SHIFT, -8 * HOUR),
     RelationKind.WRAP: Relation(RelationKind.WRAP, 64),
     RelationKind.DOUBLE: Relation(RelationKind.DOUBLE),
+    RelationKind.FLOAT: Relation(RelationKind.FLOAT),
     RelationKind.FACTOR: Relation(RelationKind.FACTOR, -3),
     RelationKind.BYTES_REVERSED: Relation(RelationKind.BYTES_REVERSED),
     RelationKind.LETTER_CASE: Relation(RelationKind.LETTER_CASE),
@@ -74,7 +75,7 @@ STATEMENTS = {
     ),
     DeviationKind.OTHER_KIND: Statement(Deviation(DeviationKind.OTHER_KIND, "DDL"), *ROWS),
     DeviationKind.OP_IN_OTHER_LETTERS: Statement(
-        Deviation(DeviationKind.OP_IN_OTHER_LETTERS), *ROWS
+        Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "op"), *ROWS
     ),
     DeviationKind.FIELD_WRONG: Statement(
         Deviation(DeviationKind.FIELD_WRONG, "keys", Relation(RelationKind.LETTER_CASE)), *ROWS
