@@ -402,6 +402,14 @@ def test_what_no_reader_can_know_is_no_expectation():
                 assert message.get("schema"), (name, fault.id)
 
 
+def test_no_refusal_is_a_fault_if_the_reader_says_itself_that_it_does_not_support_it():
+    """But for a table that is excluded: what such an error says is of no interest to the job."""
+    for name, fault in product_faults():
+        if fault.on_board and fault.behaviour != "rows-of-other-tables":
+            own_words = r"(?i)(n't|not|un)[ -]?support|missing '\w+' field|please check"
+            assert not re.search(own_words, fault.actual), (name, fault.id)
+
+
 def test_an_update_is_expected_with_both_images_if_the_rule_asks_for_both():
     for name, fault in product_faults():
         if fault.rule.endswith("image/sides") and "+U" in fault.expected:
