@@ -172,8 +172,8 @@ def _read_double(value: Any) -> float:
 
 
 def _read_float(value: Any) -> float:
-    """A cell's 32-bit float, in the forms of `_read_double`. Raises ValueError also for a number
-    beyond 32 bits.
+    """A cell's 32-bit float, from its JSON number, its text, or NaN, Infinity or -Infinity as text.
+    Raises ValueError for another form, and for a number beyond the 32-bit floats.
     """
     number = _read_double(value)
     try:

@@ -89,8 +89,8 @@ def ruled(
 
 
 def _replace_rules(judge: Judge, index: RunIndex) -> list[CaseResult]:
-    """The results of the index, in which each finding that blames the wrong rule moves to the rule
-    that `_replace_rules_of` finds.
+    """The results of the index, in which each finding moves to the rule that is to blame for it,
+    if that is another one and binds as much.
     """
     blame = _TraitBlame(judge.rules, index)
     binding = {rule.id: rule.obligation.binds for rule in judge.rules}

@@ -151,7 +151,9 @@ class Cause:
         )
 
     def _describe_cell(self, subject_words: Sequence[str]) -> str:
-        """The cells that are decoded wrongly, in words; `subject_words` as for `_describe_row`."""
+        """The cells that are decoded wrongly, in words; `subject_words` are the type, the state and
+        the value class of the cell.
+        """
         template = (
             "{} cells" if len(subject_words) == 2 and subject_words[1] == "value" else "a {} cell"
         )

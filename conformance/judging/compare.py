@@ -162,7 +162,9 @@ def is_impossible(cell: Cell, actual: Typed) -> bool:
     or the value, is none that the column can have.
     """
     return actual.family not in ACCEPTED[cell.type.logical] or any(
-        _json(cell.type, option, actual) if isinstance(option, Json) else actual.value == option
+        _equals_json(cell.type, option, actual)
+        if isinstance(option, Json)
+        else actual.value == option
         for option in cell.options
     )
 
@@ -180,11 +182,11 @@ def _never(type: SourceType, expected: Value, actual: Typed) -> bool:
     return False
 
 
-def _equal(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals(type: SourceType, expected: Value, actual: Typed) -> bool:
     return bool(actual.value == expected)
 
 
-def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_real(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a floating-point number is exactly the expected one: the sign of zero counts, and NaN
     equals NaN.
     """
@@ -207,7 +209,7 @@ def _is_wider_than_spark(type: SourceType) -> bool:
     return (type.precision or 0) > 38
 
 
-def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a text is the expected number, of a DECIMAL that is too wide for Spark's; false for a
     narrower one, whose text is no right answer.
     """
@@ -220,7 +222,7 @@ def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
         return False
 
 
-def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_bit(type: SourceType, expected: Value, actual: Typed) -> bool:
     return type.length == 1 and bool(actual.value == expected)
 
 
@@ -229,7 +231,7 @@ def _equals_date(type: SourceType, expected: Value, actual: Typed) -> bool:
     return isinstance(expected, date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
 
 
-def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text is the expected DATETIME as MySQL prints it, with the column's
     number of fraction digits.
     """
@@ -238,8 +240,8 @@ def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
     )
 
 
-def _zero(type: SourceType, expected: Value, actual: Typed) -> bool:
-    return isinstance(expected, ZeroDate) and _datetime(type, expected, actual)
+def _equals_zero_date(type: SourceType, expected: Value, actual: Typed) -> bool:
+    return isinstance(expected, ZeroDate) and _equals_datetime(type, expected, actual)
 
 
 _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):([0-5]\d):([0-5]\d)(?:\.(\d{1,6}))?", re.ASCII)
@@ -259,20 +261,20 @@ def _equals_time(type: SourceType, expected: Value, actual: Typed) -> bool:
     return bool((-micros if sign else micros) == expected)
 
 
-def _label(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _is_label(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text is the label of the expected ENUM number; "" for number 0."""
     assert isinstance(expected, int)
     return bool(actual.value == (type.members[expected - 1] if expected else ""))
 
 
-def _labels(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _are_labels(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether the labels of a SET are those in the bits of the expected number."""
     assert isinstance(expected, int)
     labels = [label for i, label in enumerate(type.members) if expected >> i & 1]
     return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))
 
 
-def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _equals_json(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a decoder's text is JSON with the expected document, however it is spelled; false for
     a text that is no JSON.
     """
@@ -284,21 +286,21 @@ def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 _COMPARE: Final[Mapping[Logical, Mapping[str, Callable[[SourceType, Value, Typed], bool]]]] = {
-    Logical.INT: {"int": _equal, "decimal": _equal},
-    Logical.YEAR: {"int": _equal},
-    Logical.DECIMAL: {"decimal": _equal, "int": _is_whole_number, "string": _decimal},
-    Logical.FLOAT: {"float": _real, "double": _real},
-    Logical.DOUBLE: {"double": _real},
-    Logical.BIT: {"boolean": _bit, "int": _equal, "decimal": _equal},
-    Logical.TEXT: {"string": _equal},
-    Logical.BINARY: {"binary": _equal},
-    Logical.DATE: {"date": _equal, "string": _equals_date},
-    Logical.DATETIME: {"timestamp_ntz": _equal, "string": _datetime},
-    Logical.TIMESTAMP: {"timestamp": _equal, "string": _zero},
-    Logical.TIME: {"interval": _equal, "string": _equals_time},
-    Logical.ENUM: {"int": _equal, "string": _label},
-    Logical.SET: {"int": _equal, "decimal": _equal, "string": _labels, "array": _labels},
-    Logical.JSON: {"string": _json},
+    Logical.INT: {"int": _equals, "decimal": _equals},
+    Logical.YEAR: {"int": _equals},
+    Logical.DECIMAL: {"decimal": _equals, "int": _is_whole_number, "string": _equals_decimal},
+    Logical.FLOAT: {"float": _equals_real, "double": _equals_real},
+    Logical.DOUBLE: {"double": _equals_real},
+    Logical.BIT: {"boolean": _equals_bit, "int": _equals, "decimal": _equals},
+    Logical.TEXT: {"string": _equals},
+    Logical.BINARY: {"binary": _equals},
+    Logical.DATE: {"date": _equals, "string": _equals_date},
+    Logical.DATETIME: {"timestamp_ntz": _equals, "string": _equals_datetime},
+    Logical.TIMESTAMP: {"timestamp": _equals, "string": _equals_zero_date},
+    Logical.TIME: {"interval": _equals, "string": _equals_time},
+    Logical.ENUM: {"int": _equals, "string": _is_label},
+    Logical.SET: {"int": _equals, "decimal": _equals, "string": _are_labels, "array": _are_labels},
+    Logical.JSON: {"string": _equals_json},
 }
 """How a value is compared, by logical type and family. Further limits: DECIMAL as string only above
 38 digits of precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value;

@@ -539,7 +539,9 @@ _SINGLE: Final = frozenset(
 
 
 def _is_single(deviation: Deviation) -> bool:
-    """Whether all units with this deviation are one mistake, whatever traits they have."""
+    """Whether all units (rows, cells) with this deviation count as one mistake of the decoder, even
+    if they have no trait in common, such as a column type.
+    """
     return deviation.kind in _SINGLE or (
         deviation.is_wrong_value
         and deviation.relation_kind in (RelationKind.OTHER_IMAGE, RelationKind.COMES_AS)

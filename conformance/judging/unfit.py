@@ -29,7 +29,7 @@ def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool
     """Whether the decoder's row holds exactly the unfit value as the message spells it, where the
     type in the message can hold it.
     """
-    type, got = _type(case, cell), (output_row.after or {}).get(cell.column)
+    type, got = _spoiled_type(case, cell), (output_row.after or {}).get(cell.column)
     if cell.kept_value is None or type is None or not isinstance(got, Typed):
         return False
     number, beyond, _ = str(got.value).partition(f" {BEYOND} ")
@@ -40,7 +40,7 @@ def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool
 
 def cannot(case: Case, cell: CellFault) -> str:
     """The words of a finding for an unfit cell: which column cannot hold which value."""
-    type = _type(case, cell)
+    type = _spoiled_type(case, cell)
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
     return (
         f"{where} cannot hold"
@@ -48,7 +48,7 @@ def cannot(case: Case, cell: CellFault) -> str:
     )
 
 
-def _type(case: Case, cell: CellFault) -> SourceType | None:
+def _spoiled_type(case: Case, cell: CellFault) -> SourceType | None:
     """The type of the column whose value the fault has spoiled, from the tables of the case; None
     if no table has that column.
     """

@@ -209,13 +209,15 @@ class Causes:
             return Difference("new-column", f"{text} of {by}: the column was added")
         if image[name].state is not State.NULL or actual is None:
             return None
-        if self._dropped(name) and self._was(row, name):
+        if self._dropped(name) and self._had_value(row, name):
             return Difference("dropped-column", f"{text}; the column was dropped: {by}")
-        if isinstance(self._event(self._telling_version(name)), RowChange) and self._was(row, name):
+        if isinstance(self._event(self._telling_version(name)), RowChange) and self._had_value(
+            row, name
+        ):
             return Difference("null-overwrites", f"{text} of {by}, which set it to NULL")
         return None
 
-    def _was(self, row: TypedRow, name: str) -> bool:
+    def _had_value(self, row: TypedRow, name: str) -> bool:
         """Whether a column of the kept row has the value that one of the row's older versions
         had.
         """

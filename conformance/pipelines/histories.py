@@ -158,8 +158,8 @@ class RowHistory:
 
     def _check_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
         """Checks that a kept version ends exactly where the next one begins, except where the row
-        was removed between them. Returns the first difference, or None. `numbers` are those of
-        `_numbers`.
+        was removed between them. Returns the first difference, or None. `numbers` has for each kept
+        version the number of the right version whose values it has, or None.
         """
         for (older, newer), (low, high) in zip(
             pairwise(self.ordered), pairwise(numbers), strict=True
@@ -184,8 +184,8 @@ class RowHistory:
 
     def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
         """Checks that the kept history has each version that the row had, in the order of the
-        source, and no other. Returns the first difference, or None. `numbers` are those of
-        `_numbers`.
+        source, and no other. Returns the first difference, or None. `numbers` has for each kept
+        version the number of the right version whose values it has, or None.
         """
         for version, number in zip(self.ordered, numbers, strict=True):
             if number is not None:

@@ -160,7 +160,7 @@ def tables(
         raise InvalidArgument(f"keyed={keyed!r}: expected None, True or False")
     origin = _source(source)
     _groups(supports, bool(keyed), origin)
-    return _by(
+    return _draw_with(
         lambda draw: _drawing.draw_table(
             draw, database, min_columns, max_columns, keyed, supports, origin
         )
@@ -175,7 +175,7 @@ def rows(table: Table, /) -> SearchStrategy[Row]:
     Shrinks towards a row of NULLs, zeros and empty values.
     """
     _expect_table(table)
-    return _by(lambda draw: _drawing.draw_row(draw, table))
+    return _draw_with(lambda draw: _drawing.draw_row(draw, table))
 
 
 def row_changes(
@@ -194,7 +194,7 @@ def row_changes(
     _expect_table(table)
     _expect_range("max_rows", max_rows, 1, 1000)
     _check_class("at", at, Instant, "an Instant")
-    return _by(lambda draw: _drawing.draw_change(draw, table, max_rows, at))
+    return _draw_with(lambda draw: _drawing.draw_change(draw, table, max_rows, at))
 
 
 def histories(
@@ -221,7 +221,9 @@ def histories(
     _expect_database(database)
     _expect_range("max_events", max_events, 1, 1000)
     origin = _origin(resolved, source)
-    return _by(lambda draw: _drawing.draw_history(draw, resolved, database, max_events, origin))
+    return _draw_with(
+        lambda draw: _drawing.draw_history(draw, resolved, database, max_events, origin)
+    )
 
 
 def messages(
@@ -250,7 +252,7 @@ def messages(
             f"profile={profile!r}: expected None, or one of"
             f" {', '.join(p.name for p in resolved.profiles)}"
         )
-    return _by(lambda draw: _draw_message(draw, resolved, profiles))
+    return _draw_with(lambda draw: _draw_message(draw, resolved, profiles))
 
 
 def scenarios(
@@ -271,7 +273,7 @@ def scenarios(
     resolved = _format(fmt)
     _expect_database(database)
     origin = _origin(resolved, source)
-    return _by(lambda draw: _draw_scenario(draw, resolved, database, origin))
+    return _draw_with(lambda draw: _draw_scenario(draw, resolved, database, origin))
 
 
 def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
@@ -289,7 +291,7 @@ def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
     for table in pool:
         _expect_table(table)
     tables = tuple(pool)
-    return _by(lambda draw: _row_scenario(draw, tables))
+    return _draw_with(lambda draw: _row_scenario(draw, tables))
 
 
 def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
@@ -530,7 +532,7 @@ def _types(
 
 
 @st.composite
-def _by(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
+def _draw_with(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
     """The strategy that draws with the function `make` (`draw` is Hypothesis's own argument). Its
     repr is short: Hypothesis warns of the long ones that formats and wide tables would give.
     """

@@ -146,8 +146,8 @@ def _have_one_commit_time(old: Written, new: Written) -> bool:
 
 
 def _duplicate_with_timestamps(stream: Stream, chance: random.Random) -> Stages:
-    """Repeats messages as `_duplicate` does, with the timestamps of the first time, as a tool does
-    that copies records.
+    """Repeats a third of the messages, at once or any number of messages later, with the timestamps
+    of the first time, as a tool does that copies records.
     """
     return _duplicate(stream, chance, 0)
 

@@ -429,6 +429,7 @@ _WIDTH: Final = re.compile(r"^(tinyint|smallint|mediumint|int|bigint|year)\((?!1
 _GENERATED: Final = re.compile(r"(\w+) \w+ GENERATED ALWAYS AS")
 """Columns that PostgreSQL's log does not hold."""
 _LITERAL: Final = r"'(?:[^']|'')*'(?:::\w+)?|[^\s,)]+"
+_QUOTED: Final = re.compile(r"'((?:[^']|'')*)'(?:::\w+)?")
 _GIVEN: Final = re.compile(
     rf"""[(,]\s*(?:"([^"]+)"|(\w+)) (?:(\w*serial)\b|(?:[^,(]|\([^)]*\))*?DEFAULT ({_LITERAL}))"""
 )
@@ -487,10 +488,12 @@ def _with_defaults(table: Table, statement: str) -> Table:
 
 
 def _default_of_literal(column: Column, default_text: str) -> Default:
-    """A PostgreSQL column's default from the literal that stands in CREATE TABLE. Its value is None
-    for an expression (a text that ends with a parenthesis) and for bytes.
+    """A PostgreSQL column's default from what stands behind DEFAULT in CREATE TABLE: a literal, also
+    with a cast (`'a'::text`), or the beginning of a call, up to its opening parenthesis. Its value
+    is None for a call and for bytes.
     """
-    plain = default_text[1:-1].replace("''", "'") if default_text.startswith("'") else default_text
+    quoted = _QUOTED.fullmatch(default_text)
+    plain = quoted[1].replace("''", "'") if quoted else default_text
     if default_text.endswith("("):
         return Default(default_text)
     if column.type.logical is Logical.BINARY:

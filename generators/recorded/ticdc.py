@@ -119,7 +119,7 @@ def episodes() -> Iterator[Episode]:
                 tuple(messages),
                 2 if len(tables) == 1 else 1,
                 limits=_episode_limits(recording, episode_steps),
-                writer_gaps=_owed_by_writer(recording, episode_steps),
+                writer_gaps=_find_writer_gaps(recording, episode_steps),
                 timed=True,
                 unrecorded=frozenset(unrecorded),
             )
@@ -209,7 +209,7 @@ def _is_partitioned(steps: Sequence[_Step]) -> bool:
     )
 
 
-def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
+def _find_writer_gaps(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """What our writer cannot do yet for an episode's messages, as sentences; empty if it can write
     all.
     """

@@ -374,8 +374,8 @@ def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
 
 
 def _load_node(data: Plain, at: str) -> Any:
-    """A value of a JSON document, at any depth, from the JSON form that `_dump_node` made. Raises
-    Malformed.
+    """A value of a JSON document, at any depth, from the JSON form in which a corpus keeps it.
+    Raises Malformed.
     """
     if data is None or isinstance(data, bool):
         return data

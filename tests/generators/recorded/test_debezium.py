@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from generators.model import Json, Logical, Op
+from generators.model import Column, Json, Logical, Op
 from generators.recorded import debezium, postgresql_truth
 from generators.recorded.episodes import Episode, cases
 from generators.recorded.mysql_truth import Unsupported
@@ -64,6 +64,18 @@ def test_what_a_utf16_column_loses(recorded: tuple[Episode, ...]) -> None:
         if change.after
     }
     assert "\ufeffBOM\u200b" in stored and "BOM\u200b" in read - stored
+
+
+@pytest.mark.parametrize(
+    ("default_text", "value"),
+    [("'a'", "a"), ("'it''s'", "it's"), ("'a'::text", "a"), ("''::text", ""), ("lower(", None)],
+)
+def test_a_default_of_postgresql_is_what_its_literal_says(
+    default_text: str, value: str | None
+) -> None:
+    column = Column("c", postgresql.text("text"), default=None)
+    default = debezium._default_of_literal(column, default_text)
+    assert (default.text, default.value) == (default_text, value)
 
 
 def test_types_of_postgresql_by_their_names() -> None:
