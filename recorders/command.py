@@ -31,9 +31,11 @@ def perform(
     expect: Path | None,
     image: str,
     out: Path | None,
+    limit_s: int,
     note: Note,
 ) -> Audited:
-    """Runs one audit, and stops everything that it started. Raises HarnessError that names what is
+    """Runs one audit, and stops everything that it started; the product has `limit_s` seconds for
+    its records. Raises HarnessError that names what is
     missing, and UsageError before anything is started.
     """
     recorded_product = _product(product)
@@ -59,7 +61,15 @@ def perform(
         try:
             with _database(image, recorded_product, profile, note) as database:
                 audited = audit(
-                    recorded_product, profile, database, cases, explained, seed, note, stopped
+                    recorded_product,
+                    profile,
+                    database,
+                    cases,
+                    explained,
+                    seed,
+                    note,
+                    stopped,
+                    limit_s,
                 )
         except Stopped as error:
             # Fresh input may have a table that the product cannot pass: without it, the others are

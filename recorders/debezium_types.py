@@ -131,8 +131,15 @@ def run_program(
             raise HarnessError(
                 f"{program} failed (exit {finished.returncode}):\n{finished.stderr[-2000:]}"
             )
-        # Not splitlines(): it would also cut a line at U+2028, which JSON holds as it is.
-        return tuple(line for line in results.read_text("utf-8").split("\n") if line)
+        return split_lines(results.read_text("utf-8"))
+
+
+def split_lines(results_text: str) -> tuple[str, ...]:
+    """The lines of a text of which each ends with a line feed; a line may be empty, as a default
+    that is the empty text.
+    """
+    # Not splitlines(): it would also cut a line at U+2028, which JSON holds as it is.
+    return tuple(results_text.split("\n")[:-1])
 
 
 def parse_reading(line: str) -> ColumnReading:

@@ -127,18 +127,20 @@ class Product:
         profile: Profile = self.wire_format.build(release, *options)
         return profile
 
-    def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
+    def record(
+        self, profile: Profile, database: Database, note: Note, limit_s: int = running.LIMIT_S
+    ) -> list[ProducedRecord]:
         """Runs the product on the database, and returns its records of all that was executed
-        there.
+        there. Raises Stopped if the last one does not come within `limit_s` seconds.
         """
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":
-            return running.run(program, bundle, properties, note)
+            return running.run(program, bundle, properties, note, limit_s=limit_s)
         with EmbeddedRegistry(note) as registry:
             address = {
                 f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")
             }
-            records = running.run(program, bundle, {**properties, **address}, note)
+            records = running.run(program, bundle, {**properties, **address}, note, limit_s=limit_s)
             schemas = partial(_schema, Remote(registry.url), {})
             return [json_record(record, schemas) for record in records]
 

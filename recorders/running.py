@@ -25,6 +25,8 @@ SENTINEL: Final = "zz_end"
 """The table of the last record."""
 
 LIMIT_S: Final = 120
+"""Seconds that a product has to publish the last record, unless the caller gives another limit."""
+
 _SOURCES: Final = Path(__file__).with_name("java")
 _LOG_LINES: Final = 12
 
@@ -88,7 +90,7 @@ def run(
     properties: Mapping[str, str],
     note: Note,
     *,
-    limit_s: int = LIMIT_S,
+    limit_s: int,
 ) -> list[ProducedRecord]:
     """Runs a product until it publishes the sentinel (the last record, see `end`), and returns its
     records, except those of the sentinel's own table. Raises Stopped, with errors from the

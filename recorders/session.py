@@ -180,17 +180,19 @@ def audit(
     seed: int,
     note: Note,
     stopped: Mapping[int, str],
+    limit_s: int = running.LIMIT_S,
 ) -> Audited:
     """Executes the scenarios except the `stopped` ones (which would stop the product) in a fresh
     database, records what the product publishes, and compares it with our writer's messages. Raises
-    Stopped if the product ends or stalls before the last record.
+    Stopped if the product ends or stalls before the last record, or does not send it within
+    `limit_s` seconds.
     """
     plans, refusals = _plans(product, cases, profile)
     refusals |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
     note(f"executing {sum(len(plan.statements) for plan in plans.values())} statements")
     refusals |= _execute(database, cases, plans)
     database.must(*running.end(database))
-    records = product.record(profile, database, note)
+    records = product.record(profile, database, note, limit_s)
     note(f"comparing {len(records)} records")
     compared = tuple(_compare_records(product, profile, cases, plans, records))
     counts: Counter[Entry] = Counter()

@@ -32,6 +32,7 @@ class RecordOptions:
     expect: Path | None
     image: str
     out: Path | None
+    limit: int
     style: OutputStyle
 
 
@@ -84,6 +85,14 @@ class RecordOptions:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Writes the records as JSON lines.",
 )
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.IntRange(min=1),
+    default=120,
+    show_default=True,
+    help="Limit of the product's run, from its start to its last record.",
+)
 @FORMAT
 @pass_options(RecordOptions)
 def record(options: RecordOptions) -> None:
@@ -115,6 +124,7 @@ def record(options: RecordOptions) -> None:
             expect=options.expect,
             image=options.image,
             out=options.out,
+            limit_s=options.limit,
             note=note,
         )
     print_rows(done.rows(), COLUMNS, options.style)

@@ -14,8 +14,9 @@ that the encoder does not know is left out.
 
 Not written: large-message-handle-compression, which packs the key too; a server zone other than
 UTC, where a TIMESTAMP's default for NULL moves, and one with hours that occur twice, where the
-classic architecture may move a TIMESTAMP by an hour; hidden columns of indexes, which the schema
-has; most of a column in `tableChanges`, and `start_ts` of later releases.
+classic architecture may move a TIMESTAMP by an hour; hidden columns of indexes over expressions
+whose type is not known here, and their place before columns that were added later; most of a
+column in `tableChanges`, and `start_ts` of later releases.
 
 INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a watermark:
 
@@ -76,6 +77,7 @@ from generators.families.debezium.values import (
 )
 from generators.families.ticdc import sink, text
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
+from generators.families.ticdc.hidden_columns import HiddenColumns
 from generators.families.ticdc.scenarios import (
     declared_types,
     key_updates,
@@ -92,6 +94,7 @@ from generators.model import (
     Default,
     Deployment,
     Event,
+    History,
     Json,
     Kind,
     Layout,
@@ -106,6 +109,7 @@ from generators.model import (
     Table,
     Value,
     Watermark,
+    Written,
     ZeroDate,
 )
 from generators.profile_tables import read_choices
@@ -301,17 +305,26 @@ def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> 
 
 
 def _messages(
-    event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object
+    event: Event,
+    profile: TicdcDebeziumProfile,
+    layout: Layout,
+    ms: int,
+    _chance: object,
+    hidden_columns: HiddenColumns,
 ) -> Iterator[WireMessage]:
     """The messages of an event that is sent at `ms`: a row's to one partition, those of DDL and,
     with TiDB's extension, of a watermark to all. Nothing is left to chance in this protocol.
     """
+    if isinstance(event, SchemaChange):
+        hidden_columns.follow(event)
     match event:
         case RowChange():
             for partition, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
-                message = _row_message(event, op, before, after, profile, ms)
+                message = _row_message(
+                    event, op, before, after, profile, ms, hidden_columns.columns(event.table)
+                )
                 yield replace(message, partitions=(partition,))
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield replace(_statement(event, profile, ms), partitions=range(layout.partitions))
@@ -319,9 +332,15 @@ def _messages(
             yield replace(_watermark(event, profile, ms), partitions=range(layout.partitions))
 
 
-write: Final = sink.writer_of_events(
-    _messages, printer=partial(print_json, quote=text.iterator_string)
-)
+def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> list[Written]:
+    """The messages of a history, each with its expectation."""
+    writer = sink.writer_of_events(
+        partial(_messages, hidden_columns=HiddenColumns()),
+        printer=partial(print_json, quote=text.iterator_string),
+    )
+    return writer(history, profile, layout)
+
+
 _json: Final = partial(json_text, quote=text.iterator_string)
 _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
@@ -496,9 +515,10 @@ def _row_message(
     after: Row | None,
     profile: TicdcDebeziumProfile,
     ms: int,
+    hidden_columns: tuple[Column, ...],
 ) -> WireMessage:
-    """The message of one row. An UPDATE has no `before` if the profile sends
-    none; CORRUPT is right too if a value does not fit its column.
+    """The message of one row of a table that has these hidden columns of indexes. An UPDATE has no
+    `before` if the profile sends none; CORRUPT is right too if a value does not fit its column.
     """
     table = event.table
     columns = sink.columns_of_rows(table, profile)
@@ -520,11 +540,14 @@ def _row_message(
         for side, source_row in sides.items()
     }
     source = _source(event, table.database, table.name)
-    # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
+    # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns);
+    # a hidden one is virtual.
     virtual = [c for c in table.columns if c.generated == "virtual"]
     listed = [
         *(c for c in table.columns if c in columns or (profile.statements and c in virtual)),
+        *(hidden_columns if profile.statements else ()),
         *virtual,
+        *hidden_columns,
     ]
     name = _schema_name(profile, table.database, table.name)
     shape = Schema(

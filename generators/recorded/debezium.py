@@ -425,6 +425,9 @@ _SPELLED: Final = re.compile(rf"[(,\n]\s*(?:`((?:[^`]|``)+)`|(\w+)) ({_TYPE})", 
 _DEFAULT: Final = re.compile(r"[^,]*? DEFAULT (b?'(?:[^']|'')*'|[^\s,)]+)")
 _SHOWN: Final = re.compile(rf"^\s*`((?:[^`]|``)+)` ({_TYPE})(.*)$", re.IGNORECASE | re.MULTILINE)
 _COMMENT: Final = re.compile(r" COMMENT ?=?'((?:[^']|'')*)'")
+_UPDATED: Final = re.compile(
+    r"(?: DEFAULT current_timestamp\(\d*\))? ON UPDATE current_timestamp\(\d*\)"
+)
 _WIDTH: Final = re.compile(r"^(tinyint|smallint|mediumint|int|bigint|year)\((?!1\))\d+\)")
 _GENERATED: Final = re.compile(r"(\w+) \w+ GENERATED ALWAYS AS")
 """Columns that PostgreSQL's log does not hold."""
@@ -451,6 +454,8 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
     for m in _SHOWN.finditer(show_create):
         name = m[1].replace("``", "`")
         auto_increments[name] = " AUTO_INCREMENT" if "AUTO_INCREMENT" in m[3] else ""
+        if update_clause := _UPDATED.search(m[3]):
+            auto_increments[name] = update_clause[0].upper()
         types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + auto_increments[name]
         comment = _COMMENT.search(m[3])
         comments[name] = comment[1] if comment else ""

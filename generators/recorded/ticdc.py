@@ -119,7 +119,7 @@ def episodes() -> Iterator[Episode]:
                 tuple(messages),
                 2 if len(tables) == 1 else 1,
                 limits=_episode_limits(recording, episode_steps),
-                writer_gaps=_find_writer_gaps(recording, episode_steps),
+                writer_gaps=_find_writer_gaps(recording),
                 timed=True,
                 unrecorded=frozenset(unrecorded),
             )
@@ -209,29 +209,16 @@ def _is_partitioned(steps: Sequence[_Step]) -> bool:
     )
 
 
-def _find_writer_gaps(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
+def _find_writer_gaps(recording: Recording) -> tuple[str, ...]:
     """What our writer cannot do yet for an episode's messages, as sentences; empty if it can write
     all.
     """
     if "checksum" in recording.name:
         by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
         return tuple(filter(None, (CORRUPTED, by_id)))
-    if recording.format == "ticdc-debezium-json":
-        hidden = any(_has_hidden_column(step.table) for step in steps if step.table)
-        return (HIDDEN,) if hidden else ()
-    if recording.format == "ticdc-open-protocol":
-        return (ROW_IDS,)
     return ()
 
 
-def _has_hidden_column(table: Table) -> bool:
-    """Whether the table has an index over an expression, for which TiDB adds a hidden column."""
-    names = itertools.chain.from_iterable(index.columns for index in table.indexes)
-    return any(name.startswith("_V$_") for name in names)
-
-
-HIDDEN: Final = "The schema lists the hidden columns of indexes over expressions."
-ROW_IDS: Final = "The id of a partition, and that of a row without an integer key, are TiDB's own."
 COLUMNS_BY_ID: Final = "With a checksum the columns stand in the order of TiDB's ids of them."
 CORRUPTED: Final = (
     "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does"
@@ -628,17 +615,17 @@ def _blank_record(value: Any) -> Any:
     return value
 
 
-_ROW_ID: Final = re.compile(rb'(?<=,"rid":)\d+')
+_OWN_ID: Final = re.compile(rb'(?<=,"(?:rid|ptn)":)\d+')
 _CLAIM_PLACE: Final = re.compile(rb'(?<="ccl":")[^"]*')
 
 
 def _blank_open(data: bytes) -> bytes:
     """A record of Open Protocol without the file of a claim check and without the lengths that
-    depend on it. The ids that TiDB gives to rows without an integer key are blanked, but not their
-    kind.
+    depend on it. The ids that TiDB gives to partitions, and to rows without an integer key, are
+    blanked, but not their kind.
     """
     parts = unframed(data.removeprefix(OPEN_VERSION)) or [data]
-    return b"\n".join(_CLAIM_PLACE.sub(b"", _ROW_ID.sub(b"0", part)) for part in parts)
+    return b"\n".join(_CLAIM_PLACE.sub(b"", _OWN_ID.sub(b"0", part)) for part in parts)
 
 
 _DEBEZIUM_CLOCK: Final = re.compile(rb'(?<="ts_ms":)\d+(?=,"transaction")')

@@ -27,11 +27,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
@@ -550,6 +550,34 @@ def declared(type: SourceType) -> str:
 def quote(name: str) -> str:
     """A double-quoted identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def index_name(
+    table: str, columns: Sequence[str], label: Literal["key", "idx"], used: Collection[str] = ()
+) -> str:
+    """The name that PostgreSQL gives an index without one: `key` ends that of a unique constraint,
+    `idx` others, with the first number that makes it none of the `used` names. The longer of the
+    table's name and the columns' names is cut until all have 63 bytes (PostgreSQL's
+    src/backend/commands/indexcmds.c:makeObjectName, ChooseIndexName).
+    """
+    number = 0
+    while (name := _object_name(table, "_".join(columns), f"{label}{number or ''}")) in used:
+        number += 1
+    return name
+
+
+def _object_name(first: str, second: str, label: str) -> str:
+    """`first_second_label` in 63 bytes; `first` and `second` are cut between characters."""
+    free = NAME_LIMIT - len(label) - 2
+    first_size, second_size = len(first.encode()), len(second.encode())
+    while first_size + second_size > free:
+        if first_size > second_size:
+            first_size -= 1
+        else:
+            second_size -= 1
+    cut_first = first.encode()[:first_size].decode(errors="ignore")
+    cut_second = second.encode()[:second_size].decode(errors="ignore")
+    return f"{cut_first}_{cut_second}_{label}"
 
 
 DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column, Default, Logical, SourceType
+from generators.sources import postgresql
 from generators.tables.ddl_postgresql import (
     DEFERRING,
     ENDS,
@@ -317,11 +318,10 @@ def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
     """Adds a unique key to the table's draft. One without a name gets a default name: in PostgreSQL
     TABLE_COLUMNS_key, in MySQL that of its first column.
     """
-    draft.add_index(
-        name or ("" if draft.mysql else "_".join((draft.name, *columns, "key"))),
-        columns,
-        unique=True,
-    )
+    if not name and not draft.mysql:
+        used = {index.name for index in draft.indexes}
+        name = postgresql.index_name(draft.name, columns, "key", used)
+    draft.add_index(name, columns, unique=True)
 
 
 def read_constraint(draft: Draft, cursor: Cursor) -> None:

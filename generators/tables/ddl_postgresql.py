@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from generators.model import Column, Default
+from generators.sources import postgresql
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import (
@@ -215,4 +216,6 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
     elif names is None:
         cursor.note(0, "left out: an index over an expression")
     else:
-        draft.add_index(name, tuple(names), unique)
+        used = {index.name for index in draft.indexes}
+        own_name = name or postgresql.index_name(draft.name, names, "idx", used)
+        draft.add_index(own_name, tuple(names), unique)

@@ -38,7 +38,7 @@ _METADATA: Final = (
     "commit-timestamp",
     "stream-position",
 )
-_MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$"
+_MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\z"
 
 
 def _op(m: Column) -> Column:

@@ -24,7 +24,7 @@ _FULL_LOAD: Final = "INIT"
 _SECONDS: Final = 100_000_000_000
 _OFFSET: Final = " +00:00"
 # Possessive: a greedy group calls itself for each byte, and a long value ends the JVM by its stack.
-_BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]$"
+_BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]\z"
 
 
 def _kind(m: Column) -> Column:

@@ -74,7 +74,7 @@ def _table(p: Column) -> Column:
     from the quoted name in its first table change.
     """
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
-    last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))
+    last = F.replace(F.regexp_extract(changed, r'"((?:[^"]|"")*)"\z', 1), F.lit('""'), F.lit('"'))
     return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), p["__table"], last)
 
 

@@ -40,7 +40,7 @@ _STATEMENTS: Final = (
     "table-alter",
     "table-drop",
 )
-_TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
+_TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?\z"
 
 
 def _op(m: Column) -> Column:

@@ -24,8 +24,8 @@ from spark_checks.decoders.families.framing import name_of_code
 from spark_checks.decoders.families.mysql import mysql_typed
 
 _OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
-_QUALIFIED: Final = r"(?s)^(.+?)\.(.+)$"
-_OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
+_QUALIFIED: Final = r"(?s)^(.+?)\.(.+)\z"
+_OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?\z"
 
 
 def _op(m: Column) -> Column:

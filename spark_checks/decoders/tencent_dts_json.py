@@ -35,7 +35,7 @@ _ENVELOPE: Final = _framing.struct(
     columns=ArrayType(_framing.struct("name:string isKey:string originalType:string")),
 )
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK")
-_WORD: Final = "^[A-Z][A-Z_]*$"
+_WORD: Final = r"^[A-Z][A-Z_]*\z"
 _LAST_SECOND: Final = 253_402_300_799
 
 BASELINE: Final = Baseline(

@@ -1,10 +1,12 @@
 import base64
+import contextlib
 import json
 import os
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_lines import performed
@@ -440,10 +442,32 @@ def test_exit_codes_say_what_is_open(monkeypatch, done, code):
     given = {}
     fake = type("Fake", (), {"perform": staticmethod(lambda **named: given.update(named) or done)})
     monkeypatch.setattr(command.importlib, "import_module", lambda _name: fake)
-    ran = performed("record", "canal", "--format", "json")
+    ran = performed("record", "canal", "--format", "json", "--limit", "900")
     assert ran.exit_code == code
     assert given["product"] == "canal" and given["seed"] >= 0
+    assert given["limit_s"] == 900
     assert "scenarios" in ran.stderr
     rows = json.loads(ran.stdout)
     empty = dict.fromkeys(("path", "type", "ours", "real"), "")
     assert {"result": "scenario left out", "count": 1, **empty, "note": "no ... there (c)"} in rows
+
+
+def test_a_product_runs_as_long_as_its_caller_allows(monkeypatch):
+    limits = []
+
+    def run(*_arguments, limit_s):
+        limits.append(limit_s)
+        return []
+
+    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(
+        products,
+        "EmbeddedRegistry",
+        lambda _note: contextlib.nullcontext(SimpleNamespace(api="", url="http://localhost:1")),
+    )
+    server = SimpleNamespace(port=1)
+    for name in ("debezium", "debezium-avro"):
+        recorded_product = products.product(name)
+        profile = recorded_product.profile("", ("mariadb",))
+        assert recorded_product.record(profile, server, silent, 900) == []
+    assert limits == [900, 900]

@@ -62,3 +62,11 @@ def test_debezium_reads_two_definitions():
         ('{"type":"int32","optional":true}', "-1", ""),
         ("", None, "ParsingException"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("", ()), ("a\n\nb\n", ("a", "", "b")), ('"\u2028"\n', ('"\u2028"',))],
+)
+def test_an_empty_line_is_a_result_as_others(text, lines):
+    assert debezium_types.split_lines(text) == lines

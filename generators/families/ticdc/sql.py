@@ -535,10 +535,12 @@ class Reader:
         return call
 
     def _cast_type(self) -> str:
-        """Reads the target type of a CAST, and returns it as TiDB prints it."""
+        """Reads the target type of a CAST, and returns it as TiDB prints it; ARRAY stands behind
+        that of a multi-valued index.
+        """
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")
-            return kind
+            return kind + self._array()
         kind = self.expect(
             "CHAR",
             "BINARY",
@@ -556,6 +558,10 @@ class Reader:
             arguments = self.bracketed(self.digits, ", ")
         if kind == "DECIMAL":
             arguments = arguments.replace(", 0)", ")") or "(10)"
-        if self.next in ("CHARACTER", "CHARSET", "ARRAY"):
+        if self.next in ("CHARACTER", "CHARSET"):
             raise self.refusal()
-        return kind + arguments
+        return kind + arguments + self._array()
+
+    def _array(self) -> str:
+        """Reads ARRAY behind the target type of a CAST; "" if there is none."""
+        return " ARRAY" if self.skip("ARRAY") else ""

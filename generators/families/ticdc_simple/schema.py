@@ -20,6 +20,7 @@ from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
+from generators.families.ticdc.hidden_columns import COUNTED, FOLDED, MULTIVALUED
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import (
@@ -374,8 +375,6 @@ _CREATES: Final = (
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
 _TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
 _MICRO: Final = timedelta(microseconds=1)
-_FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
-_COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
 
 
 def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
@@ -386,7 +385,7 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
     """
     columns = {mysql.quote(column.name): column for column in table.columns}
     if (
-        (folded := _FOLDED.fullmatch(expression))
+        (folded := FOLDED.fullmatch(expression))
         and (text_column := columns.get(folded[1]))
         and text_column.type.name in ("char", "varchar")
     ):
@@ -396,7 +395,7 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
             decimal=-1,
         )
         return ColumnSchema(name, kind)
-    if counting_call := _COUNTED.fullmatch(expression):
+    if counting_call := COUNTED.fullmatch(expression):
         operands = [columns.get(quoted) for quoted in counting_call.groups() if quoted]
         if all(
             operand is not None
@@ -405,6 +404,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
             for operand in operands
         ):
             return ColumnSchema(name, DataType("bigint", *_BYTES, 20))
+    if (multivalued := MULTIVALUED.fullmatch(expression)) and multivalued[1]:
+        return ColumnSchema(name, DataType("json", *_BYTES, int(multivalued[1]), -1))
     raise Refused(
         f"table {table.name}: the type that TiDB gives to {expression} of an index is not known"
         " here"

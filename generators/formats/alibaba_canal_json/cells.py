@@ -22,6 +22,9 @@ _DECLARED: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "'": "''"}
+"""What the character behind a back-slash in a label stands for, where that is not itself."""
 _STRIPPED: Final = "the binlog holds BINARY(n) without its trailing zero bytes; n is known"
 _TEXTS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
 _TEXT_WORDS: Final = ("varchar", "tinytext", "text", "mediumtext", "longtext")
@@ -61,7 +64,7 @@ def column_type(column: Column, facts: CanalProfile) -> str:
 
 def _spell_type(declared: str) -> str:
     """A type as Canal's SQL parser prints it: the name as written, parameters without spaces,
-    `unsigned zerofill` in lower case.
+    `unsigned zerofill` in lower case. Of a back-slash in a label it prints what it stands for.
 
     `FLOAT(p)` above 24 digits is printed as double, `zerofill` alone as unsigned too
     (canal#live-spelling).
@@ -73,7 +76,8 @@ def _spell_type(declared: str) -> str:
         name = "double"
     zerofill = bool(re.search(r"\bzerofill\b", attributes))
     unsigned = zerofill or bool(re.search(r"\bunsigned\b", attributes))
-    listed = f"({_SPACE.sub('', parameters)})" if parameters is not None else ""
+    plain = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), parameters or "")
+    listed = f"({_SPACE.sub('', plain)})" if parameters is not None else ""
     return f"{name}{listed}{' unsigned' if unsigned else ''}{' zerofill' if zerofill else ''}"
 
 

@@ -713,6 +713,9 @@ class _Writer:
             table = ",".join(
                 qualified.removeprefix(f"{event.database}.") for qualified in qualified_names
             )
+        dropped_names = envelope.dropped_tables(event)
+        if len(dropped_names) > 1:
+            table = ",".join(dropped_names)
         sql = envelope.statement_text(event)
         payload: dict[str, Any] = {
             "source": self.source(

@@ -15,6 +15,7 @@ from typing import Any, Final
 from generators.families.connect import Schema, fields
 from generators.families.debezium.mysql import reads_zerofill_signed
 from generators.families.debezium.values import binary_schema
+from generators.families.java_text import hash_order
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
@@ -314,6 +315,33 @@ _DROP: Final = re.compile(
 )
 
 
+_COMMENTED: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_TABLE_NAME: Final = re.compile(
+    r"(?:(`(?:[^`]|``)+`|[\w$]+)\s*\.\s*)?(`(?:[^`]|``)+`|[\w$]+)\s*(?:,|$)"
+)
+
+
+def dropped_tables(event: SchemaChange) -> list[str]:
+    """The tables of the event's database that its DROP TABLE names, in the order in which a
+    HashSet of their ids gives them, as `source` does; none for another statement.
+    """
+    match = _DROP.match(event.sql) if event.action == "drop table" else None
+    if match is None:
+        return []
+    listed_names = _COMMENTED.sub("", event.sql[match.end(1) :]).strip()
+    qualified_names = [
+        f"{event.database}.{_without_ticks(name)}"
+        for database, name in _TABLE_NAME.findall(listed_names)
+        if not database or _without_ticks(database) == event.database
+    ]
+    start = len(event.database) + 1
+    return [qualified[start:] for qualified in hash_order(list(dict.fromkeys(qualified_names)))]
+
+
+def _without_ticks(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def statement_text(event: SchemaChange) -> str:
     """The text of a statement in its message: that of the log, but a DROP TABLE names the table
     with its database, between back-ticks (debezium#table-changes-of-drop).
@@ -426,7 +454,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     if labels:
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
-    counted = serial or "AUTO_INCREMENT" in rest
+    counted = is_counted(column.declared)
     charset = (
         "utf8"
         if jdbc in _NATIONAL
@@ -449,6 +477,22 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         "defaultValueExpression": _default_expression(column.default),
         "enumValues": [f"'{label}'" for label in labels] or None,
     }
+
+
+_COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^\s*SERIAL\b|\bON UPDATE\b", re.IGNORECASE)
+_UPDATED_DEFAULT: Final = re.compile(
+    r"\bDEFAULT (?:CURRENT_TIMESTAMP|NOW|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*\d*\s*\))?"
+    r" ON UPDATE\b",
+    re.IGNORECASE,
+)
+
+
+def is_counted(declared: str) -> bool:
+    """Whether the connector's parser takes a column for one that counts by itself: AUTO_INCREMENT,
+    SERIAL, or ON UPDATE where it does not follow the default CURRENT_TIMESTAMP (MariaDBParser.g4:
+    autoIncrementColumnConstraint, defaultValue).
+    """
+    return bool(_COUNTED.search(_UPDATED_DEFAULT.sub("", declared)))
 
 
 def literal(text: str) -> str:

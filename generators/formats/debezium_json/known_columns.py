@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from generators.formats.debezium_json.envelope import literal
+from generators.formats.debezium_json.envelope import is_counted, literal
 from generators.model import Column, SchemaChange, Table
 
 _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
@@ -26,7 +26,6 @@ _CLAUSE: Final = re.compile(
 )
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
 _DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
-_COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^SERIAL\b", re.IGNORECASE)
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
 
 _Place = tuple[str, str]
@@ -46,7 +45,7 @@ class _Known:
 
     @classmethod
     def of(cls, column: Column) -> _Known:
-        return cls(column.comment, bool(_COUNTED.search(column.declared)), column.type.members)
+        return cls(column.comment, is_counted(column.declared), column.type.members)
 
     def edited(self, new: _Known) -> _Known:
         """What the connector knows of the column after a CHANGE clause whose definition says `new`:

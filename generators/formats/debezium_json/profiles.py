@@ -126,6 +126,8 @@ class DebeziumProfile(Profile):
     """The default of PostgreSQL's enum is known."""
     hexadecimal_defaults: bool = False
     """A default in hexadecimal digits is read, if wrongly (since 3.6)."""
+    short_time_defaults: bool = True
+    """A TIME without seconds is read as a default (since 2.0)."""
     localtime_defaults: bool = False
     """LOCALTIMESTAMP as a default is read as the current time (since 3.6)."""
     binary_defaults: bool = True

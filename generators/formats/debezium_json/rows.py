@@ -44,7 +44,7 @@ from generators.model import (
     Value,
     ZeroDate,
 )
-from generators.sources import mysql, postgresql_values
+from generators.sources import mysql, postgresql, postgresql_values
 
 INCREMENTAL: Final = "incremental"
 Wires: TypeAlias = Mapping[str, DebeziumCell]
@@ -273,7 +273,11 @@ def first_unique_index(table: Table) -> tuple[str, ...]:
     history does not give names, they are made of the columns, as PostgreSQL makes them.
     """
     names = {index.columns: index.name for index in table.indexes if index.unique}
-    return min(table.unique, key=lambda key: names.get(key, "_".join(key)), default=())
+
+    def name_of(key: tuple[str, ...]) -> str:
+        return names.get(key) or postgresql.index_name(table.name, key, "key")
+
+    return min(table.unique, key=name_of, default=())
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
@@ -359,6 +363,8 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
 
 
 _HEXADECIMAL: Final = re.compile(r"0x|x'", re.IGNORECASE)
+_ISO_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+_WITH_SECONDS: Final = re.compile(r"'?-?\d+:\d+:\d+")
 _TEMPORALS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 
 
@@ -377,13 +383,29 @@ def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfil
             return True
         if type.logical is Logical.TIMESTAMP and value in (None, 0, ZeroDate()):
             return False
+        if _is_unread_moment(column, default):
+            return False
         return value is not None or _is_current_time(default, profile)
     if type.logical is Logical.TIME and default.text.isdecimal():
         return False
+    if type.logical is Logical.TIME and not profile.short_time_defaults:
+        return _WITH_SECONDS.match(default.text) is not None and value is not None
     if type.logical is Logical.BIT and not default.text.lower().startswith("b'"):
         # It reads the digits as binary ones: there is no 5.
         return value in (0, 1)
     return value is not None
+
+
+def _is_unread_moment(column: Column, default: Default) -> bool:
+    """Whether the default is a date that MySQL reads and the connector does not: of a DATE or
+    DATETIME it reads two digits for month and day, as in 2020-01-01, not 2020-1-1.
+    """
+    return (
+        column.type.logical in (Logical.DATE, Logical.DATETIME)
+        and default.value is not None
+        and default.text[:1] in _QUOTES
+        and _ISO_MOMENT.fullmatch(default.text[1:-1]) is None
+    )
 
 
 def _is_current_time(default: Default, profile: DebeziumProfile) -> bool:
@@ -439,6 +461,8 @@ def _mysql_stand_in(
         return _hexadecimal_stand_in(column, default.text[2:-1], modes, spelled)
     schema = _debezium_mysql.schema(type, modes, column.nullable, spelled)
     literal = default.text[1:-1] if default.text[:1] in _QUOTES else default.text
+    if _is_unread_moment(column, default):
+        value = None
     match type.logical:
         case Logical.TEXT | Logical.ENUM | Logical.SET if default.text[:1] in _QUOTES:
             return replace(

@@ -18,8 +18,7 @@ code `t`, `h` where the column is of the handle key, flags `f` and value `v`. An
 cannot be told from an INSERT, which TiCDC's own decoder takes it for. `keys` are the columns with
 `h`.
 
-Not written: large-message-handle-compression, which packs each value behind its length; `ptn` of a
-partitioned table.
+Not written: large-message-handle-compression, which packs each value behind its length.
 
 Key and value of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a
 watermark, with v8.5.7:
@@ -59,6 +58,7 @@ from generators.errors import Refused
 from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink, text
+from generators.families.ticdc.partitions import Partitions
 from generators.families.wire_messages import ABSENT, WireMessage, json_text
 from generators.formats.ticdc_open_protocol.cells import (
     cell,
@@ -73,6 +73,7 @@ from generators.model import (
     Change,
     Column,
     Event,
+    History,
     Instant,
     Kind,
     Layout,
@@ -84,6 +85,7 @@ from generators.model import (
     SchemaChange,
     Table,
     Watermark,
+    Written,
     ZeroDate,
 )
 from generators.profile_tables import read_choices
@@ -206,7 +208,12 @@ def _batches(events: Sequence[_Event], profile: OpenProfile) -> Iterator[list[_E
 
 
 def _records(
-    event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random
+    event: Event,
+    profile: OpenProfile,
+    layout: Layout,
+    _ms: int,
+    chance: random.Random,
+    partitions: Partitions,
 ) -> Iterator[WireMessage]:
     """Yields the records of an event: partitions, key, value and the changes expected. Rows go in
     batches, each to one partition; a statement or a watermark goes to all.
@@ -218,9 +225,10 @@ def _records(
             for place, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
-                key, value, change = _Row(profile, event.table, op, before, after, event.at).event(
-                    chance
-                )
+                partition_id = partitions.id_of(event.table, after or before or {})
+                key, value, change = _Row(
+                    profile, event.table, op, before, after, event.at, partition_id
+                ).event(chance)
                 waiting.setdefault(place, []).append(_Event(key, value, change))
             for place, events in waiting.items():
                 for batch in _batches(events, profile):
@@ -234,6 +242,7 @@ def _records(
                         (place,),
                     )
         case SchemaChange():
+            partitions.follow(event)
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
             value = _json(profile, {"q": sql, "t": _action_code(event.action)})
@@ -246,7 +255,11 @@ def _records(
             yield WireMessage(framed([""]), (watermark,), key_of([key]), everywhere)
 
 
-write: Final = sink.writer_of_events(_records)
+def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
+    """The messages of a history, each with its expectation."""
+    return sink.writer_of_events(partial(_records, partitions=Partitions()))(
+        history, profile, layout
+    )
 
 
 def _action_code(action: str) -> int:
@@ -273,18 +286,23 @@ def _key(
     *,
     kind: int,
     row_number: int = 0,
+    partition_id: int | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """The JSON of an event's key, a part of the record's key. The classic architecture leaves out
-    members that are empty; the new one always has `scm` and `tbl`, and never `rid`.
+    members that are empty; the new one always has `scm` and `tbl`, never `rid`, and `ptn` at the
+    end (ticdc-open#keys).
     """
+    partition = {} if partition_id is None else {"ptn": partition_id}
     members = {
         "ts": instant.tso,
         "scm": database if database or profile.new else ABSENT,
         "tbl": table if table or profile.new else ABSENT,
         "rid": row_number if row_number and not profile.new else ABSENT,
+        **({} if profile.new else partition),
         "t": kind,
         **more,
+        **(partition if profile.new else {}),
     }
     return _json(profile, members)
 
@@ -299,6 +317,7 @@ class _Row:
     before: Row | None
     after: Row | None
     at: Instant
+    partition_id: int | None
 
     def event(self, chance: random.Random) -> tuple[str, str, Change]:
         """Key, value and expected change of the row's event. If it is too large, only the columns
@@ -342,6 +361,7 @@ class _Row:
             self.table.name,
             kind=1,
             row_number=self._number(),
+            partition_id=self.partition_id,
             more=more,
         )
         value = _json(self.profile, {name: self._columns(cells) for name, cells in members.items()})
@@ -370,10 +390,13 @@ class _Row:
 
     def _number(self) -> int:
         """The number by which TiDB finds the row (its handle): the value of a clustered integer
-        key, else a number of TiDB's own.
+        key, 0 for another clustered key, else a number of TiDB's own.
         """
         source_row = self.after or self.before or {}
-        key = self.table.primary_key
+        nonclustered = any(
+            index.name == "PRIMARY" and not index.clustered for index in self.table.indexes
+        )
+        key = () if nonclustered else self.table.primary_key
         if len(key) == 1 and self.table.column(key[0]).type.logical is Logical.INT:
             handle = source_row[key[0]]
             assert isinstance(handle, int)

@@ -353,7 +353,7 @@ def _bits(label: str, type: SourceType) -> str:
             "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END",
         )
     number = let(
-        label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{type.length}}}$' THEN conv(l, 2, 10) END"
+        label, "l", f"CASE WHEN l RLIKE r'^[01]{{1,{type.length}}}\\z' THEN conv(l, 2, 10) END"
     )
     return (
         f"CAST(CAST({number} AS int) AS boolean)"

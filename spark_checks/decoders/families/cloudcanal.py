@@ -41,7 +41,7 @@ def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str | Non
 
 
 def _number(cell_text: str, type: SourceType) -> str:
-    return rf"CASE WHEN {cell_text} RLIKE r'^\d+$' THEN try_cast({cell_text} AS {type.spark}) END"
+    return rf"CASE WHEN {cell_text} RLIKE r'^\d+\z' THEN try_cast({cell_text} AS {type.spark}) END"
 
 
 def _hex(cell_text: str) -> str:

@@ -23,11 +23,11 @@ _PLAIN_STRING_CODES: Final = (1, 12)
 
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
 _DATE: Final = r"^\d{4}-\d\d-\d\d"
-_CLOCK: Final = r" \d\d:\d\d:\d\d(\.\d{1,6})?$"
-_TIME: Final = r"^-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?$"
-_JSON_SCALAR: Final = r"^(-?\d[0-9.eE+-]*|true|false|null|)$"
+_CLOCK: Final = r" \d\d:\d\d:\d\d(\.\d{1,6})?\z"
+_TIME: Final = r"^-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?\z"
+_JSON_SCALAR: Final = r"^(-?\d[0-9.eE+-]*|true|false|null|)\z"
 _ZERO_FORMS: Final = {
-    Logical.DATE: _ZERO_DATE + "$",
+    Logical.DATE: _ZERO_DATE + r"\z",
     Logical.DATETIME: _ZERO_DATE + _CLOCK,
     Logical.TIMESTAMP: _ZERO_DATE + _CLOCK,
 }
@@ -56,7 +56,9 @@ def mysql_typed(
             return _bytes(cell_text, code)
         case Logical.DATE:
             return _calendar(
-                cell_text, f"length({cell_text}) = 10", f"try_cast({cell_text} AS date)"
+                cell_text,
+                f"length({cell_text}) = 10 AND right({cell_text}, 1) >= '0'",
+                f"try_cast({cell_text} AS date)",
             )
         case Logical.DATETIME:
             return _calendar(
@@ -171,10 +173,8 @@ def _decimal(cell_text: str, type: SourceType) -> str:
     if precision <= 38:
         return exact(cell_text, precision, scale)
     sign = "" if type.unsigned else "-?"
-    return (
-        rf"CASE WHEN {cell_text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$'"
-        rf" THEN {cell_text} END"
-    )
+    digits = rf"^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?\z"
+    return f"CASE WHEN {cell_text} RLIKE r'{digits}' THEN {cell_text} END"
 
 
 def exact(cell_text: str, precision: int, scale: int) -> str:
@@ -186,7 +186,7 @@ def exact(cell_text: str, precision: int, scale: int) -> str:
         f"(instr({cell_text}, '.') = 0 OR length({cell_text}) - instr({cell_text}, '.') <= {scale})"
     )
     plain = f"NOT contains({cell_text}, 'E') AND NOT contains({cell_text}, 'e')"
-    zeros = rf"{cell_text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
+    zeros = rf"{cell_text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*\z'"
     wide = f"try_cast({cell_text} AS decimal(38,{38 - precision + scale})) = {value}"
     return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
 
@@ -202,13 +202,15 @@ def _calendar(cell_text: str, shape: str, value: str) -> str:
 def _clock(cell_text: str, fsp: int) -> str:
     """SQL of whether a text may be `YYYY-MM-DD HH:MM:SS` with a fraction of up to six digits, to be
     asked before a try_cast, which would cut further digits. A text of the length that `fsp`
-    fraction digits give passes without a look at its digits.
+    fraction digits give passes without a look at its digits, but for the last character: a
+    try_cast ignores a blank or a line feed there.
     """
     usual = (
         f"length({cell_text}) = {20 + fsp} AND substring({cell_text}, 20, 1) = '.'"
         if fsp
         else f"length({cell_text}) = 19"
     )
+    usual = f"{usual} AND right({cell_text}, 1) >= '0'"
     return f"({usual} OR {cell_text} RLIKE r'{_DATE}{_CLOCK}')"
 
 
@@ -221,5 +223,5 @@ def _bytes(cell_text: str, code: str | None) -> str:
     if code:
         plain = f"{plain} OR {code} IN {_PLAIN_STRING_CODES}"
     repaired = f"replace({cell_text}, '\ufffd', '\u00ef\u00bf\u00bd')"
-    latin = rf"{repaired} RLIKE r'^[\x00-\xff]*$' THEN encode({repaired}, 'ISO-8859-1')"
+    latin = rf"{repaired} RLIKE r'^[\x00-\xff]*\z' THEN encode({repaired}, 'ISO-8859-1')"
     return f"CASE WHEN {plain} THEN cast({cell_text} AS binary) WHEN {latin} END"

@@ -164,6 +164,18 @@ UNLIKE = {
         "BIGINT UNSIGNED DEFAULT 18446744073709551615",
         "BIGINT UNSIGNED NOT NULL DEFAULT 9223372036854775808",
         "BIT(8) DEFAULT 5",
+        "BIT(8) NOT NULL DEFAULT 5",
+        "DATE DEFAULT '2020-1-1'",
+        "DATE DEFAULT (CURRENT_DATE)",
+        "DATE NOT NULL DEFAULT (CURRENT_DATE)",
+        "DATETIME NOT NULL DEFAULT (NOW())",
+        "DECIMAL(8,2) NOT NULL DEFAULT (9.99)",
+        "INT NOT NULL DEFAULT (1 + 1)",
+        "TIME DEFAULT '1 10:00:00'",
+        "TIME DEFAULT '15:00'",
+        "TIME NOT NULL DEFAULT '8:05'",
+        "TIMESTAMP NOT NULL DEFAULT (CURRENT_TIMESTAMP)",
+        "VARCHAR(36) NOT NULL DEFAULT (uuid())",
         "DATE DEFAULT 20240229",
         "DATE NOT NULL DEFAULT 20240229",
         "DATETIME DEFAULT LOCALTIMESTAMP",
@@ -180,6 +192,7 @@ UNLIKE = {
         "VARCHAR(5) BINARY",
         # The sign is lost.
         "DECIMAL(5,0) DEFAULT -2.5",
+        "DOUBLE NOT NULL DEFAULT -2.5e-3",
     }
 }
 """Definitions that the writer does not write as the connector reads them, each with its reason."""

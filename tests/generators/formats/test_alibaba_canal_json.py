@@ -642,6 +642,22 @@ def test_mysql_8_has_no_display_widths() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("declared", "spelled"),
+    [
+        (r"set('it''s','back\\slash')", r"set('it''s','back\slash')"),
+        (r"enum('a\nb', 'it\'s')", "enum('a\nb','it''s')"),
+    ],
+)
+def test_a_label_of_a_live_column_is_what_its_back_slashes_stand_for(
+    declared: str, spelled: str
+) -> None:
+    """canal#live-spelling."""
+    type = mysql.set_of("it's", r"back\slash")
+    column = Column("c", type, declared=declared)
+    assert column_type(column, FORMAT.build("1.1.5")) == spelled
+
+
 def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
     """canal#live-character-binary."""
     table = dataclasses.replace(

@@ -334,12 +334,13 @@ _OF_DEBEZIUM_S_RELEASES = {
     "localtime_defaults",
     "logical_messages",
     "short_schema_changes",
+    "short_time_defaults",
     "truncate_has_statement",
 }
 """Facts that no lie flips. `incremental_snapshots` and `knows_truncate` select cases and are not asked by
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
-`localtime_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
+`localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
 from `short_schema_changes` and `truncate_has_statement`. Literal tests of the format hold what they write.
 """
 UNFLIPPED = {

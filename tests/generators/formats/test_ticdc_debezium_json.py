@@ -5,6 +5,7 @@ own tests.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
@@ -17,9 +18,12 @@ from generators.model import (
     Default,
     Event,
     History,
+    Index,
     Instant,
     Layout,
     Op,
+    Row,
+    SchemaChange,
     Table,
     Value,
     Watermark,
@@ -456,3 +460,79 @@ def test_a_default_stands_for_null_from_v8_5_on() -> None:
     ]
     assert cells == [None, 5, 5]
     assert messages("v8.1.2", event)[0][0] == b""
+
+
+def row_fields(profile_name: str, *events: Event) -> list[str]:
+    """The fields of a row in the schema of the last message of these events, each as its JSON."""
+    *_, written = FORMAT.write(History(events, 1), FORMAT.build(*profile_name.split("+")), Layout())
+    row_schema = json.loads(written.message.value or b"")["schema"]["fields"][0]
+    return [json.dumps(field, separators=(",", ":")) for field in row_schema["fields"]]
+
+
+LOGINS: Final = Table(
+    "shop",
+    "users",
+    (
+        Column("nick", mysql.text("varchar", 20), nullable=False),
+        Column("login", mysql.text("varchar", 15)),
+        Column("attrs", mysql.json()),
+        Column("n", mysql.integer("int")),
+    ),
+    ("nick",),
+    indexes=(
+        Index("uq3", ("_V$_uq3_0", "nick"), unique=True),
+        Index("k_attr", ("_V$_k_attr_0",)),
+        Index("k_n", ("_V$_k_n_0",)),
+    ),
+)
+CREATES_LOGINS: Final = SchemaChange(
+    Instant(0, 0),
+    "create table",
+    "create table users (nick varchar(20) primary key, login varchar(15), attrs json, n int,"
+    " key k_attr ((cast(attrs->'$.tags' as char(20) array))), key k_n ((n + 1)))",
+    "shop",
+    "users",
+    after=LOGINS,
+)
+ADDS_INDEX: Final = SchemaChange(
+    Instant(0, 0),
+    "create index",
+    "alter table users add unique index uq3 ((lower(login)), nick)",
+    "shop",
+    "users",
+    LOGINS,
+    LOGINS,
+)
+ROW_OF_LOGINS: Final[Row] = {"nick": "a", "login": "B", "attrs": None, "n": 1}
+INSERTS_LOGIN: Final = insert(LOGINS, ROW_OF_LOGINS)
+TAGS_FIELD: Final = (
+    '{"type":"string","optional":true,"name":"io.debezium.data.Json","version":1,"field":'
+    '"_V$_k_attr_0"}'
+)
+SUM_FIELD: Final = '{"type":"int64","optional":true,"field":"_V$_k_n_0"}'
+LOWER_FIELD: Final = '{"type":"string","optional":true,"field":"_V$_uq3_0"}'
+
+
+@pytest.mark.parametrize(
+    ("profile_name", "hidden_fields"),
+    [
+        ("v8.5.7", [TAGS_FIELD, SUM_FIELD, LOWER_FIELD]),
+        ("new-8.5.7", [TAGS_FIELD, SUM_FIELD, LOWER_FIELD] * 2),
+    ],
+)
+def test_the_schema_lists_hidden_columns_of_indexes_in_the_order_of_their_statements(
+    profile_name: str, hidden_fields: list[str]
+) -> None:
+    fields = row_fields(profile_name, CREATES_LOGINS, ADDS_INDEX, INSERTS_LOGIN)
+    assert [json.loads(field)["field"] for field in fields[:4]] == ["nick", "login", "attrs", "n"]
+    assert fields[4:] == hidden_fields
+
+
+def test_no_row_has_a_hidden_column_and_a_dropped_index_takes_its_own_along() -> None:
+    table = replace(LOGINS, indexes=LOGINS.indexes[1:2])
+    assert row_fields("v8.5.7", CREATES_LOGINS, insert(table, ROW_OF_LOGINS))[4:] == [TAGS_FIELD]
+    *_, written = FORMAT.write(
+        History((CREATES_LOGINS, INSERTS_LOGIN), 1), FORMAT.build("v8.5.7"), Layout()
+    )
+    after = json.loads(written.message.value or b"")["payload"]["after"]
+    assert list(after) == ["nick", "login", "attrs", "n"]

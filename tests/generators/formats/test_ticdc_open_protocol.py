@@ -4,6 +4,8 @@ tests, and its framing.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -303,3 +305,77 @@ def test_the_oracle_reads_what_is_framed() -> None:
     ]
     assert states == [State.READABLE] * 3 + [State.UNREADABLE] * 4
     assert {"text", "blob"} <= BASE64
+
+
+PARTITIONED: Final = model.SchemaChange(
+    AT,
+    "create table",
+    "create table t1 (id int primary key, val varchar(16)) partition by hash (id) partitions 4",
+    "test",
+    "t1",
+    after=T1,
+)
+
+
+def keys_of(name: str, *events: Event) -> list[bytes]:
+    """The key of every event of one row each, in the order of the records."""
+    return [
+        part
+        for record in written(name, *events)
+        if record.changes[0].kind is Kind.ROW
+        for part in unframed((record.message.key or b"")[8:]) or []
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "end"),
+    [
+        ("v8.5.7", '"tbl":"t1","rid":{id},"ptn":{ptn},', '"t":1}'),
+        ("new-8.5.6", '"tbl":"t1","t":1,', '"ptn":{ptn}}'),
+    ],
+)
+def test_a_row_of_a_partitioned_table_has_the_id_of_its_partition(
+    name: str, start: str, end: str
+) -> None:
+    """ticdc-open#keys; recorded: `"tbl":"events_log","rid":1,"ptn":125,"t":1`."""
+    rows = [insert(T1, {"id": i, "val": "a"}, AT) for i in (1, 5, 2)]
+    first, same, other = keys_of(name, PARTITIONED, *rows)
+    one = int(first.split(b'"ptn":')[1].rstrip(b"}").split(b",")[0])
+    head = '{"ts":415508856908021766,"scm":"test",'
+
+    def key(number: int, partition_id: int) -> bytes:
+        values = {"{id}": str(number), "{ptn}": str(partition_id)}
+        shown = start + end
+        for placeholder, digits in values.items():
+            shown = shown.replace(placeholder, digits)
+        return (head + shown).encode()
+
+    assert [first, same, other] == [key(1, one), key(5, one), key(2, one + 1)]
+
+
+def test_a_table_whose_partitions_were_removed_has_no_ptn() -> None:
+    removed = model.SchemaChange(
+        AT,
+        "remove partitioning",
+        "alter table t1 remove partitioning",
+        "test",
+        "t1",
+        T1,
+        T1,
+    )
+    row = insert(T1, {"id": 1, "val": "a"}, AT)
+    assert keys_of("v8.5.7", PARTITIONED, removed, row) == [
+        b'{"ts":415508856908021766,"scm":"test","tbl":"t1","rid":1,"t":1}'
+    ]
+
+
+def test_a_row_without_a_clustered_integer_key_has_a_number_of_tidb_s_own() -> None:
+    """ticdc-open#keys; recorded of `primary key (payment_id) nonclustered`: `"rid":1`."""
+    text_key = replace(T1, columns=(Column("id", mysql.text("varchar", 8), nullable=False),))
+    nonclustered = replace(text_key, indexes=(Index("PRIMARY", ("id",), unique=True),))
+    (clustered_key,) = keys_of("v8.5.7", insert(text_key, {"id": "a"}, AT))
+    (key,) = keys_of("v8.5.7", insert(nonclustered, {"id": "a"}, AT))
+    assert clustered_key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":1}'
+    assert re.fullmatch(
+        rb'\{"ts":415508856908021766,"scm":"test","tbl":"t1","rid":[1-9]\d*,"t":1\}', key
+    )

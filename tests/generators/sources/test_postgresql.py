@@ -396,3 +396,36 @@ def test_texts_of_numbers_have_the_types_fraction(name: str, fsp: int) -> None:
 def test_impossible_types(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+LONG = "customer_subscription_billing_addresses_of_the_european_region_x"
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "label", "name"),
+    [
+        ("t", ("a",), "key", "t_a_key"),
+        ("t", ("a", "b"), "idx", "t_a_b_idx"),
+        (LONG, ("a",), "key", "customer_subscription_billing_addresses_of_the_european_r_a_key"),
+        (
+            "t",
+            ("first_name_of_the_customer", "last_name_of_the_customer", "date_of_birth_of_it"),
+            "key",
+            "t_first_name_of_the_customer_last_name_of_the_customer_date_key",
+        ),
+        (LONG, ("é" * 30,), "key", "customer_subscription_billing_" + "é" * 14 + "_key"),
+        ("短" * 21, ("a", "b"), "key", "短" * 18 + "_a_b_key"),
+    ],
+)
+def test_an_index_without_a_name_gets_that_of_postgresql(table, columns, label, name):
+    """Each name is what PostgreSQL 15.18 gave."""
+    assert postgresql.index_name(table, columns, label) == name
+
+
+def test_the_second_index_of_a_name_has_a_number():
+    assert postgresql.index_name("t", ("a",), "idx", {"t_a_idx"}) == "t_a_idx1"
+    columns = ("first_name_of_the_customer", "last_name_of_the_customer", "date_of_birth_of_it")
+    first = postgresql.index_name("t", columns, "idx")
+    assert postgresql.index_name("t", columns, "idx", {first}) == (
+        "t_first_name_of_the_customer_last_name_of_the_customer_dat_idx1"
+    )

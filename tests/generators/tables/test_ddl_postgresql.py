@@ -391,3 +391,18 @@ def test_an_index_over_some_rows_is_no_key_whatever_stands_before_where(reads, o
     )
     assert schema.tables[0].table.unique == ()
     assert [note.action for note in schema.notes] == ["left out: an index over some rows"]
+
+
+def test_keys_and_indexes_without_names_get_postgresql_s(reads):
+    (found,) = reads(
+        "CREATE TABLE public.order_positions (a int UNIQUE, b text, UNIQUE (a, b));"
+        "CREATE UNIQUE INDEX ON public.order_positions (a);"
+        "CREATE UNIQUE INDEX ON public.order_positions (a);",
+        dialect="postgresql",
+    ).tables
+    assert [index.name for index in found.table.indexes] == [
+        "order_positions_a_key",
+        "order_positions_a_b_key",
+        "order_positions_a_idx",
+        "order_positions_a_idx1",
+    ]

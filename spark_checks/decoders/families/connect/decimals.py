@@ -36,7 +36,7 @@ def base64_bytes(t: str) -> str:
     since Spark's own function skips blanks and needs no padding.
     """
     return (
-        f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN"
+        f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE r'^[A-Za-z0-9+/]*+={{0,2}}\\z' THEN"
         f" try_to_binary({t}, 'base64') END"
     )
 
@@ -57,10 +57,10 @@ def from_text(t: str, precision: int, own_scale: int) -> str:
     """
     if precision <= 38:
         return exact(t, precision, own_scale)
-    java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}$'"
-    plain = rf"{t} RLIKE r'^-?0*\d{{1,{precision - own_scale}}}(\.\d{{0,{own_scale}}}0*)?$'"
+    java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}\z'"
+    plain = rf"{t} RLIKE r'^-?0*\d{{1,{precision - own_scale}}}(\.\d{{0,{own_scale}}}0*)?\z'"
     if precision > 1000:
-        plain = rf"{t} RLIKE r'^-?\d+(\.\d+)?$'"
+        plain = rf"{t} RLIKE r'^-?\d+(\.\d+)?\z'"
     return f"CASE WHEN {plain} OR {java} THEN {t} END"
 
 
@@ -95,7 +95,7 @@ def from_numeric(t: str, precision: int, own_scale: int) -> str:
         return exact(t, precision, own_scale)
     digits = f"length(regexp_replace({t}, '[^0-9]|[eE].*', ''))"
     return (
-        f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+$' THEN"
+        f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+\\z' THEN"
         f" {from_text(t, precision, own_scale)} END"
     )
 

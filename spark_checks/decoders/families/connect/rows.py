@@ -69,10 +69,10 @@ OfPayload: TypeAlias = Callable[[Column], Column]
 
 _TEXTS: Final = MapType(StringType(), StringType())
 _IMAGES: Final = {"before": ("UPDATE", "DELETE"), "after": ("INSERT", "READ", "UPDATE")}
-_NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*$'
+_NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*\z'
 _NULL_END: Final = 64
 _KEY_ENVELOPE: Final = (
-    r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*$'
+    r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*\z'
 )
 
 _FIELD: Final = framing.struct(

@@ -45,10 +45,10 @@ _LAST_DAY: Final = 2_932_896
 _DAY: Final = 86_400_000_000
 _EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _MYSQL_TIME_END: Final = (838 * 3600 + 59 * 60 + 60) * 1_000_000
-_ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|$)"
+_ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|\z)"
 _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
-_CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?$"
+_CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?\z"
 
 _BY_NAME: Final = {
     "Date": "days",
@@ -271,7 +271,7 @@ def _unsigned(t: str) -> str:
     """SQL of a BIGINT UNSIGNED from the text `t`. A negative number stands for one of 64 bits that
     the connector printed as signed (mode `long`).
     """
-    signed = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}$' THEN CAST({t} AS decimal(20,0)) END"
+    signed = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}\\z' THEN CAST({t} AS decimal(20,0)) END"
     wrapped = f"CASE WHEN v BETWEEN {-(1 << 63)}BD AND -1BD THEN v + {1 << 64}BD ELSE v END"
     return let(signed, "v", f"CAST({wrapped} AS decimal(20,0))")
 
@@ -322,7 +322,7 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
     data, length = _binary_of_length(t, binary_form, type), type.length or 0
     if type.name != "binary":
         return data
-    latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
+    latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}\\z'"
     return (
         f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {data} END"
     )
@@ -355,9 +355,9 @@ def _date_sql(t: str) -> str:
     """SQL that turns a text of a date, which may end with Z, into a date; NULL for another text,
     and for the year 0.
     """
-    day = f"regexp_replace({t}, 'Z$', '')"
+    day = f"regexp_replace({t}, r'Z\\z', '')"
     return (
-        f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?$' AND {t} >= '0001' THEN try_cast({day}"
+        f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?\\z' AND {t} >= '0001' THEN try_cast({day}"
         " AS date) END"
     )
 
@@ -366,18 +366,20 @@ def _wall_clock(t: str) -> str:
     """SQL of a DATETIME from its text; NULL for another text. A Z at the end, which the connector
     appends to values without a zone, is ignored.
     """
-    usual = f"{t} >= '0001' AND {t} RLIKE r'{_STAMP}Z?$'"
-    return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, 'Z$', '') AS timestamp_ntz) END"
+    usual = f"{t} >= '0001' AND {t} RLIKE r'{_STAMP}Z?\\z'"
+    return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, r'Z\\z', '') AS timestamp_ntz) END"
 
 
 def _instant(t: str, time_zone: str) -> str:
     """SQL of a TIMESTAMP from its text: with an offset, as Debezium writes it, or as SQL text in
     the deployment's time zone; NULL for another text.
     """
-    zoned = f"WHEN {t} RLIKE r'{_STAMP}{_OFFSET}$' THEN try_cast({t} AS timestamp)"
+    zoned = f"WHEN {t} RLIKE r'{_STAMP}{_OFFSET}\\z' THEN try_cast({t} AS timestamp)"
     local = f"try_cast(concat({t}, 'Z') AS timestamp)"
     local = local if time_zone == "UTC" else f"to_utc_timestamp({local}, '{time_zone}')"
-    return f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}$' THEN {local} END"
+    return (
+        f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}\\z' THEN {local} END"
+    )
 
 
 def _time_sql(micros: str, type: SourceType) -> str:
@@ -404,7 +406,7 @@ def _time_sql(micros: str, type: SourceType) -> str:
 
 def _clock(t: str) -> str:
     """SQL of a TIME's text without the Z that may end it; NULL for another text."""
-    plain = f"regexp_replace({t}, 'Z$', '')"
+    plain = f"regexp_replace({t}, r'Z\\z', '')"
     return f"CASE WHEN {t} RLIKE r'{_CLOCK}' THEN {plain} END"
 
 

@@ -1,0 +1,84 @@
+"""The hidden columns that TiDB adds to a table for the expressions of its indexes
+(ticdc#simple-hidden-column), as far as the statements of a history tell their types.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from generators.errors import Refused
+from generators.families.ticdc.ddl import parse
+from generators.model import Column, Logical, SchemaChange, SourceType, Table
+from generators.sources import mysql
+
+FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
+"""A text in other letters, as TiDB prints the expression."""
+COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
+"""A sum or a product of two numbers, of which one is a column."""
+MULTIVALUED: Final = re.compile(r"CAST\(.* AS (?:CHAR\((\d+)\)|[^()]*(?:\([\d, ]*\))?) ARRAY\)")
+"""The values of a JSON array; the group is the length of texts."""
+
+
+def expression_type(expression: str, table: Table) -> SourceType | None:
+    """The type of the hidden column for an expression over columns of the table; None for an
+    expression whose type is not known here.
+    """
+    columns = {mysql.quote(column.name): column.type for column in table.columns}
+    if MULTIVALUED.fullmatch(expression):
+        return mysql.json()
+    if folded := FOLDED.fullmatch(expression):
+        type = columns.get(folded[1])
+        is_short_text = type is not None and type.name in ("char", "varchar")
+        return replace(type, name="var_string") if type and is_short_text else None
+    if counting_call := COUNTED.fullmatch(expression):
+        operands = [columns.get(quoted) for quoted in counting_call.groups() if quoted]
+        if all(type and type.logical is Logical.INT and not type.unsigned for type in operands):
+            return mysql.integer("bigint")
+    return None
+
+
+@dataclass(slots=True)
+class HiddenColumns:
+    """The expressions of the hidden columns that the statements of a history have made, by the
+    table's database and name and the column's name.
+    """
+
+    _expressions: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+
+    def follow(self, event: SchemaChange) -> None:
+        """Follows a statement: one that makes a table or an index may add hidden columns, and a
+        renamed table keeps its own. A statement whose form is not known here adds none.
+        """
+        table_key = (event.database, event.table)
+        if event.old_name:
+            self._expressions[table_key] = self._expressions.pop(
+                (event.database, event.old_name), {}
+            )
+        if event.action == "create table":
+            self._expressions.pop(table_key, None)
+        try:
+            new_expressions = parse(event.sql).hidden
+        except Refused:
+            return
+        if new_expressions:
+            old_expressions = {
+                name: expression
+                for name, expression in self._expressions.get(table_key, {}).items()
+                if name not in new_expressions
+            }
+            self._expressions[table_key] = {**old_expressions, **new_expressions}
+
+    def columns(self, table: Table) -> tuple[Column, ...]:
+        """The hidden columns of the table's indexes, in the order in which statements made them,
+        without those whose type is not known.
+        """
+        expressions = self._expressions.get((table.database, table.name), {})
+        in_use = {name for index in table.indexes for name in index.columns}
+        typed = {
+            name: expression_type(expression, table)
+            for name, expression in expressions.items()
+            if name in in_use
+        }
+        return tuple(Column(name, type) for name, type in typed.items() if type is not None)

@@ -1,0 +1,78 @@
+"""The ids of the partitions of a history's tables. TiDB gives every partition the id of a table of
+its own; which number that is nobody can know from the history.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from generators.errors import Refused
+from generators.families.ticdc.ddl import parse
+from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
+from generators.model import Row, SchemaChange, Table
+
+_UNPARTITIONED: Final = ("drop table", "remove partitioning")
+_IDS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Partitioning:
+    """How many partitions a table has, as the statement that made them says, and which is a
+    row's.
+    """
+
+    count: int
+    place: Place
+
+
+@dataclass(slots=True)
+class Partitions:
+    """The partitioned tables that the statements of a history have made, by database and name."""
+
+    _tables: dict[tuple[str, str], _Partitioning] = field(default_factory=dict)
+
+    def follow(self, event: SchemaChange) -> None:
+        """Follows a statement that makes, changes, renames or drops a table. The partitions of a
+        statement whose form is not known here are not known.
+        """
+        table_key = (event.database, event.table)
+        old_key = (event.database, event.old_name)
+        if event.old_name and old_key in self._tables:
+            self._tables[table_key] = self._tables.pop(old_key)
+        if event.action in _UNPARTITIONED:
+            self._tables.pop(table_key, None)
+        elif event.action in ("create table", "alter partitioning"):
+            self._make(table_key, event)
+        elif partitioning := self._tables.get(table_key):
+            self._tables[table_key] = replace(
+                partitioning, place=unplaced(event, partitioning.place)
+            )
+
+    def _make(self, table_key: tuple[str, str], event: SchemaChange) -> None:
+        """Follows a statement that makes a table or divides one into partitions."""
+        self._tables.pop(table_key, None)
+        try:
+            statement = parse(event.sql)
+        except Refused:
+            return
+        if statement.partitions:
+            place_row: Place = place_nowhere
+            if event.action == "create table" and event.after:
+                place_row = place_of_rows(event.after, statement)
+            self._tables[table_key] = _Partitioning(statement.partitions, place_row)
+
+    def id_of(self, table: Table, source_row: Row) -> int | None:
+        """A number that stands for the id of the row's partition; None for a table that has
+        none.
+        """
+        partitioning = self._tables.get((table.database, table.name))
+        if partitioning is None:
+            return None
+        number = partitioning.place(source_row)
+        if number is None:
+            key = repr([source_row[name] for name in table.handle_key])
+            number = zlib.crc32(key.encode()) % partitioning.count
+        first = zlib.crc32(f"{table.database}\0{table.name}".encode(errors="surrogatepass"))
+        return 100 + first % _IDS + number
