@@ -17,7 +17,8 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from conformance.judging.judge import CELL, NOT_THERE, Finding
-from conformance.judging.relations import Relation, RelationKind, relate_cell
+from conformance.judging.relations import Relation, RelationKind
+from conformance.judging.relations_of_cells import relate_cell
 from conformance.judging.wording import of_type, shift, words_of
 from conformance.rules.rules import Aspect
 from conformance.text import printable

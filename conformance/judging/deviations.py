@@ -22,10 +22,10 @@ from conformance.judging.relations import (
     Relation,
     RelationKind,
     generalize_relation,
-    possible_relations,
-    relate_fields,
     widen_relation,
 )
+from conformance.judging.relations_of_cells import possible_relations
+from conformance.judging.relations_of_fields import relate_fields
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Logical, Op, State

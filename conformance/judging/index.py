@@ -546,7 +546,7 @@ def expect_rows(case: Case, rows_by_case: ExpectedRows) -> tuple[ExpectedRow, ..
 
 
 def spell_exactly(cell: Cell) -> ExactValue:
-    """A cell's exact value with its type, as the narrowest thing that a refusal may be blamed on."""
+    """A cell's exact value with its type, the narrowest thing that a refusal may be blamed on."""
     # Bit strings have too many decimal digits.
     value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
     spelling = f"{cell.type.length} {cell.type.scale} {value}"

@@ -1,5 +1,5 @@
-"""What a mistake is, and which mistakes are one: those on the same cases, and those that follow from
-another.
+"""What a mistake is, and which mistakes are one: those on the same cases, and those that follow
+from another.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class Statement:
     `others` is true if units without these traits do, too. A mistake that no trait explains has no
     alternatives, but maybe the `families` of types in which alone it occurs; with `by_company` it
     occurs only among certain other messages. Of messages that cannot be read the `faults` are told
-    instead of traits, of a law its `law`, with the `places` where it is not kept, of a decoder that fails before it reads a message
-    its `plan_error`.
+    instead of traits, of a law its `law`, with the `places` where it is not kept, of a decoder that
+    fails before it reads a message its `plan_error`.
     """
 
     deviation: Deviation | None

@@ -20,7 +20,8 @@ from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import ORDINARY_TAGS, cells, declared
 from conformance.judging.output import ENVELOPE
-from conformance.judging.relations import CHARACTER_SORTS, round_to_float
+from conformance.judging.relations import CHARACTER_SORTS
+from conformance.judging.relations_of_numbers import round_to_float
 from conformance.judging.wording import instant, words_of
 from generators.model import (
     Case,
@@ -299,7 +300,9 @@ class RunTraits:
         return cls(options, frozenset(repeated), images_before, len(last_images) > 1)
 
     def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
-        """The traits of an unreadable message: how it is malformed, its profile, level and members."""
+        """The traits of an unreadable message: how it is malformed, its profile, its level and its
+        members.
+        """
         members = _of_message(case.written[number].message.value)
         return frozenset(
             {

@@ -12,7 +12,7 @@ from text_tables import rows
 from conformance.judging.causes import cause, cell_of, change_of, relation_of
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
-from conformance.judging.relations import relate_fields
+from conformance.judging.relations_of_fields import relate_fields
 from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Deployment, Json, Kind, Message, Op, State, Written
