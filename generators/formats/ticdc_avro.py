@@ -32,6 +32,7 @@ Key and value of INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, wi
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final
 
+from generators.errors import Refused
 from generators.families import confluent
 from generators.families.avro import LONG
 from generators.families.cases import Cases, deleted, inserted, updated
@@ -60,6 +62,7 @@ from generators.families.ticdc.sink import (
 )
 from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
+from generators.families.ticdc_simple.schema import Catalogue
 from generators.families.wire_messages import WireMessage
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
 from generators.model import (
@@ -69,6 +72,7 @@ from generators.model import (
     Default,
     Deployment,
     Event,
+    History,
     Image,
     Kind,
     Layout,
@@ -77,10 +81,12 @@ from generators.model import (
     Row,
     RowChange,
     Scenario,
+    SchemaChange,
     SourceType,
     State,
     Table,
     Value,
+    Written,
 )
 from generators.profile_tables import read_choices
 from generators.sources import mysql
@@ -117,10 +123,17 @@ CHOICES: Final = read_choices(NAME, TicdcAvroProfile)
 
 
 def _messages(
-    event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object
+    event: Event,
+    profile: TicdcAvroProfile,
+    layout: Layout,
+    _ms: int,
+    _chance: object,
+    columns_by_id: Mapping[int, tuple[Column, ...]],
 ) -> Iterator[WireMessage]:
     """Yields the record of each row of a row change: partition, key, value and expected change.
     Nothing for other events, nor, unless `force_replicate`, for a table without a key.
+    `columns_by_id` are the columns of an event's table (by the event's `id`) in the order of their
+    ids, where they stand so.
     """
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
@@ -131,11 +144,36 @@ def _messages(
         )
         for place, op, before, after in placed:
             source_row = after or before or {}
-            message = _row_message(event, key, op, source_row, layout.topic, profile)
+            listed_columns = columns_by_id.get(id(event), event.table.columns)
+            message = _row_message(
+                event, key, op, source_row, layout.topic, profile, listed_columns
+            )
             yield replace(message, partitions=(place,))
 
 
-write: Final = writer_of_events(_messages, RowChange)
+def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[Written]:
+    """The messages of a history, each with its expectation."""
+    messages = partial(_messages, columns_by_id=_columns_by_id(history, profile))
+    return writer_of_events(messages, RowChange)(history, profile, layout)
+
+
+def _columns_by_id(history: History, profile: TicdcAvroProfile) -> Mapping[int, tuple[Column, ...]]:
+    """The columns of the tables of the history's row changes, by the event's `id`, in the order in
+    which TiDB numbered them: so the classic architecture sorts them for a checksum
+    (ticdc-avro#checksum). A statement whose form is not known here leaves them in the table's
+    order.
+    """
+    if profile.new or not profile.checksum:
+        return {}
+    catalogue = Catalogue(profile.deployment.time_zone)
+    columns: dict[int, tuple[Column, ...]] = {}
+    for event in history.events:
+        if isinstance(event, RowChange):
+            columns[id(event)] = catalogue.current(event.table).by_id()
+        elif isinstance(event, SchemaChange):
+            with contextlib.suppress(Refused):
+                catalogue.change(event)
+    return columns
 
 
 @lru_cache(maxsize=1024)
@@ -151,16 +189,18 @@ def _row_message(
     source_row: Row,
     topic: str,
     profile: TicdcAvroProfile,
+    listed_columns: tuple[Column, ...],
 ) -> WireMessage:
-    """Key, value and expected change of one row: a DELETE has no value, a table without a key no
-    key. Without the extension, an UPDATE is written as an INSERT, and both readings are right.
+    """Key, value and expected change of one row, with the table's columns in the order of
+    `listed_columns`: a DELETE has no value, a table without a key no key. Without the extension, an
+    UPDATE is written as an INSERT, and both readings are right.
     """
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
         return WireMessage(None, (Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),)),))
     keys, key_cells = _record(
         table,
-        tuple(c for c in table.columns if c.name in key),
+        tuple(c for c in listed_columns if c.name in key),
         source_row,
         f"{topic}-key",
         profile,
@@ -168,14 +208,14 @@ def _row_message(
     )
     value = after = None
     if not deleted:
-        columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
+        columns = tuple(c for c in listed_columns if profile.new or c.generated != "virtual")
         value, after = _record(
             table,
             columns,
             source_row,
             f"{topic}-value",
             profile,
-            _extension(event, op, source_row, profile),
+            _extension(event, op, source_row, profile, listed_columns),
         )
     extended = profile.extension and not deleted
     change = committed(
@@ -253,10 +293,15 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 
 
 def _extension(
-    event: RowChange, op: Op, source_row: Row, profile: TicdcAvroProfile
+    event: RowChange,
+    op: Op,
+    source_row: Row,
+    profile: TicdcAvroProfile,
+    listed_columns: tuple[Column, ...],
 ) -> dict[str, Any]:
-    """The fields of TiDB's extension for a row. In the classic architecture the checksum is 0 for a
-    half of an UPDATE that TiCDC split (ticdc-avro#checksum).
+    """The fields of TiDB's extension for a row; the checksum is over `listed_columns` in their
+    order. In the classic architecture it is 0 for a half of an UPDATE that TiCDC split
+    (ticdc-avro#checksum).
     """
     if not profile.extension:
         return {}
@@ -266,7 +311,7 @@ def _extension(
     if profile.checksum and is_half and split_by_ticdc(event, source_row, partial(moved, table)):
         values += ["0", False, profile.checksum_version]
     elif profile.checksum:
-        columns = [c for c in table.columns if c.generated != "virtual"]
+        columns = [c for c in listed_columns if c.generated != "virtual"]
         stored = {
             c.name: (
                 c.type,

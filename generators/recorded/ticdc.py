@@ -213,13 +213,9 @@ def _find_writer_gaps(recording: Recording) -> tuple[str, ...]:
     """What our writer cannot do yet for an episode's messages, as sentences; empty if it can write
     all.
     """
-    if "checksum" in recording.name:
-        by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
-        return tuple(filter(None, (CORRUPTED, by_id)))
-    return ()
+    return (CORRUPTED,) if "checksum" in recording.name else ()
 
 
-COLUMNS_BY_ID: Final = "With a checksum the columns stand in the order of TiDB's ids of them."
 CORRUPTED: Final = (
     "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does"
     " not have."

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -18,11 +19,13 @@ from generators.model import (
     Column,
     Default,
     History,
+    Instant,
     Kind,
     Layout,
     Message,
     Op,
     Row,
+    SchemaChange,
     SourceType,
     Table,
 )
@@ -272,3 +275,32 @@ def test_defaults_as_the_encoders_wrote_them(
     value = record.message.value or b""
     text = confluent.SCHEMAS[int.from_bytes(value[1:5])][1]
     assert f'{{"default":{shown},"name":"c",' in text
+
+
+def test_with_a_checksum_columns_stand_in_the_order_in_which_tidb_numbered_them() -> None:
+    """ticdc-avro#checksum; recorded: `add column nick ... first` leaves id the first field."""
+    number = mysql.integer("int")
+    before = Table("shop", "users", (Column("id", number, False),), ("id",))
+    after = replace(before, columns=(Column("nick", number), *before.columns))
+    added = SchemaChange(
+        Instant(0, 0),
+        "add column",
+        "alter table users add column nick int first",
+        "shop",
+        "users",
+        before,
+        after,
+    )
+    history = History((added, insert(after, {"id": 1, "nick": 2})), 1)
+    names: dict[tuple[str, ...], list[str]] = {}
+    for options in (("extension",), ("extension", "checksum")):
+        (record,) = write(history, FORMAT.build("v8.5.7", *options), Layout())
+        value = record.message.value or b""
+        datum = fastavro.schemaless_reader(io.BytesIO(value[5:]), schema(value), None)
+        assert isinstance(datum, dict)
+        names[options] = [field["name"] for field in schema(value)["fields"]][:2]
+        assert (datum["id"], datum["nick"]) == (1, 2)
+    assert names == {
+        ("extension",): ["nick", "id"],
+        ("extension", "checksum"): ["id", "nick"],
+    }
