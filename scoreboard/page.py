@@ -90,7 +90,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     }
     written["scoreboard/spark.md"] = render("spark.md.j2", recipes, proofs(recipes, faults))
     for record in dict.fromkeys(result.reader.record for result in readers):
-        own_proofs = [proof for proof in proved if proof.reader.record == record]
+        own_proofs = _sort_by_cause(proof for proof in proved if proof.reader.record == record)
         product_results = tuple(result for result in readers if result.reader.record == record)
         written[f"scoreboard/{record}.md"] = render(
             "product.md.j2", product_results, own_proofs, record=record
@@ -105,6 +105,13 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         send += [proof for proof in proved if (proof.reader.record, proof.fault.id) == place]
     written["issues-to-send.md"] = render("send.md.j2", readers, send)
     return written
+
+
+def _sort_by_cause(proofs_of_product: Iterable[Proof]) -> list[Proof]:
+    """Proofs of a product in the order of their causes on the board; others stand behind them."""
+    proved = list(proofs_of_product)
+    ordered = [proof for cause in causes(proved) for proof in cause.proofs]
+    return ordered + [proof for proof in proved if proof not in ordered]
 
 
 def write(directory: Path = DOCS) -> list[Path]:
@@ -172,6 +179,14 @@ def _key(release: str) -> tuple[int, ...]:
 def rule_of(fault: Fault) -> Rule:
     """The rule that a fault stands on."""
     return next(rule for rule in rules(fault.rule.partition("/")[0]) if rule.id == fault.rule)
+
+
+def without_levels(statement: str) -> str:
+    """A rule's statement without its clauses on this harness's levels, which the reader of a
+    tracker does not know.
+    """
+    clauses = statement.removesuffix(".").split("; ")
+    return "; ".join(clause for clause in clauses if "level " not in clause) + "."
 
 
 def citations(fault: Fault) -> list[tuple[str, str]]:
@@ -303,6 +318,7 @@ def _templates() -> jinja2.Environment:
         citations,
         evidence,
         rule_of,
+        without_levels,
         program,
         newest,
         newest_in_short,

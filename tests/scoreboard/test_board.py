@@ -451,6 +451,7 @@ def test_a_fault_that_has_no_later_source_is_of_the_newest_release():
 def test_a_report_to_be_sent_has_an_address_behind_each_claim_and_is_not_gone():
     text = page.pages()["issues-to-send.md"]
     assert not re.search(r", and \d+ more", text)
+    assert not re.search(r"level (one|two)|CORRUPT", text)
     for name, fault_id in page.TO_SEND:
         [fault] = [fault for fault in record.faults(name) if fault.id == fault_id]
         assert fault.on_board
@@ -469,6 +470,23 @@ def test_causes_are_counted_once_and_those_that_most_meet_come_first():
     names = [(cause.proofs[0].reader.record, cause.behaviour.id) for cause in causes]
     assert len(set(names)) == len(names)
     assert names.index(("paimon", "null-is-a-value")) < names.index(("paimon", "negative-zero"))
+
+
+def test_a_rule_is_quoted_without_the_levels_of_this_harness():
+    assert page.without_levels("It is base64; level two has the bytes.") == "It is base64."
+    assert page.without_levels("Each row is a change; equal rows too.") == (
+        "Each row is a change; equal rows too."
+    )
+
+
+def test_the_faults_of_a_product_stand_in_the_order_of_their_causes():
+    """What most users meet, and of that the worst, is read first."""
+    text = page.pages()["scoreboard/paimon.md"]
+    titles = re.findall(r"^### (.*)$", text.partition("## Documented limits")[0], re.MULTILINE)
+    proofs = [proof for proof in board.proofs(of_products()) if proof.reader.record == "paimon"]
+    ordered = [proof.fault.title for cause in board.causes(proofs) for proof in cause.proofs]
+    assert titles == ordered
+    assert ordered[0] == "Without a schema block NULL becomes the text null"
 
 
 def test_what_readers_claim_is_there():
