@@ -92,7 +92,7 @@ class Members:
     after: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
 
-    def named(self, field_name: str) -> tuple[str, ...]:
+    def names_of_field(self, field_name: str) -> tuple[str, ...]:
         """The names of the members in which that field of a decoder's row stands; () if no member
         holds it.
         """

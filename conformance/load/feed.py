@@ -206,8 +206,8 @@ class Feed:
 
     @property
     def _selected_faults(self) -> tuple[Fault, ...]:
-        """Those faults after which a decoder must return a CORRUPT row, and whose names match one of
-        the globs in `faults` (separated by commas); all of them without globs.
+        """Those faults after which a decoder must return a CORRUPT row, and whose names match
+        one of the globs in `faults` (separated by commas); all of them without globs.
         """
         globs = self.faults.split(",") if self.faults else ["*"]
 

@@ -66,10 +66,10 @@ def column_types_page(note: str) -> str:
         _TYPES,
     ]
     for title, types in (("MySQL", _mysql_types()), ("PostgreSQL", _postgresql_types())):
-        rows = (
+        table_rows = (
             (f"`{type_.key}`", type_.logical.value, type_.spark, _values(type_)) for type_ in types
         )
-        lines += ["", f"## {title}", "", *table(("key", "logical", "spark", "fields"), rows)]
+        lines += ["", f"## {title}", "", *table(("key", "logical", "spark", "fields"), table_rows)]
     return "\n".join(lines) + "\n"
 
 

@@ -226,7 +226,7 @@ def format_page(
 def _member_rows(members: Members) -> Iterator[tuple[str, str]]:
     """A row for each field that stands in a member, with the members' names."""
     for field in dataclasses.fields(members):
-        if names := members.named(field.name):
+        if names := members.names_of_field(field.name):
             yield field.name, ", ".join(f"`{name}`" for name in names)
 
 

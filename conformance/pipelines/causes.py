@@ -356,10 +356,10 @@ class Causes:
         first = reader.first_of(version.event, self.key) or reader.first_of(version.event)
         if first is None:
             return None
-        found = [a for a in self._arrivals(events) if a.number > first.number]
-        if not found or self._is_missed(version, first.stage, found[0].stage):
+        later_arrivals = [a for a in self._arrivals(events) if a.number > first.number]
+        if not later_arrivals or self._is_missed(version, first.stage, later_arrivals[0].stage):
             return None
-        return found[-1]
+        return later_arrivals[-1]
 
     def _is_missed(self, version: Version, first_stage: int, next_stage: int) -> bool:
         """Whether the table did not show the version after some stage from that of its own message

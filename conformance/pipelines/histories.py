@@ -190,18 +190,18 @@ class RowHistory:
         for version, number in zip(self.ordered, numbers, strict=True):
             if number is not None:
                 continue
-            known = [n for n, owed in enumerate(self.owed) if self._shows(version, owed)]
+            shown_before = [n for n, owed in enumerate(self.owed) if self._shows(version, owed)]
             what = "that the row never was"
-            if known:
-                what = f"of {self._name(self.owed[known[-1]])} behind a newer one"
+            if shown_before:
+                what = f"of {self._name(self.owed[shown_before[-1]])} behind a newer one"
             return Difference(
                 "versions", f"{self._row_text}: from {version.start} a version {what}"
             )
         if self.compacted:
             return None
-        there = set(numbers)
+        numbers_of_kept = set(numbers)
         for number in self._distinct():
-            if number not in there:
+            if number not in numbers_of_kept:
                 name = self._name(self.owed[number])
                 return Difference("versions", f"{self._row_text}: the version of {name} is missing")
         return None
@@ -240,8 +240,8 @@ class RowHistory:
         """
         if owed.image is None:
             return False
-        wrong = self.judged.wrong_columns(kept.row, owed)
-        return {name.lower() for name in wrong} <= self.judged.dropped
+        differing = self.judged.wrong_columns(kept.row, owed)
+        return {name.lower() for name in differing} <= self.judged.dropped
 
     def _is_apart(self, removal: Version, later: Version) -> bool:
         """Whether the removal and the later change are of different milliseconds. If not, a history

@@ -126,8 +126,8 @@ class Judge:
         names: set[str] = set()
         for event in self.story.history.events:
             if isinstance(event, SchemaChange) and event.before and event.after:
-                left = {column.name for column in event.after.columns}
-                names |= {c.name.lower() for c in event.before.columns if c.name not in left}
+                remaining = {column.name for column in event.after.columns}
+                names |= {c.name.lower() for c in event.before.columns if c.name not in remaining}
         return frozenset(names)
 
     def _column_differences(self) -> list[Difference]:
@@ -312,26 +312,28 @@ class Judge:
         give such a row.
         """
         values = {name: row.get(name) for name in self.key_names}
-        text = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())
+        key_text = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())
         if None in values.values():
-            text += ", as a tombstone, the missing image of a DELETE or an unreadable message gives"
-        return text
+            key_text += (
+                ", as a tombstone, the missing image of a DELETE or an unreadable message gives"
+            )
+        return key_text
 
     def _check_unreadable(self, result: PipelineResult) -> None:
         """Checks that the pipeline's `errors` names each unreadable message of the stream; if the
         pipeline has no `errors`, notes how many messages nobody can account for.
         """
         spoiled = {(a.partition, a.offset) for a in self.reader.arrivals if is_spoiled(a.written)}
-        told = self.snapshots[-1].unreadable
+        reported = self.snapshots[-1].unreadable
         if not spoiled:
             return
-        if told is None:
+        if reported is None:
             result.notes.append(
                 f"{len(spoiled)} unreadable messages ended nothing; the pipeline has no errors(),"
                 " so that nobody can say where they went"
             )
             return
-        for partition, offset in sorted(spoiled - told):
+        for partition, offset in sorted(spoiled - reported):
             result.differ(
                 "unreadable",
                 f"partition {partition}, offset {offset} is unreadable, and errors() does not"

@@ -83,8 +83,8 @@ def _by_arrival(stream: ReadStream, arrivals: Sequence[Arrival]) -> Iterator[str
         removed = removed or any(images.after is None for images in event.rows)
         newest = max(newest, message.event)
         for images in event.rows:
-            row = images.after or images.before or {}
-            key = tuple(row.get(name) for name in stream.story.table.primary_key)
+            image = images.after or images.before or {}
+            key = tuple(image.get(name) for name in stream.story.table.primary_key)
             if (arrival.stage, key) in changed:
                 yield "one-per-batch"
             changed.add((arrival.stage, key))

@@ -117,8 +117,8 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
     subjects: Sequence[Subject] = OURS
     if settings.tables is not None:
         users = usable_tables(fmt, settings.tables.schema).users
-        kept = [user for user in users if not why_not_keyed(user)]
-        subjects = [Subject(settings.tables.fill_pools(), user) for user in kept]
+        keyed_users = [user for user in users if not why_not_keyed(user)]
+        subjects = [Subject(settings.tables.fill_pools(), user) for user in keyed_users]
     streams, lost = [], []
     nemeses = _nemeses(settings.nemesis)
     for profile in _profiles(fmt, settings):
@@ -271,10 +271,10 @@ class Run:
         the table, or the kept table lacks a column of it.
         """
         names = self.stream.story.table.primary_key
-        given = tuple(self.answer.get("key", ()))
-        if given and {n.lower() for n in given} != {n.lower() for n in names}:
+        named_key = tuple(self.answer.get("key", ()))
+        if named_key and {n.lower() for n in named_key} != {n.lower() for n in names}:
             raise UsageError(
-                f"KEY is {', '.join(given)}; the key of {self.stream.story.table.name} is"
+                f"KEY is {', '.join(named_key)}; the key of {self.stream.story.table.name} is"
                 f" {', '.join(names)}"
             )
         if missing := [name for name in names if name.lower() not in snapshot.columns]:

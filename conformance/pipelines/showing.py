@@ -34,12 +34,12 @@ def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
 
 def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[list[str]]]:
     """The column names and the lines of the table of results, a line for each disturbance."""
-    own = any(result.table for result in results)
-    head = (*_HEAD[:1], *(("table",) if own else ()), *_HEAD[1:])
+    has_tables = any(result.table for result in results)
+    head = (*_HEAD[:1], *(("table",) if has_tables else ()), *_HEAD[1:])
     lines = [
         [
             result.profile,
-            *([result.table] if own else []),
+            *([result.table] if has_tables else []),
             result.nemesis,
             *map(str, (result.rows, result.messages, result.repeats)),
             f"{result.seconds:.0f}",

@@ -47,7 +47,7 @@ def read_snapshot(files: SnapshotFiles) -> Snapshot:
     table = read_arrow(files.rows)
     unreadable: frozenset[tuple[int, int]] | None = None
     if files.errors.exists():
-        told = read_arrow(files.errors).to_pylist()
-        unreadable = frozenset((row["partition"], row["offset"]) for row in told)
+        error_rows = read_arrow(files.errors).to_pylist()
+        unreadable = frozenset((row["partition"], row["offset"]) for row in error_rows)
     history = parse_history(read_arrow(files.history)) if files.history.exists() else None
     return Snapshot(frozenset(table.column_names), tuple(typed_rows(table)), unreadable, history)

@@ -193,10 +193,10 @@ def _alter_image(image: Image, before: Table, after: Table) -> Image:
     dropped, and with NULL in those that were added.
     """
     names = {column.name for column in before.columns}
-    left = {column.name for column in after.columns}
-    kept = {name: cell for name, cell in image.items() if name in left}
+    remaining = {column.name for column in after.columns}
+    old_cells = {name: cell for name, cell in image.items() if name in remaining}
     added = {c.name: Cell(State.NULL, c.type) for c in after.columns if c.name not in names}
-    return {**kept, **added}
+    return {**old_cells, **added}
 
 
 def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | None:

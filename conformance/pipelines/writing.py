@@ -26,9 +26,9 @@ def version_sql(order: Order) -> list[str]:
     """The SQL expression over level one's columns by which a pipeline orders the changes of a row,
     in parts of a line each.
     """
-    other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
+    by_time = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
     if not order.positions:
-        return [other]
+        return [by_time]
     parts = ["CASE"]
     for pattern, groups in order.positions:
         parts.append(f" WHEN position RLIKE r'{pattern}' THEN array(")
@@ -36,7 +36,7 @@ def version_sql(order: Order) -> list[str]:
             comma = ", " if group != groups[-1] else ")"
             number = f"regexp_extract(position, r'{pattern}', {group})"
             parts.append(f"CAST({number} AS decimal(20,0)){comma}")
-    return [*parts, f" ELSE {other} END"]
+    return [*parts, f" ELSE {by_time} END"]
 
 
 def pipeline_text(fmt: str, sink: Sink, file: str) -> str:

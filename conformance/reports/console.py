@@ -385,7 +385,8 @@ def format_line(fmt: FormatResult, strict: bool) -> str:
         if s.standing in (Standing.BROKEN, Standing.IDLE)
     ]
     sign = "✗" if rules else matrix_row.sign
-    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_count_exercised(fmt)} rules in reach exercised"
+    exercised = _count_exercised(fmt)
+    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {exercised} rules in reach exercised"
     rule_names = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
     return f"{line}; fails: {rule_names}{more}" if rules else line

@@ -161,7 +161,7 @@ def all_members() -> Members:
     for field in dataclasses.fields(Members):
         names: dict[str, None] = {}
         for members in members_of_formats:
-            names |= dict.fromkeys(members.named(field.name))
+            names |= dict.fromkeys(members.names_of_field(field.name))
         names_by_field[field.name] = tuple(names)
     return Members(**names_by_field)
 
@@ -198,7 +198,7 @@ def find_field(
         return _merge_spans(node.key for node in values if node.path[-1:] == (column,))
     if path == ROWS:
         return _merge_spans(_find_image(values, (*members.after, *members.before), row_number))
-    names = members.named(path)
+    names = members.names_of_field(path)
     hidden = {*_TYPES, *members.after, *members.before}
     outside = [
         n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])

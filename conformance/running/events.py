@@ -3,8 +3,8 @@
 The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each
 call and Broken when a rule is broken for the first time, which may be before the first Decoded,
 then Judged; Reduced for each failure (a rule and a cause); Finished. A run that is interrupted, or
-in which the harness fails, ends without Finished: `Collected.unfinished_result` is the result until then,
-marked as unfinished.
+in which the harness fails, ends without Finished: `Collected.unfinished_result` is the result until
+then, marked as unfinished.
 """
 
 from __future__ import annotations

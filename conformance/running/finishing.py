@@ -344,8 +344,10 @@ def _with_counted_findings(
     """The case's result without findings on rules outside `counted_rules`, those that this run's
     options select, and with the verdict that remains.
     """
-    counted = tuple(finding for finding in result.findings if finding.rule in counted_rules)
-    return judge.with_findings(result, counted)
+    counted_findings = tuple(
+        finding for finding in result.findings if finding.rule in counted_rules
+    )
+    return judge.with_findings(result, counted_findings)
 
 
 def _with_findings(

@@ -108,16 +108,16 @@ def came_late(stream: ReadStream) -> Iterator[bool]:
     """
     newest = -1
     for messages in stream.stages:
-        events = [w.message.event for w in messages if _rows_of(w.changes)]
+        events = [w.message.event for w in messages if _row_changes(w.changes)]
         yield from (event < newest for event in events)
         newest = max((newest, *events))
 
 
 def _has_several_rows(changes: Iterable[Change]) -> bool:
-    return len(_rows_of(changes)) > 1
+    return len(_row_changes(changes)) > 1
 
 
-def _rows_of(changes: Iterable[Change]) -> list[Change]:
+def _row_changes(changes: Iterable[Change]) -> list[Change]:
     return [change for change in changes if change.kind is Kind.ROW]
 
 
@@ -447,7 +447,7 @@ class FirstRow(Fold):
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
         """What the first row of a message does to keys."""
-        if change is _rows_of(record.written.changes)[0]:
+        if change is _row_changes(record.written.changes)[0]:
             yield from Fold._events(self, record, change)
 
 

@@ -107,7 +107,7 @@ def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]
     yield from boundaries.scenarios(profile.database, fmt.supports, profile.source)
     if profile is fmt.profiles[0]:
         yield boundaries.megabyte(profile.database, profile.source)
-        yield boundaries.many_rows(profile.database, profile.source)
+        yield boundaries.scenario_of_many_rows(profile.database, profile.source)
         yield boundaries.many_commits(profile.database, profile.source)
         if not fmt.source.startswith("TiDB"):
             yield boundaries.same_name_in_capitals(profile.source)

@@ -223,11 +223,11 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
     strings.
     """
 
-    def good(column: str, value: Value) -> bytes | None:
+    def encode_value(column: str, value: Value) -> bytes | None:
         cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)
         return _datum(cell.schema, cell.json) if cell.schema.type in ("string", "bytes") else None
 
-    return confluent.unfit_cells(profile.source, fits, good)
+    return confluent.unfit_cells(profile.source, fits, encode_value)
 
 
 FORMAT: Final = Format(

@@ -351,9 +351,9 @@ def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
-    """A stage ends, as far as there are such rows, with the DELETE of a row; the next one begins with the older
-    changes of that row again, ten minutes later by timestamp. A reader that forgets deleted rows
-    brings the row back. Without such a DELETE the stream is only cut.
+    """A stage ends, as far as there are such rows, with the DELETE of a row; the next one begins
+    with the older changes of that row again, ten minutes later by timestamp. A reader that forgets
+    deleted rows brings the row back. Without such a DELETE the stream is only cut.
     """
     places = {id(written): number for number, written in enumerate(stream.written)}
     deletes: list[tuple[int, tuple[Written, ...]]] = []

@@ -493,8 +493,8 @@ def _with_defaults(table: Table, statement: str) -> Table:
 
 
 def _default_of_literal(column: Column, default_text: str) -> Default:
-    """A PostgreSQL column's default from what stands behind DEFAULT in CREATE TABLE: a literal, also
-    with a cast (`'a'::text`), or the beginning of a call, up to its opening parenthesis. Its value
+    """A PostgreSQL column's default from what stands behind DEFAULT in CREATE TABLE: a literal,
+    also with a cast (`'a'::text`), or the beginning of a call, up to its opening parenthesis. Its value
     is None for a call and for bytes.
     """
     quoted = _QUOTED.fullmatch(default_text)

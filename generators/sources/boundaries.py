@@ -573,7 +573,7 @@ def megabyte(database: str, source: str = "mysql") -> Scenario:
     return scenario(name, insert(table, {"id": 1, "c": "0123456789" * (MEGABYTE // 10)}))
 
 
-def many_rows(database: str, source: str = "mysql") -> Scenario:
+def scenario_of_many_rows(database: str, source: str = "mysql") -> Scenario:
     """A scenario of one statement with more rows than a loop of a hundred takes. Raises UnknownName
     for an unknown source.
     """

@@ -70,7 +70,9 @@ class Baseline:
         """
         image_fields = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
         image = _IMAGE[self.images].format(row=f"struct<{image_fields}>")
-        messages = self._rows(records, {**self._place(), self.after: image, self.before: image})
+        messages = self._parse_rows(
+            records, {**self._place(), self.after: image, self.before: image}
+        )
 
         def typed(side: Column) -> Column:
             """The struct of the table's columns made of an image: each cell by position or by name,
@@ -101,7 +103,7 @@ class Baseline:
         and the envelope, without any check.
         """
         image = _IMAGE[self.images].format(row="map<string, string>")
-        messages = self._rows(
+        messages = self._parse_rows(
             records,
             {
                 **self._place(),
@@ -149,7 +151,7 @@ class Baseline:
     def _place(self) -> dict[str, str]:
         return {self.op: "string", self.database: "string", self.table: "string"}
 
-    def _rows(self, records: DataFrame, paths: Mapping[str, str]) -> DataFrame:
+    def _parse_rows(self, records: DataFrame, paths: Mapping[str, str]) -> DataFrame:
         """One row for each row of each message: the coordinates, the message `m`, the row's number
         `row` and its after image `now`.
         """

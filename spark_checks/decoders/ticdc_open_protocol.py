@@ -348,7 +348,10 @@ class OpenBaseline:
         image = f"struct<{', '.join(f'{name(c.name)}: struct<v: string>' for c in table.columns)}>"
         v = F.col("v")
         old, new = F.coalesce(v["d"], v["p"]), v["u"]
-        images = (cast_columns(table, lambda c, side=side: side[c]["v"]) for side in (old, new))  # type: ignore[misc]
+        images = (
+            cast_columns(table, lambda c, side=side: side[c]["v"])  # type: ignore[misc]
+            for side in (old, new)
+        )
         return level_two(
             _first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images
         )

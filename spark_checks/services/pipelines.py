@@ -71,7 +71,7 @@ class Pipeline:
             )
         return query  # type: ignore[no-any-return]
 
-    def rows(self, spark: SparkSession, target: str) -> DataFrame:
+    def read_rows(self, spark: SparkSession, target: str) -> DataFrame:
         """The rows that the user's table has now: what his function `table` returns, or else the
         table as it is, of a history the versions without end.
         """

@@ -166,7 +166,7 @@ def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str,
     functions for them, to the files of the request.
     """
     target = request["target"]
-    _write(pipeline.rows(spark, target), request["out"])
+    _write(pipeline.read_rows(spark, target), request["out"])
     if pipeline.history is not None:
         _write(pipeline.history(spark, target), request["history"])
     if pipeline.errors is not None:

@@ -40,7 +40,7 @@ class Contestant:
         """Builds the DataFrame of the decoder's output anew."""
         return self.decoder(self.level, records, self.table, self.deployment)
 
-    def rows(self, records: DataFrame) -> int:
+    def count_rows(self, records: DataFrame) -> int:
         """Decodes the records and returns the number of ROW changes. They are counted in the plan
         that is timed, because a filter would change the plan.
         """
@@ -136,7 +136,7 @@ def _contest(
     """The throughput of the baseline and of decoders of one level, measured in interleaved rounds
     over the same records, with each decoder's time as a ratio of the baseline's.
     """
-    row_counts = {c.name: c.rows(records) for c in contestants}
+    row_counts = {c.name: c.count_rows(records) for c in contestants}
     seconds = time_rounds(contestants, records, rounds)
     measured: dict[str, dict[str, Any]] = {
         name: {

@@ -91,7 +91,7 @@ def test_against_fastavro(name, loaded, count, against, benchmark):
 
     profile, messages, frame = loaded(name)
     who = Contestant(name, load(decoder_spec(name, None)), 2, bulk.load_table(), profile.deployment)
-    assert who.rows(frame) == count
+    assert who.count_rows(frame) == count
     parsed, values = fastavro.parse_schema(SCHEMAS[name]()), [message.value for message in messages]
 
     def ours():

@@ -94,7 +94,9 @@ def unused_members(fmt: Format[Any]) -> list[str]:
     """A line for each name of the format's members that no message of its named cases has."""
     images = (*fmt.members.after, *fmt.members.before)
     missing = {
-        (field.name, name) for field in fields(Members) for name in fmt.members.named(field.name)
+        (field.name, name)
+        for field in fields(Members)
+        for name in fmt.members.names_of_field(field.name)
     }
     names: set[str] = set()
     for profile, message in messages(fmt):

@@ -150,9 +150,9 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.profile = replace(
                     profile, image=writer.identities.get(event.table.name, profile.image)
                 )
-                writer.rows(event)
+                writer.write_rows(event)
             case SchemaChange():
-                writer.within(event)
+                writer.write_statement(event)
             case Heartbeat():
                 writer.heartbeat(event)
             case TransactionMark():
@@ -389,7 +389,7 @@ class _Writer:
 
     # Rows
 
-    def rows(self, event: RowChange) -> None:
+    def write_rows(self, event: RowChange) -> None:
         """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
         MINIMAL row image.
         """
@@ -409,14 +409,14 @@ class _Writer:
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in PostgreSQL's log
-            self.row(event, shape, known_defaults, images, i)
+            self.write_row(event, shape, known_defaults, images, i)
         self.last_commit = self.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
         self.query = ""
         if not self.open:
             self.logged = ""
 
-    def row(
+    def write_row(
         self,
         event: RowChange,
         shape: _rows.TableShape,
@@ -444,7 +444,7 @@ class _Writer:
             if snapshot
             else _rows.Place(event, shape, number)
         )
-        old = before if identity is None else self.sent(table, before, defaults, identity)
+        old = before if identity is None else self.sent_image(table, before, defaults, identity)
         if event.op is Op.DELETE:
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
@@ -539,7 +539,7 @@ class _Writer:
                 (*headers, *self.context),
             )
 
-    def sent(
+    def sent_image(
         self,
         table: Table,
         before: _rows.Wires,
@@ -669,7 +669,7 @@ class _Writer:
 
     # Everything else
 
-    def within(self, event: SchemaChange) -> None:
+    def write_statement(self, event: SchemaChange) -> None:
         """Writes a DDL statement. MariaDB's connector takes the GTID before it for a BEGIN, which
         no END follows (debezium#statement-boundary).
         """

@@ -105,7 +105,7 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
         yield from cases.ddl()
     else:
         yield from cases.postgresql()
-    yield from cases.rows()
+    yield from cases.level_two_cases()
 
 
 class _Cases(Cases):
@@ -653,7 +653,7 @@ class _Cases(Cases):
         yield cases.case("toast/key-update", updated(old, {"id": 2}), tags={"toast", "key-update"})
         yield cases.case("toast/insert", inserted(old))
 
-    def rows(self) -> Iterator[Scenario]:
+    def level_two_cases(self) -> Iterator[Scenario]:
         """Yields the level-two cases: rows of the pool's tables, and of DDL only what gives a
         column a default.
         """

@@ -172,7 +172,7 @@ def _convert_batch(
             shapes[head] = _shape(head, schema_registry)
         shape = shapes[head]
         try:
-            json_text = shape and shape.text(raw, name in with_schema)
+            json_text = shape and shape.to_json(raw, name in with_schema)
         except (ValueError, IndexError, struct.error, RecursionError):
             json_text = None
         return json_text.encode() if json_text else b"" if name == "value" else None
@@ -218,7 +218,7 @@ class Shape:
         self._read, spec = self._compile(schema, "")
         self._schema = json.dumps(spec)
 
-    def text(self, raw: bytes, with_schema: bool) -> str | None:
+    def to_json(self, raw: bytes, with_schema: bool) -> str | None:
         """A message in Avro as JSON text, with its schema if `with_schema`. None if the Avro value
         does not end where the message ends.
         """

@@ -170,7 +170,7 @@ def is_own(fmt: Format[Any], spot: Spot) -> bool:
     leaf = path.split("[")[0].removesuffix(".*").removesuffix("{}").split(".")[-1]
     of_named_objects = path.split("[].")[-1]
     return not {leaf, of_named_objects}.isdisjoint(
-        fmt.members.named(spot.field.removesuffix("_us"))
+        fmt.members.names_of_field(spot.field.removesuffix("_us"))
     )
 
 

@@ -153,7 +153,7 @@ def test_a_message_is_the_connect_json_of_its_schema(at):
 def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given():
     shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
     whole, empty = (
-        shape.text(HEAD + bytes.fromhex(datum), False)
+        shape.to_json(HEAD + bytes.fromhex(datum), False)
         for datum in ticdc_avro_bytes.VALUES["v8.5.7"]
     )
     assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
