@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any, Final
@@ -165,7 +166,8 @@ def nearest(release: str) -> str:
     """
 
     def number(release_text: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in release_text.split(".")[:3] if part.isdigit())
+        parts = release_text.split(".")[:3]
+        return tuple(int(part) for part in parts if re.fullmatch("[0-9]{1,9}", part))
 
     all_releases = get("debezium-json").choices.releases
     return max(

@@ -5,6 +5,7 @@ import json
 import pytest
 from literals import literal
 
+from conformance.inspecting.books.debezium import nearest
 from conformance.inspecting.inspector import (
     BOTH,
     NO,
@@ -278,6 +279,11 @@ def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older(
     tally = inspect([record(value)]).tallies["debezium-json"]
     assert tally.unknown_versions == ("2.7.3.Final",)
     assert tally.profiles() == ("2.5.4.Final+schemaless",)
+
+
+@pytest.mark.parametrize("release", ["2².1", "2.²", "9" * 5000])
+def test_a_release_that_is_no_number_is_judged_by_the_oldest_or_by_its_other_numbers(release):
+    assert nearest(release) in get("debezium-json").choices.releases
 
 
 @pytest.mark.parametrize(

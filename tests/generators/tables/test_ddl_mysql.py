@@ -432,6 +432,14 @@ def test_a_mistake_is_said_with_its_place(reads, tmp_path, text, message):
     assert str(raised.value) == f"{tmp_path}/{message.format(tmp_path)}"
 
 
+@pytest.mark.parametrize("name", ["float", "text"])
+def test_a_length_that_is_no_number_of_mysql_ends_no_run(reads, name):
+    (user,) = reads(f"CREATE TABLE `t` (a {name}(²))", database="d").tables
+    assert user.table.column("a").type.name == name
+    with pytest.raises(UsageError, match=r"a\.sql:1:21: "):
+        reads(f"CREATE TABLE `t` (a {name}({'9' * 5000}))", database="d")
+
+
 def test_what_is_not_understood_is_noted(reads, notes):
     schema = reads(
         "CREATE TABLE t (a int FOO(1) NOT NULL BAR, KEY k (a) BAZ) QUX=5, ENGINE=InnoDB;\nCALL p();",
