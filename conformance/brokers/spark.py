@@ -191,9 +191,12 @@ def release_of(jars: Iterable[str]) -> str | None:
 
 def parse_jar_name(jar: str) -> tuple[str, str]:
     """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for
-    kafka-clients-3.9.0.jar.
+    kafka-clients-3.9.0.jar; the whole name and "" where it has no release. A number behind the
+    release belongs to it: zstd-jni-1.5.6-4.jar is release 1.5.6-4.
     """
-    match = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
+    match = re.fullmatch(r"(.+?)-(\d+(?:\.\d+)+-\d+)\.jar", jar) or re.fullmatch(
+        r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar
+    )
     return (match[1], match[2]) if match else (jar.removesuffix(".jar"), "")
 
 

@@ -36,6 +36,8 @@ SQL, TOKEN, AVRO = (
         ("spark-sql-kafka-0-10_2.13-4.1.0-preview1.jar", SQL, "4.1.0-preview1"),
         ("log4j-1.2-api-2.24.3.jar", "log4j-1.2-api", "2.24.3"),
         ("guava-33.4.0-jre.jar", "guava", "33.4.0-jre"),
+        ("zstd-jni-1.5.6-4.jar", "zstd-jni", "1.5.6-4"),
+        ("hive-shims-0.23-2.3.10.jar", "hive-shims-0.23", "2.3.10"),
         ("netty-epoll-4.1.118.Final-linux-x86_64.jar", "netty-epoll", "4.1.118.Final-linux-x86_64"),
         ("own.jar", "own", ""),
     ],
