@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -62,22 +63,40 @@ _STRINGS: Final = (
 
 
 _ESCAPE: Final = re.compile(
-    r"''|\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL
+    r"""''|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})"""
+    r"""|\\U([0-9a-fA-F]{8})|((?:\\x[0-9a-fA-F]{1,2}|\\[0-7]{1,3})+)|\\(.)""",
+    re.DOTALL,
 )
+_ESCAPED_BYTE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def unescape(escaped: str) -> str:
-    """The text that PostgreSQL's literal E'...' stands for, from what is between its quotes."""
+    """The text that PostgreSQL's literal E'...' stands for, from what is between its quotes. A
+    number that is no code point, and bytes that are not UTF-8, which PostgreSQL refuses, become
+    U+FFFD.
+    """
 
-    def letter(hit: re.Match[str]) -> str:
-        """The character that a matched escape stands for."""
-        for digits, base in ((hit[1], 16), (hit[2], 16), (hit[3], 16), (hit[4], 8)):
-            if digits is not None:
-                return chr(int(digits, base))
-        return "'" if hit[5] is None else _ESCAPED.get(hit[5], hit[5])
+    def unescape_match(match: re.Match[str]) -> str:
+        """The text that a matched escape stands for: a doubled quote, a code point (also as a pair
+        of surrogates), successive bytes in UTF-8, or a letter.
+        """
+        high, low, short, long, byte_escapes, letter = match.groups()
+        if high is not None:
+            return bytes.fromhex(high + low).decode("utf-16-be")
+        if short is not None or long is not None:
+            number = int(short or long, 16)
+            is_character = number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF
+            return chr(number) if is_character else "\ufffd"
+        if byte_escapes is not None:
+            numbers = (
+                int(hexadecimal, 16) if hexadecimal else int(octal, 8) & 0xFF
+                for hexadecimal, octal in _ESCAPED_BYTE.findall(byte_escapes)
+            )
+            return bytes(numbers).decode("utf-8", "replace")
+        return "'" if letter is None else _ESCAPED.get(letter, letter)
 
-    return _ESCAPE.sub(letter, escaped)
+    return _ESCAPE.sub(unescape_match, escaped)
 
 
 WordKind: TypeAlias = Literal["word", "quoted", "string", "number", "bits", "hex", "sign", "end"]

@@ -7,6 +7,7 @@ import pytest
 from generators.errors import UsageError
 from generators.model import Column, Default, Index, Json, Table
 from generators.sources import mysql, postgresql
+from generators.tables.ddl_text import unescape
 from generators.tables.schema import Check, ForeignKey
 
 DUMPS = Path(__file__).with_name("dumps")
@@ -406,3 +407,16 @@ def test_keys_and_indexes_without_names_get_postgresql_s(reads):
         "order_positions_a_idx",
         "order_positions_a_idx1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        (r"it''s \t \\ \' \q", "it's \t \\ ' q"),
+        (r"\u00e9 \U0001F600 \uD83D\uDE00", "é \U0001f600 \U0001f600"),
+        (r"\xC3\xA9 \303\251 \x41", "é é A"),
+        (r"\xFF \uD83D \U00110000", "\ufffd \ufffd \ufffd"),
+    ],
+)
+def test_escapes_stand_for_what_postgresql_reads(escaped, text):
+    assert unescape(escaped) == text
