@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Decimal, Inexact, InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Final
 
 from generators.model import (
@@ -36,6 +36,8 @@ _TEXTS: Final = frozenset({"varchar", "text", "tinytext", "mediumtext", "longtex
 _BITS: Final = 1 << 64
 _SCALE: Final = 30
 """Digits behind the point that every database keeps."""
+_DIGITS: Final = 200
+"""The most digits of a number that is computed."""
 
 
 class _Unknown(Exception):
@@ -49,7 +51,8 @@ def is_computable(table: Table, column: Column, expression_text: str, dialect: s
     sample_row = {c.name: _sample_value(c.type) for c in table.columns}
     try:
         _assign(
-            column.type, _evaluate(parse_expression(expression_text, dialect), table, sample_row)
+            column.type,
+            _evaluate(parse_expression(expression_text, dialect), table, sample_row, dialect),
         )
     except (_Unknown, RecursionError):  # nested too deeply for us, not for the database
         return False
@@ -69,7 +72,7 @@ def _sample_value(type: SourceType) -> object:
 
 def _assign(type: SourceType, value: object) -> object:
     """The computed value as a column of the type keeps it: rounded half up to the column's scale.
-    Raises _Unknown where databases may keep different values.
+    Raises _Unknown where databases may keep different values, and for more than _DIGITS digits.
     """
     match value, type.logical:
         case None, _:
@@ -81,23 +84,34 @@ def _assign(type: SourceType, value: object) -> object:
         case int(), Logical.TEXT if type.name in _TEXTS:
             return str(value)
         case int() | Decimal(), Logical.INT:
-            with localcontext(prec=200):
-                return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
+            return int(_round(value, 0))
         case int() | Decimal(), Logical.DECIMAL if type.scale is not None:
-            with localcontext(prec=200):
-                rounded = Decimal(value).quantize(Decimal(1).scaleb(-type.scale), ROUND_HALF_UP)
+            rounded = _round(value, type.scale)
             return rounded or rounded.copy_abs()  # databases have no negative zero
     raise _Unknown
 
 
-def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) -> object:
+def _round(number: int | Decimal, scale: int) -> Decimal:
+    """The number rounded half up to `scale` decimal places. Raises _Unknown for a result of more
+    than _DIGITS digits.
+    """
+    with localcontext(prec=_DIGITS):
+        try:
+            return Decimal(number).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+        except InvalidOperation:
+            raise _Unknown from None
+
+
+def _evaluate(
+    node: exp.Expr | None, table: Table, cells: Mapping[str, object], dialect: str
+) -> object:
     """The value of a generated column's expression, or of a part of it, on a row. Raises _Unknown
     where it is not computed.
     """
     from sqlglot import exp
 
     def evaluate(part: exp.Expr) -> object:
-        return _evaluate(part, table, cells)
+        return _evaluate(part, table, cells, dialect)
 
     match node:
         case exp.Paren():
@@ -145,7 +159,8 @@ def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) 
             return _concatenate("", [evaluate(part) for part in node.expressions])
         case exp.DPipe():
             return _concatenate("", [evaluate(node.left), evaluate(node.right)])
-        case exp.Cast():
+        # DECIMAL without digits is decimal(10,0) in MySQL.
+        case exp.Cast() if dialect == "postgresql":
             return _cast(node, evaluate(node.this))
     raise _Unknown
 
@@ -187,15 +202,19 @@ def _compute(
     operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]
 ) -> object:
     """The exact result of an arithmetic operation; None if an operand is NULL. Raises _Unknown for
-    a result that the database may round.
+    a result that the database may round, or that has more than _DIGITS digits.
     """
     if None in parts:
         return None
     numbers = [part for part in parts if isinstance(part, int | Decimal)]
     if len(numbers) < len(parts):
         raise _Unknown
-    with localcontext(prec=200):
-        number = operation(numbers)
+    with localcontext(prec=_DIGITS) as context:
+        context.traps[Inexact] = True
+        try:
+            number = operation(numbers)
+        except Inexact:
+            raise _Unknown from None
     exponent = number.as_tuple().exponent if isinstance(number, Decimal) else 0
     if (
         not isinstance(exponent, int)
@@ -229,7 +248,9 @@ def _change_case(change: Callable[[str], str], value: object) -> object:
 
 
 def _cast(node: exp.Expr, value: object) -> object:
-    """The value of a CAST to a text or a decimal. Raises _Unknown for other casts."""
+    """The value of PostgreSQL's CAST to a text or a numeric without precision. Raises _Unknown for
+    other casts.
+    """
     from sqlglot import exp
 
     to = node.args["to"]
@@ -257,12 +278,12 @@ def complete_row(
         column = user.table.column(name)
         try:
             computed = _evaluate(
-                parse_expression(expression_text, dialect), user.table, completed_cells
+                parse_expression(expression_text, dialect), user.table, completed_cells, dialect
             )
             value = (
                 computed.value if isinstance(computed, _Copy) else _assign(column.type, computed)
             )
-        except (_Unknown, InvalidOperation):
+        except _Unknown:
             continue
         if can_hold(column, value):  # type: ignore[arg-type]
             completed_cells[name] = value  # type: ignore[assignment]
