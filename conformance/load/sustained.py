@@ -714,7 +714,10 @@ def search_rate(lane: Lane, note_step: Note) -> None:
 
 
 def next_rate(verdicts: Mapping[float, bool], first: float) -> float | None:
-    """The next rate of a search; `verdicts` tells which rates keep up. None ends the search."""
+    """The next rate of a search for the highest one that keeps up; `verdicts` tells of each rate
+    tried whether it kept up. The first is `first`, then it is doubled or halved, then the middle is
+    taken; None ends the search.
+    """
     if not verdicts:
         return first
     highest_sufficient = max((rate for rate, ok in verdicts.items() if ok), default=0.0)
@@ -726,8 +729,8 @@ def next_rate(verdicts: Mapping[float, bool], first: float) -> float | None:
         return highest_sufficient * 2 if highest_sufficient * 2 <= SEARCH_TO else None
     if not highest_sufficient:
         return lowest_insufficient / 2 if lowest_insufficient / 2 >= SEARCH_LEAST else None
-    return (
-        None
-        if lowest_insufficient <= highest_sufficient * (1 + SEARCH_WITHIN)
-        else float(round((highest_sufficient + lowest_insufficient) / 2))
-    )
+    if lowest_insufficient <= highest_sufficient * (1 + SEARCH_WITHIN):
+        return None
+    middle = (highest_sufficient + lowest_insufficient) / 2
+    # A whole number of so few messages may be one of the two rates, which were tried.
+    return float(round(middle)) if middle > SEARCH_LEAST else middle

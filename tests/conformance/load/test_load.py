@@ -139,6 +139,19 @@ def test_a_search_comes_near_the_highest_rate_and_has_an_end(capacity, low, high
     assert len(tried) <= 16
 
 
+@pytest.mark.parametrize(
+    ("tried", "expected"),
+    [
+        ({1.0: True, 2.0: False}, 1.5),
+        ({0.3: True, 0.6: False}, 0.45),
+        ({5.0: True, 6.0: False}, 5.5),
+        ({100.0: True, 201.0: False}, 150.0),
+    ],
+)
+def test_a_search_tries_no_rate_twice_and_none_of_no_messages(tried, expected):
+    assert next_rate(tried, min(tried)) == pytest.approx(expected)
+
+
 def two_tables(folder):
     """The load of two tables, shop.a and shop.b."""
     (folder / "two.sql").write_text(
