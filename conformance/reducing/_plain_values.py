@@ -210,7 +210,7 @@ def _float_variants(value: float) -> Iterator[float]:
 
 def _date_variants(value: date) -> Iterator[date]:
     """Dates to try in place of one: the first days of 1970 and 2000, of its year and of its month,
-    and its day in 1970.
+    and its day in 1970 (28 February for 29 February).
     """
     yield from (
         date(1970, 1, 1),
@@ -218,7 +218,8 @@ def _date_variants(value: date) -> Iterator[date]:
         value.replace(month=1, day=1),
         value.replace(day=1),
     )
-    yield value.replace(year=1970, day=min(value.day, 28))
+    leap_day = (value.month, value.day) == (2, 29)
+    yield value.replace(year=1970, day=28 if leap_day else value.day)
 
 
 def _moment_variants(value: int) -> Iterator[int]:

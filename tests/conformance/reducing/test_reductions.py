@@ -159,6 +159,14 @@ def test_a_boundary_is_among_the_simpler_values_of_what_lies_beyond_it() -> None
     assert (1 << 53) + 1 in simpler_values(mysql.integer("bigint"), 9_223_372_036_854_775_807)
 
 
+@pytest.mark.parametrize(
+    ("day", "in_1970"), [("2023-12-31", "1970-12-31"), ("2024-02-29", "1970-02-28")]
+)
+def test_a_day_of_1970_is_among_the_simpler_values_of_a_date(day: str, in_1970: str) -> None:
+    simpler = simpler_values(mysql.TYPES["date"], dt.date.fromisoformat(day))
+    assert dt.date.fromisoformat(in_1970) in simpler
+
+
 def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
     assert (weight(mysql.json(), None), simpler_values(mysql.json(), None)) == (0, [])
 
