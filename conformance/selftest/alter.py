@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import MAX_PREC, Decimal, localcontext
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
@@ -126,7 +126,8 @@ def _change_value(value: Any) -> Any:
         case int():
             return value + 1
         case Decimal():
-            return value + Decimal(1).scaleb(int(value.as_tuple().exponent))
+            with localcontext(prec=MAX_PREC):
+                return value + Decimal((0, (1,), int(value.as_tuple().exponent)))
         case str():
             return f"{value}x"
         case bytes():

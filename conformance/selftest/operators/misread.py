@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 from itertools import chain
 from typing import Any, Final
 
@@ -40,13 +40,14 @@ from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
 _SECOND: Final = 1_000_000
+_EXACT: Final = Context(prec=MAX_PREC)
 _EPOCH: Final = date(1970, 1, 1)
 _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
 
 
 def _drop_decimal_point(type: SourceType, number: Any) -> Any:
     """A DECIMAL as a decoder reads it that forgets the scale: 150 for 1.50 in a decimal(5,2)."""
-    unscaled = Decimal(number).scaleb(type.scale or 0)
+    unscaled = Decimal(number).scaleb(type.scale or 0, _EXACT)
     if unscaled.adjusted() > _DIGITS:
         return number
     return int(unscaled) if unscaled == unscaled.to_integral_value() else unscaled

@@ -27,7 +27,13 @@ def test_nan_becomes_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [Typed("decimal", Decimal("1.50")), Typed("double", 0.0), Typed("binary", b"")]
+    "value",
+    [
+        Typed("decimal", Decimal("1.50")),
+        Typed("decimal", Decimal("1" + "0" * 34 + "." + "0" * 30)),
+        Typed("double", 0.0),
+        Typed("binary", b""),
+    ],
 )
 def test_typed_values_become_others_of_their_family(value: Typed) -> None:
     (row,) = altered(
