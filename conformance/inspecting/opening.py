@@ -134,7 +134,8 @@ def _open_frames(key: bytes, value: bytes) -> Any:
     """The key and value of the first event in a record of TiCDC's Open Protocol, whose events stand
     behind their lengths, and the number of events; None for any other record.
     """
-    if key[:8] != _VERSION or len(value) < 8:
+    # A key of the version alone is another record's, such as the integer 1.
+    if key[:8] != _VERSION or len(key) < 16 or len(value) < 8:
         return None
     parts = []
     for half in (key[8:], value):

@@ -246,6 +246,11 @@ def test_nulls_control_characters_and_columns_named_like_an_envelope_are_no_prob
     }
 
 
+def test_a_json_value_of_eight_bytes_with_the_key_1_is_not_open_protocol():
+    seen = open_record(ReadRecord(b'{"a": 1}', key=b"\0\0\0\0\0\0\0\1"))
+    assert (seen.container, seen.document) == ("json", {"a": 1})
+
+
 @pytest.mark.parametrize("name", ["aliyun-dts-avro", "ticdc-simple-avro"])
 def test_avro_that_is_cut_or_altered_is_never_an_exception(name):
     from generators.drawing.cases import as_case, boundary_scenarios
