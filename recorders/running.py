@@ -53,7 +53,9 @@ class Stopped(HarnessError):
 
 
 def read(line: str) -> ProducedRecord:
-    """The record in a line of JSON that one of the recorders' Java programs wrote."""
+    """The record in a line of JSON that one of the recorders' Java programs wrote, which has keys,
+    values and headers in base64. A header without a value gets empty bytes.
+    """
     fields = json.loads(line)
     headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
     return ProducedRecord(

@@ -593,8 +593,9 @@ class Answers:
                 self.errors[self._records[i].place] = (self._first_seq + i, "no answer")
 
     def finish(self) -> pa.Table:
-        """The Arrow table of the changes of all batches, at the end of a call. Raises RecordsRaised
-        if the decoder gave an error, or no answer, for some records.
+        """The Arrow table of the changes of all batches, at the end of a call. Raises
+        RecordsRaised, with the table and the error of each record by its place (topic, partition,
+        offset), if the decoder gave an error, or no answer, for some records.
         """
         table = self._to_table()
         if not self.errors:

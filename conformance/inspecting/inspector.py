@@ -320,8 +320,9 @@ class Inspector:
             self.tallies[book.format].add(opened)
 
     def _problem(self, why: str, formats: tuple[str, ...], opened: OpenedRecord) -> None:
-        """Counts a message that no known profile writes under its reason and the formats nearest to
-        it. Messages of further reasons than KINDS are only counted together.
+        """Counts a message that no known profile can have written, by the reason (`why`) and the
+        formats nearest to it. After KINDS such pairs, messages of further ones are counted
+        together.
         """
         place = (why, formats)
         if place not in self.problems and len(self.problems) >= KINDS:

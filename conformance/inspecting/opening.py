@@ -131,8 +131,8 @@ _VERSION: Final = (1).to_bytes(8, "big")
 
 
 def _open_frames(key: bytes, value: bytes) -> Any:
-    """The key and value of the first event in a record of TiCDC's Open Protocol, whose events stand
-    behind their lengths, and the number of events; None for any other record.
+    """A record of TiCDC's Open Protocol, whose events stand behind their lengths, as an object: the
+    `key` and `value` of its first event, and its number of `events`. None for any other record.
     """
     # A key of the version alone is another record's, such as the integer 1.
     if key[:8] != _VERSION or len(key) < 16 or len(value) < 8:

@@ -270,8 +270,9 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
 
 
 def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
-    """A term of a condition, parsed: the function that gives the value to look at, the test of that
-    value, and whether the term is negated.
+    """Parses one term of a condition into the function that gives the value to look at in a message
+    (a fact, or a member of the object that `root` gives), the test of that value, and whether the
+    term is negated.
     """
     term = _TERM.fullmatch(expression)
     if term is None:

@@ -190,8 +190,8 @@ def _key_in_smallest_case(failure: Failure) -> str:
 
 
 def _common(first: Failure, second: Failure) -> Cause | None:
-    """The cause of two failures that became one: the wider subject if they name different value
-    classes of a type.
+    """The cause of two failures that became one: that of the first. If the two name different value
+    classes of a type, it names the type's values as a whole.
     """
     if first.cause is None or second.cause is None or first.cause.subjects == second.cause.subjects:
         return first.cause
@@ -233,8 +233,8 @@ class CaseCounts:
         return cls(cases, broken, len(profiles))
 
     def fill(self, failure: Failure, record: EntryTracker) -> Failure:
-        """The failure with its counts, profiles and faults, and the record's reason if all of its
-        cases are known.
+        """The failure with the number of its cases, their profiles and faults. If the record of
+        known failures (`record`) covers all of them, it has the record's reason and link.
         """
         rule = failure.rule.id
         every: dict[str, CaseResult] = {}

@@ -462,7 +462,9 @@ class RunIndex:
         return row_traits | of_cell | _family_of_null(name, cell)
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
-        """The counts of traits over all units of a population, failing or not; made once."""
+        """How many units (rows, cells or unreadable messages) of a population have each trait,
+        whether they fail or not; counted once and kept.
+        """
         if name not in self._counts:
             self._counts[name] = count_traits(self._units_of(name))
         return self._counts[name]

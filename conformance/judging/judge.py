@@ -282,7 +282,9 @@ class Judge:
         return self._owners[key]
 
     def empty(self) -> Judge:
-        """A judge with the same rules that has counted nothing; both share what they look up."""
+        """A judge with the same rules whose counts are zero. It shares with this one what they look
+        up, and the sites and cases that they keep.
+        """
         return replace(
             self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter()
         )

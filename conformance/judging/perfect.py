@@ -27,8 +27,9 @@ from generators.sources import mysql
 
 
 def owed_changes(case: Case, written: Written) -> tuple[Change, ...]:
-    """The changes for which a message owes rows: at level one all of them, at level two those of
-    the case's table and unreadable ones.
+    """The changes for which a right decoder returns rows of a message: all of them at level one
+    (changes of any table), at level two (typed rows of one table) those of the case's table, and
+    unreadable messages.
     """
     if case.level == 1:
         return written.changes

@@ -428,8 +428,8 @@ class RunTraits:
         return self._of_company[case.id].get((number, change.row), frozenset())
 
     def _of_profile(self, case: Case) -> Iterator[Trait]:
-        """The traits of a case that its profile and deployment give: the release, each option, and
-        the compression.
+        """The traits of a case that its profile and deployment give: the release, which begins the
+        profile's name, each option, and "packed" with the compression if there is one.
         """
         release, *options = case.profile.split("+")
         yield "release", release

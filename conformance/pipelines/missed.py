@@ -76,7 +76,9 @@ class MissedChanges:
         return changes[-1] if changes else None
 
     def _behind_displayed(self, row: TypedRow, versions: Sequence[Version]) -> list[Version]:
-        """The versions behind the newest one that a row shows; none if it shows none."""
+        """The states of a source row (`versions`) that are newer than the newest one that the
+        table's row shows; none if it shows none.
+        """
         numbers = [n for n, v in enumerate(versions) if v.image and self.tables.shows(row, v)]
         return list(versions[numbers[-1] + 1 :]) if numbers else []
 

@@ -389,7 +389,7 @@ def _avro_text(data: bytes, case: Case, fmt: Format[Any]) -> str | None:
     profile = next(
         (candidate for candidate in fmt.profiles if candidate.name == case.profile), None
     )
-    return None if profile is None else _read_published(data, fmt.schemas(profile))
+    return None if profile is None else _read_by_first_schema(data, fmt.schemas(profile))
 
 
 def _read_by_codec(data: bytes, codec: Codec) -> str | None:
@@ -409,11 +409,13 @@ def _read_registered(data: bytes) -> str | None:
     if data[: len(confluent.MAGIC)] != confluent.MAGIC or number not in confluent.SCHEMAS:
         return None
     schema = json.loads(confluent.SCHEMAS[number][1])
-    return _read_published(data[confluent.HEAD :], (schema,))
+    return _read_by_first_schema(data[confluent.HEAD :], (schema,))
 
 
-def _read_published(data: bytes, schemas: Sequence[Any]) -> str | None:
-    """A datum as JSON by the first schema that reads all of it; None if no one does."""
+def _read_by_first_schema(data: bytes, schemas: Sequence[Any]) -> str | None:
+    """An Avro datum as JSON text, by the first of the schemas that reads it to its last byte; None
+    if none does.
+    """
     import fastavro
 
     for schema in schemas:

@@ -100,8 +100,8 @@ class Drawn:
         )
 
     def state(self, profile: str) -> str:
-        """How the picture shows a profile: good, bad, warn (every failure is on record) or none
-        (nothing was judged).
+        """How the picture shows a profile: good, warn (every failure is on record as known), bad,
+        or none (nothing was judged). Of a case that breaks rules that are a MUST only those count.
         """
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"

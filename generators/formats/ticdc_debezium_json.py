@@ -424,22 +424,22 @@ def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]
 
 
 def _default(column: Column) -> str:
-    """The default in a column's schema as JSON, "" if the schema has none
-    (ticdc-debezium#schema-defaults).
+    """The default in a column's schema as JSON, "" if the schema has none, as for most zero dates
+    of a nullable column (ticdc-debezium#schema-defaults).
     """
     type, default = column.type, sink.default_of(column)
     if default is None:
         return ""
     if default.value is None:
         return _default_expression(column, default)
-    solid = "" if column.nullable else "0"
+    zero_if_not_null = "" if column.nullable else "0"
     match type.logical, text.canonical(type, default.value):
         case Logical.TIMESTAMP, ZeroDate():
-            return solid and '"1970-01-01T00:00:00Z"'
+            return zero_if_not_null and '"1970-01-01T00:00:00Z"'
         case Logical.DATETIME, ZeroDate() as value:
-            return "0" if _partly(value) else solid
+            return "0" if _partly(value) else zero_if_not_null
         case Logical.DATE, ZeroDate():
-            return solid
+            return zero_if_not_null
         case Logical.BINARY, bytes() as value:
             return _json(value.decode(errors="replace"))
         case Logical.INT, int() as value:

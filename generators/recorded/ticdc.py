@@ -564,9 +564,9 @@ _REALS_AS_BYTES: Final = fastavro.parse_schema(
 
 
 def _name_branches(value: Any, image: bool = False) -> Any:
-    """A decoded Avro value in which each cell of a row is a pair (branch of the union, value), as
-    the encoder needs it. `image` says that the value is a row. A float or double was read as bytes
-    of a type `as_float` or `as_double`, so that the two can be told apart.
+    """An Avro value that was decoded with the schema _REALS_AS_BYTES, in the form that the encoder
+    takes: each cell of a row is a pair (branch of the union, value), and bytes of the type
+    `as_float` or `as_double` are a number again. `image` says that the value is a row.
     """
     match value:
         case list():

@@ -45,8 +45,8 @@ def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
 
 
 def _refuse_foreign_files(target: Path, legal: Set[str]) -> None:
-    """Raises UsageError if the target is there and holds files of other names than the legal ones,
-    which would be deleted.
+    """Raises UsageError if the target is a symbolic link or a file, or a folder that holds other
+    names than the legal ones, which would be lost. A target that is not there is allowed.
     """
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UsageError(f"{target} is not a folder of its own; nothing is written over it")

@@ -270,7 +270,7 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
 
 def load_schemas(data: Plain, at: str = "") -> None:
     """Registers the schemas of a JSON form that `dump_schemas` made, so that this process finds
-    them by id. Raises Malformed.
+    them by id. Raises Malformed, and HarnessError if another schema has one of the ids.
     """
     schemas: confluent.Schemas = {}
     for number, schema in mapping(data, at).items():

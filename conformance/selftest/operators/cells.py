@@ -267,7 +267,7 @@ def date_change(change: Callable[[date], date | None]) -> CellChange:
 
 def clock_change(change: Callable[[int], int | None]) -> CellChange:
     """A change of cells that are TIMEs, as microseconds or as texts; a text keeps its number of
-    fraction digits.
+    fraction digits, of which it has at most six.
     """
 
     def apply(_type: SourceType, value: Any) -> Any:

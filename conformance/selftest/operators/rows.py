@@ -40,8 +40,8 @@ def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
 
 
 def _key_columns_of(output_row: OutputRow) -> tuple[str, ...]:
-    """The names of a row's key columns: its field `keys`, or the column `id` if it has no such
-    field.
+    """The names of a row's key columns: its field `keys`, or else the column `id` or `ID` if the
+    after image has one. A DELETE without the field has none.
     """
     if output_row.fields.get("keys"):
         return tuple(output_row.fields["keys"])

@@ -212,8 +212,8 @@ class Event:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number of the event's commit. It grows with the commits, is beyond 2^53,
-        and has 18 digits in place of 17 after half a minute of a history.
+        """The log sequence number of the event's commit, beyond 2^53. It grows with the event's
+        time, and has 18 digits in place of 17 from 38 seconds after START on.
         """
         return 10**17 - 10**10 + 7 + self.at.tso - START.tso
 

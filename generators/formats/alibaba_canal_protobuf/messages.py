@@ -185,8 +185,8 @@ def stored_bytes(entry: Mapping[str, Any]) -> bytes | None:
 
 
 def read_packet(value: bytes, reader: ProtoReader | None = None) -> dict[str, Any]:
-    """The document of a record's value. Raises NotProtobuf for what is no packet of entries; what
-    stands in an entry of an unknown type stays bytes.
+    """The document of a record's value. Raises NotProtobuf for what is no packet of entries; the
+    content of an entry of an unknown type, or of none, stays bytes.
     """
     reader = reader or ProtoReader(SCHEMA)
     document = reader.read("Packet", value)

@@ -81,8 +81,8 @@ _BYTES: Final[Mapping[str, int]] = {
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the writer has the type: all of MySQL's, and those of PostgreSQL of which the sources
-    say something.
+    """Whether the writer has the type: all of MySQL's, and those of PostgreSQL whose number (OID)
+    is known, and enums.
     """
     return type.source == "mysql" or type.name == "enum" or type.name in _OIDS
 

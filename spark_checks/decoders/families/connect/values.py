@@ -130,8 +130,8 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
 
 def typed(cell_text: str, form_sql: str, type: SourceType, deployment: Deployment) -> str:
     """SQL of a cell's value in the column's Spark type. `cell_text` is the SQL of the cell's text
-    (other JSON than a string as it is spelled), `form_sql` the SQL of the form in which it is
-    written.
+    (a number or an object of JSON as it is spelled), `form_sql` the SQL of the name of the form in
+    which it is written, such as `text`, `base64` or `days`.
     """
     value_by_form = _forms(cell_text, form_sql, type, deployment)
     if len(value_by_form) == 1 and "" in value_by_form:
