@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Final, Protocol
 
 from conformance.pipelines.rows import TypedRow
@@ -127,7 +128,8 @@ class MissedChanges:
             self._displays(rows.get(key), missed) for rows in self.tables.displayed[first.stage :]
         ):
             return False
-        messages = (a for v in older for a in self.tables.reader.messages_of(v.event, key))
+        reader = self.tables.reader
+        messages = chain.from_iterable(reader.messages_of(v.event, key) for v in older)
         return all(m.number < first.number or m.stage > first.stage for m in messages)
 
     def _displays(self, rows: Sequence[TypedRow] | None, version: Version) -> bool:
