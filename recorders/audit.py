@@ -322,7 +322,7 @@ def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str
 
 
 def types_of(plan: Plan) -> dict[str, SourceType]:
-    """The types of all columns of the plan's tables."""
+    """The columns' types by column name, of all tables that the plan's events have."""
     types: dict[str, SourceType] = {}
     for event in plan.history.events:
         tables: list[Table | None] = []

@@ -172,7 +172,9 @@ class Causes:
         return Difference("convergence", self._with_way(text, missed))
 
     def _with_way(self, text: str, missed: Version) -> str:
-        """The words with what is unusual in how a missed change came."""
+        """The words on a difference, with what is unusual in where and when the change came that the
+        table misses, such as behind a newer one.
+        """
         missed_changes = self._missed
         ways = (
             missed_changes.place_words(missed, self.key),

@@ -168,7 +168,9 @@ class MissedChanges:
 
 
 def _life_of(versions: Sequence[Version]) -> list[Version]:
-    """The versions since the row was last not there."""
+    """The last versions of a row, back to where it was inserted; none if the last one is its
+    removal.
+    """
     life: list[Version] = []
     for version in reversed(versions):
         if version.image is None:

@@ -293,7 +293,7 @@ def _longest_parts(result: RunResult) -> str:
     return f" ({'; '.join(words)}; {count_words(calls, 'decode call')})"
 
 
-def again(header: Header) -> str:
+def command_to_repeat(header: Header) -> str:
     """The command line that repeats the run with the same seed."""
     arguments = list(header.arguments)
     if "--seed" not in arguments and not any(

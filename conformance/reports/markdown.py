@@ -111,7 +111,7 @@ def render(result: RunResult) -> str:
         ]
     lines.append(
         f"Seed {head.seed}, budget {head.budget}, exit code {result.exit_code}. To repeat it:"
-        f" {code(facts.again(head), 1000)}"
+        f" {code(facts.command_to_repeat(head), 1000)}"
     )
     return "\n".join(lines)
 

@@ -246,7 +246,7 @@ def view(result: RunResult) -> dict[str, Any]:
         "known": anchored[len(failures) :],
         "wrong": [entry for entry in result.entries if entry.wrong],
         "anchors": {failure.rule.id for failure in result.failures},
-        "again": facts.again(result.header),
+        "again": facts.command_to_repeat(result.header),
         "types": type_matrix(result.formats),
     }
 

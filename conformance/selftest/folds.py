@@ -412,7 +412,9 @@ class DeletedInserted(NoGuard):
     before_images: dict[tuple[RowKey, Version], Typings] = field(default_factory=dict)
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What a row change does to keys; the row of a DELETE is noted."""
+        """What a row change does to the rows of keys; the before image of a DELETE is kept, since this
+        fold inserts it where no row is.
+        """
         for event in Fold._events(self, record, change):
             before, _ = self._images(change)
             if change.op is Op.DELETE and before is not None:

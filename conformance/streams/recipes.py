@@ -368,7 +368,9 @@ class Group:
 
     @property
     def parts(self) -> list[DeploymentLanes]:
-        """The range of lanes of each deployment of the group."""
+        """For each deployment the range of lanes (partitions, numbered through all topics) whose
+        records are decoded under it.
+        """
         ends = itertools.accumulate((part.partitions for part in self.by_deployment), initial=0)
         return [
             DeploymentLanes(part.streams[0].profile.deployment, first, end)

@@ -186,7 +186,9 @@ def create_topics(
             time.sleep(0.02)
     except (kafka.KafkaException, ValueError, TimeoutError) as error:
         if _forbids(error):
-            raise TopicForbidden(forbidden(bootstrap, name, _error_text(error))) from error
+            raise TopicForbidden(
+                describe_refused_topic(bootstrap, name, _error_text(error))
+            ) from error
         raise HarnessError(
             f"cannot create topic {name!r} with {partitions[name]} partitions at {bootstrap}:"
             f" {_error_text(error)}"
@@ -257,7 +259,7 @@ def _led_by_nobody(
     return not_led
 
 
-def forbidden(bootstrap: Target, name: str, why: str) -> str:
+def describe_refused_topic(bootstrap: Target, name: str, why: str) -> str:
     """The error text for a topic that this client may not create."""
     cluster = as_cluster(bootstrap)
     return (

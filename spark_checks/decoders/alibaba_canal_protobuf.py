@@ -251,7 +251,9 @@ def _packet_changes(value: bytes) -> list[dict[str, Any]]:
 
 
 def _entry_changes(entry: _Message, entry_type: int) -> Iterator[dict[str, Any]]:
-    """What an entry tells. Raises ValueError."""
+    """The changes that an Entry of Canal carries, as members for the level-one rows: those of its
+    rows, or the one of a transaction's mark, a heartbeat or a GTID. Raises ValueError.
+    """
     header = _Message(entry.content(_EntryField.HEADER))
     file, offset = (
         header.decode_text(_HeaderField.LOGFILE_NAME),
@@ -308,7 +310,7 @@ class _ColumnOfRow(NamedTuple):
 
 
 def _read_column(data: bytes) -> _ColumnOfRow:
-    """A Column. Raises ValueError."""
+    """A column of a row from the bytes of Canal's message Column. Raises ValueError."""
     column = _Message(data)
     cell_text = column.decode_text(_ColumnField.VALUE)
     is_null = column.number(_ColumnField.IS_NULL) != 0
@@ -352,7 +354,7 @@ def packets_as_json(records: DataFrame) -> DataFrame:
     """The records with each packet as `packet_json` gives it; NULL for an unreadable one."""
 
     def convert_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The Arrow batches with the column `value` converted."""
+        """The Arrow batches with the packets in the column `value` as JSON text."""
         for batch in batches:
             place = batch.schema.get_field_index("value")
             field = batch.schema.field(place).with_nullable(True)
@@ -385,7 +387,9 @@ def _read_changes(image: DataType) -> Column:
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Canal's packets."""
+    """Level one: a row for each change in the records' packets; CORRUPT for an unreadable
+    packet.
+    """
 
     def change_struct(change: Column, ordinal: Column) -> Column:
         """The columns of level one of a change at a place of its packet."""
@@ -405,7 +409,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 def decode_rows(
     records: DataFrame, table: Table, *, deployment: Deployment | None = None
 ) -> DataFrame:
-    """Typed row changes of `table`, and CORRUPT rows."""
+    """Level two: typed row changes of `table`, and CORRUPT rows."""
     zone = deployment.time_zone if deployment else "UTC"
     image = StructType([StructField(column.name, StringType()) for column in table.columns])
 

@@ -316,7 +316,7 @@ def entry_types(opened: OpenedRecord) -> list[str]:
 
 
 def _changes(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
-    """The RowChanges of a packet."""
+    """The parsed RowChange messages of a packet: those of its entries with rows or a statement."""
     for entry in _entries(opened):
         stored = entry.get("storeValue")
         if entry.get("entryType") == "ROWDATA" and isinstance(stored, dict):

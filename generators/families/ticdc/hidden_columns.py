@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -75,7 +76,7 @@ class HiddenColumns:
         without those whose type is not known.
         """
         expressions = self._expressions.get((table.database, table.name), {})
-        in_use = {name for index in table.indexes for name in index.columns}
+        in_use = set(itertools.chain.from_iterable(index.columns for index in table.indexes))
         typed = {
             name: expression_type(expression, table)
             for name, expression in expressions.items()

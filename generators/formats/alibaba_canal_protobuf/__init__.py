@@ -369,7 +369,9 @@ def _texts_of_image(image: Mapping[str, Any]) -> dict[str, str | None]:
 def _row_entry(
     header: dict[str, Any], event: RowChange, row_datas: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The entry of some rows of an event."""
+    """Canal's message Entry of type ROWDATA, as names and values: the header, and these rows of
+    an event.
+    """
     stored = {
         "tableId": zlib.crc32(event.table.name.encode()) % 1000,
         "eventType": str(event.op),

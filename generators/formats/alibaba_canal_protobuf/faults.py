@@ -33,7 +33,9 @@ Spoil = Callable[[bytes], bytes | None]
 
 
 def _edit_packet(change: Callable[[dict[str, Any]], None]) -> Spoil:
-    """The packet with its document changed."""
+    """A fault: `change` edits the parsed Packet of a record in place, which is encoded again; None
+    for a value that is no Packet.
+    """
 
     def apply(value: bytes) -> bytes | None:
         try:

@@ -153,7 +153,7 @@ _STORED: Final = {
 
 
 def packet_bytes(document: Mapping[str, Any]) -> bytes:
-    """A record's value of its document."""
+    """The bytes of a Packet, which is a record's value, from its document of names and values."""
     body = document.get("body")
     if isinstance(body, Mapping):
         body = _body_bytes(body)
@@ -198,7 +198,9 @@ def read_packet(value: bytes, reader: ProtoReader | None = None) -> dict[str, An
 
 
 def _read_entry(data: bytes, reader: ProtoReader) -> dict[str, Any]:
-    """The document of an Entry. Raises NotProtobuf."""
+    """Canal's message Entry as names and values, with the message that it stores parsed by the
+    entry's type. Raises NotProtobuf.
+    """
     entry = reader.read("Entry", data)
     stored = _STORED.get(entry.get("entryType", ""))
     if stored:

@@ -214,7 +214,7 @@ class AvroRecord:
     framing: Framing = field(default=ONE_BLOCK)
 
     def encoded(self) -> bytes:
-        """The bytes of the whole record."""
+        """The Avro bytes of the record: head, tags, fields, both images, and `born` if it has one."""
         tags = self.framing([STRING(name) + STRING(value) for name, value in self.tags.items()])
         parts = [
             HEAD(self.head),

@@ -326,7 +326,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
         raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The Arrow batches with each value decompressed."""
+        """The Arrow batches with each record's value decompressed, NULL for one that cannot be."""
         for batch in source:
             at = batch.schema.get_field_index("value")
             values = pa.array(
