@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.api import pipeline, run
-    from conformance.judging.judge import Verdict
+    from conformance.judging.findings import Verdict
     from conformance.judging.results import RunResult
     from conformance.pipelines.report import PipelineReport
     from conformance.pytest_pipelines import PipelineSuite
@@ -33,7 +33,7 @@ _HOMES = {
     "PipelineReport": "conformance.pipelines.report",
     "PipelineSuite": "conformance.pytest_pipelines",
     "RunResult": "conformance.judging.results",
-    "Verdict": "conformance.judging.judge",
+    "Verdict": "conformance.judging.findings",
     "pipeline": "conformance.api",
     "run": "conformance.api",
 }

@@ -34,7 +34,7 @@ check_shadowing()
 from rich.text import Text  # noqa: E402
 
 from conformance.cases.catalogue import matches_pattern  # noqa: E402
-from conformance.judging.judge import Verdict  # noqa: E402
+from conformance.judging.findings import Verdict  # noqa: E402
 from conformance.judging.known import Expectations, State, load  # noqa: E402
 from conformance.judging.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
 from conformance.reports import console  # noqa: E402

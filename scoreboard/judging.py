@@ -25,7 +25,7 @@ import orjson
 from conformance.brokers.jars import QUICK, Note, jars_of, require_java
 from conformance.cases import catalogue
 from conformance.files import cache_dir
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.selection import claimed
 from conformance.judging.wording import clip
 from conformance.rules.rules import rules

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.cases.catalogue import Budget
 from conformance.engines.command import CommandEngine
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.rules.rules import Obligation
 from conformance.running.prepared import Settings
 from conformance.running.run import run_formats

@@ -21,7 +21,7 @@ import pyarrow as pa
 from conformance.engines._command_cells import Cells, spark_type_by_column
 from conformance.engines._command_process import ProtocolBreak, shorten_line
 from conformance.engines.engine import DecodeRaised, Loaded
-from conformance.judging.judge import CONVENTIONS, Capabilities
+from conformance.judging.capabilities import CONVENTIONS, Capabilities
 from conformance.judging.output import WRONG_CELLS, Place
 from generators.errors import UsageError
 from generators.model import Deployment, Kind, Op, Table

@@ -14,7 +14,7 @@ import pyarrow as pa
 from conformance.brokers.spark_options import spark_options
 from conformance.closing import Closing
 from conformance.engines.engine import DecodeRaised, Loaded, PlanFailed, RecordSource, Request
-from conformance.judging.judge import CONVENTIONS, Capabilities
+from conformance.judging.capabilities import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.storage import codec

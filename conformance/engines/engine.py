@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance.brokers import registry
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import Place
 from generators.model import Case, Deployment, Message, Table
 from generators.publishing.cluster import Target

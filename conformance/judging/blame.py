@@ -20,6 +20,7 @@ from math import log2
 from typing import Final, NamedTuple, TypeAlias
 
 from conformance.judging import causes
+from conformance.judging.findings import CELL, UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.index import (
     STATEMENTS,
     CellGroup,
@@ -29,7 +30,7 @@ from conformance.judging.index import (
     expect_rows,
     spell_exactly,
 )
-from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.relations import RelationKind
 from conformance.rules.rules import Aspect, Rule, Subject, owner
 from generators.model import Case, Change, Kind, Logical, Origin

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final, TypeAlias
 
-from conformance.judging.judge import CELL, NOT_THERE, Finding
+from conformance.judging.findings import CELL, NOT_THERE, Finding
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.relations_of_cells import relate_cell
 from conformance.judging.wording import of_type, shift, words_of

@@ -18,7 +18,7 @@ from conformance.judging.causes import (
     key_text,
     suspects_of_finding,
 )
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
 

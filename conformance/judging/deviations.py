@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 
 from conformance.judging.causes import cell_of, change_of, relation_of
 from conformance.judging.compare import ACCEPTED, Typed
+from conformance.judging.findings import NOT_THERE, CaseResult, Finding
 from conformance.judging.index import NEARLY, Failing, PopulationName, RunIndex, Unit
-from conformance.judging.judge import NOT_THERE, CaseResult, Finding
 from conformance.judging.relations import (
     Relation,
     RelationKind,

@@ -120,7 +120,8 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
         contents |= {("held", family, precision) for family in families}
     contents |= {("sql", name) for name in names}
     if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
-        contents = {trait for failing in failings for trait in failing.traits if trait[0] == "sql"}
+        every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
+        contents = {trait for trait in every_trait if trait[0] == "sql"}
     keys = _TRAITS_OF_RELATIONS.get(relation.kind, frozenset())
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))

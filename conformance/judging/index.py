@@ -34,7 +34,7 @@ from conformance.judging.causes import (
     symptom,
 )
 from conformance.judging.counted import TraitCounts, count_traits
-from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Verdict
+from conformance.judging.findings import CELL, UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.traits import (
     RunTraits,
     Trait,

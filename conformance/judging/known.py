@@ -37,7 +37,7 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import matches_any_pattern, matches_pattern
 from conformance.judging.causes import covers
-from conformance.judging.judge import UNDECODED, CaseResult, Finding, Verdict
+from conformance.judging.findings import UNDECODED, CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get

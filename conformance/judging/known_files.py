@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.files import put
 from conformance.judging.clusters import CaseCounts
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.known import (
     EVERY,
     VERSION,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from conformance.judging import deviations
-from conformance.judging.judge import CELL, CaseResult, Finding
+from conformance.judging.findings import CELL, CaseResult, Finding
 from conformance.judging.sentences import Statement, describe_statement
 from conformance.judging.traits import Trait, Traits
 from conformance.rules.rules import Aspect, Obligation

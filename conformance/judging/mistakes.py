@@ -24,6 +24,7 @@ from conformance.judging.explaining import (
     favoured_traits,
     length_of_cuts,
 )
+from conformance.judging.findings import CaseResult, ColumnOfKind, Finding
 from conformance.judging.index import (
     NEARLY,
     OF_CELLS_THERE,
@@ -33,7 +34,6 @@ from conformance.judging.index import (
     is_of_rows,
     may_belong_to,
 )
-from conformance.judging.judge import CaseResult, ColumnOfKind, Finding
 from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge_mistakes
 from conformance.judging.relations import RelationKind
 from conformance.judging.results import FormatResult

@@ -12,7 +12,7 @@ from importlib import metadata
 from typing import Final
 
 from conformance.judging.causes import Cause
-from conformance.judging.judge import BAD, CaseResult, Finding, Verdict
+from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
 from conformance.rules.rules import Obligation, Rule

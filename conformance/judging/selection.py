@@ -17,7 +17,8 @@ from conformance.cases.catalogue import (
     recorded_cases,
     select_profiles,
 )
-from conformance.judging.judge import Capabilities, CaseResult, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import CaseResult, Verdict
 from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
 from generators.drawing.cases import boundary_scenarios, case_id

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.judging.deviations import Deviation, DeviationKind
-from conformance.judging.judge import ColumnOfKind
+from conformance.judging.findings import ColumnOfKind
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.traits import SORTS, Trait, Traits, merge_family
 from conformance.judging.wording import describe_shift, words_of

@@ -24,7 +24,9 @@ from conformance.engines.asking import take_output
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import decoder_spec
-from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import BAD, CaseResult, Finding
+from conformance.judging.judge import Judge
 from conformance.judging.output import read
 from conformance.judging.results import Failure
 from conformance.load._fed import Fed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from conformance.judging.judge import Finding
+from conformance.judging.findings import Finding
 from conformance.reducing._plain_values import simpler_values, weight
 from generators.drawing.cases import as_case
 from generators.garbage import faults

@@ -38,7 +38,9 @@ from conformance.engines.engine import (
     write_table,
 )
 from conformance.judging.causes import Suspect, may_have_cause
-from conformance.judging.judge import BAD, CaseResult, Finding, HarnessFault, Judge, Verdict
+from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
+from conformance.judging.ledger import HarnessFault
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from conformance.judging.judge import BAD, Verdict
+from conformance.judging.findings import BAD, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports.excerpt import BRIEF, SHOWN, ValueExcerpt, excerpt_failure

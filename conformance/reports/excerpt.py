@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from conformance.judging.causes import DECODING
-from conformance.judging.judge import Finding
+from conformance.judging.findings import Finding
 from conformance.judging.results import Failure
 from conformance.judging.wording import of_type
 from conformance.reports.wire import (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.judging.sentences import describe_relation

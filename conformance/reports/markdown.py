@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 from urllib.parse import quote
 
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from conformance.judging.judge import BAD, Verdict
+from conformance.judging.findings import BAD, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 import orjson
 from rich.console import Console
 
-from conformance.judging.judge import BAD, Verdict
+from conformance.judging.findings import BAD, Verdict
 from conformance.reports.console import table
 from conformance.reports.facts import WORDS, Row
 from conformance.text import printable

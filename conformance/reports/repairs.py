@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.judging.deviations import deviation_of
-from conformance.judging.judge import Finding
+from conformance.judging.findings import Finding
 from conformance.judging.merging import Mistake
 from conformance.judging.mistakes import MOST, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult

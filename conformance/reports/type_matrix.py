@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from conformance.judging.judge import CaseResult, Verdict
+from conformance.judging.findings import CaseResult, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect
 from generators.model import Cell, Kind, State

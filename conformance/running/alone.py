@@ -21,7 +21,8 @@ import pyarrow as pa
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import DecodeRaised, Engine, ProcessLost, Request, write_table
 from conformance.engines.specs import is_command
-from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
+from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import Place, read
 from conformance.judging.results import Failure, FormatResult
 from conformance.rules.rules import Aspect, Rule

@@ -18,7 +18,8 @@ import pyarrow as pa
 from conformance.cases.catalogue import Call, group_calls, named_cases, select_profiles
 from conformance.engines.engine import DecodeRaised, Engine, Loaded, ProcessLost, write_table
 from conformance.engines.specs import decoder_spec
-from conformance.judging.judge import CaseResult, Finding, Judge
+from conformance.judging.findings import CaseResult, Finding
+from conformance.judging.judge import Judge
 from conformance.judging.output import Place, read
 from conformance.judging.selection import claimed
 from conformance.running.events import Listener, failing

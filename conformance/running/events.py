@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from conformance.judging.judge import CaseResult, Finding
+from conformance.judging.findings import CaseResult, Finding
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RunResult
 from conformance.rules.rules import Rule
 

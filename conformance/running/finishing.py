@@ -18,15 +18,9 @@ from conformance.engines.engine import (
     ProcessLost,
 )
 from conformance.judging.blame import blamed
-from conformance.judging.judge import (
-    STOPS,
-    UNDECODED,
-    Capabilities,
-    CaseResult,
-    Finding,
-    Judge,
-    Verdict,
-)
+from conformance.judging.capabilities import STOPS, Capabilities
+from conformance.judging.findings import UNDECODED, CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import (
     CallResult,

@@ -15,7 +15,8 @@ from typing import Final
 from conformance.cases.catalogue import Call
 from conformance.engines.command import RecordsRaised
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, ProcessLost
-from conformance.judging.judge import Finding, Judge, Verdict
+from conformance.judging.findings import Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws

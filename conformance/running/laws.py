@@ -23,7 +23,8 @@ from conformance.engines.engine import (
     ranges_of,
     tables_of_cases,
 )
-from conformance.judging.judge import Finding, Judge
+from conformance.judging.findings import Finding
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.wording import instant, typed
 from conformance.rules.rules import Aspect

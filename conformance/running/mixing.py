@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import DecodeRaised, ProcessLost
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.output import Outputs, read
 from generators.errors import HarnessError
 

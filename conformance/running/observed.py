@@ -32,9 +32,14 @@ from conformance.engines.engine import (
 )
 from conformance.engines.specs import decoder_spec
 from conformance.inspecting.opening import ReadRecord
+from conformance.judging.capabilities import (
+    NULL_FOR_ABSENT,
+    READ_AS_INSERT,
+    TYPED_VALUES,
+    Capabilities,
+)
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
-from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, circumstances

@@ -16,7 +16,7 @@ import pyarrow as pa
 from conformance.cases.catalogue import Budget, Call
 from conformance.engines.engine import Loaded, Request, ranges_of, tables_of_cases
 from conformance.judging.clusters import SHOWN
-from conformance.judging.judge import CaseResult, Finding
+from conformance.judging.findings import CaseResult, Finding
 from conformance.judging.known import Expectations
 from conformance.judging.output import Outputs, Place
 from conformance.judging.selection import Selection

@@ -25,9 +25,7 @@ from conformance.engines.engine import (
     write_table,
 )
 from conformance.engines.specs import decoder_spec
-from conformance.judging.judge import (
-    Capabilities,
-)
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import Place
 from conformance.judging.selection import check_claims, claimed
 from conformance.rules.rules import rules

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from conformance.judging.compare import Typed, same_text, same_value
-from conformance.judging.judge import Finding, Judge
+from conformance.judging.findings import Finding
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.judging.wording import describe_cell, image, instant, typed
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject

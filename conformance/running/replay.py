@@ -23,7 +23,8 @@ from conformance.engines.engine import DecodeRaised, Engine, ProcessLost
 from conformance.engines.spark_conf import merge_settings
 from conformance.engines.specs import LIAR, decoder_spec
 from conformance.files import FAILURES, put
-from conformance.judging.judge import Finding, Judge
+from conformance.judging.findings import Finding
+from conformance.judging.judge import Judge
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.rules import rules
 from conformance.running.alone import Alone, shows_broken_rule

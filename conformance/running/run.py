@@ -21,9 +21,7 @@ from conformance.engines.engine import (
 )
 from conformance.engines.specs import decoder_spec, is_command
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
-from conformance.judging.judge import (
-    Judge,
-)
+from conformance.judging.judge import Judge
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import (
     Failure,

@@ -12,7 +12,7 @@ from decimal import MAX_PREC, Decimal, localcontext
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
-from conformance.judging.judge import Site
+from conformance.judging.ledger import Site
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.operators.operator import with_image

@@ -14,8 +14,9 @@ from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import select_covering
 from conformance.judging import perfect
 from conformance.judging.blame import ruled
+from conformance.judging.findings import CaseResult
 from conformance.judging.index import ExpectedRows
-from conformance.judging.judge import CaseResult, Judge
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from conformance.selftest.operators.operator import SIDES, Image, MessageContext, Operator, Rows

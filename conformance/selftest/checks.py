@@ -19,7 +19,9 @@ from typing import Any, Final, Literal, TypeAlias
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
 from conformance.engines.specs import LIAR, decoder_spec
-from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Site, Verdict
+from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
+from conformance.judging.ledger import Site
 from conformance.rules.order import order_of
 from conformance.rules.rules import Obligation, Rule
 from conformance.running import readings

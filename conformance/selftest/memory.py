@@ -15,7 +15,7 @@ import pyarrow as pa
 from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import DecodeRaised, Loaded, RecordSource, Request
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import ENVELOPE, OutputRow, Place
 from generators.model import Kind
 

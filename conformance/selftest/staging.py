@@ -9,7 +9,9 @@ from typing import Final
 
 from conformance.cases.catalogue import BUDGETS, Call, group_calls
 from conformance.engines.engine import Engine, Loaded, Request, assign_places, ranges_of
-from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import CaseResult, Finding
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws

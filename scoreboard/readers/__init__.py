@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from conformance.brokers.jars import LOGGING, Bundle
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.rules.tables import (
     TableFile,
     check_fields,

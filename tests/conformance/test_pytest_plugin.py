@@ -12,7 +12,7 @@ from lent import Lent
 from conformance import pytest_plugin
 from conformance.cases.catalogue import BUDGETS, Budget
 from conformance.judging.causes import Cause, Symptom
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.pytest_plugin import DecoderSuite as Suite
 from conformance.pytest_plugin import outcomes, resolve
@@ -51,7 +51,7 @@ MADE_UP = """
 import pytest
 from dataclasses import replace
 from conformance import pytest_plugin
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, rules

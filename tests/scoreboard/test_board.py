@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cases import catalogue
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
 from conformance.rules.tables import TableFile

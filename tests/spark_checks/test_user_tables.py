@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.catalogue import Budget
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.running.prepared import Settings
 from conformance.running.run import run_formats
 from generators.model import Column, Table

@@ -19,7 +19,8 @@ from conformance.cases.tables import (
     table_histories,
     usable_tables,
 )
-from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import Verdict
 from conformance.judging.selection import claimed
 from conformance.load.feed import Feed, Options
 from generators.bulk.mutations import Mutants

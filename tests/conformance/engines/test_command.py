@@ -29,7 +29,7 @@ from conformance.engines.engine import (
     Request,
     write_records,
 )
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import OutputRow, check_columns, read
 from generators.errors import HarnessError, UsageError
 from generators.model import Column, Deployment, Message, Table

@@ -18,7 +18,8 @@ from conformance.engines import command
 from conformance.engines.child import QUICK
 from conformance.engines.command import CommandEngine
 from conformance.engines.engine import Loaded
-from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import Verdict
 from conformance.judging.results import Header, RunResult
 from conformance.reports import facts
 from conformance.rules.rules import Obligation

@@ -27,7 +27,7 @@ from conformance.engines.engine import (
     write_records,
 )
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import read
 from generators.errors import HarnessError, UsageError
 from generators.model import Column, Deployment, Message, Table

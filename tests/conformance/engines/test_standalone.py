@@ -9,7 +9,7 @@ import pytest
 import conformance
 from conformance.brokers.embedded import free_ports
 from conformance.engines.child import OURS, SMALL, ChildEngine
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.load import sustained as loading
 from conformance.load.sustained import LoadSettings
 from generators.storage import bulk, records

@@ -12,7 +12,8 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
 from conformance.judging.causes import Cause, Symptom, cause, key_text, may_have_cause
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
-from conformance.judging.judge import BAD, Finding, Judge, Verdict
+from conformance.judging.findings import BAD, Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.known import Entry, EntryTracker, Expectations
 from conformance.judging.known_files import mark_by_record, updated
 from conformance.judging.output import OutputRow

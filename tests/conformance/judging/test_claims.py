@@ -5,7 +5,7 @@ by a verdict.
 import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.running.prepared import Settings
 from conformance.running.preparing import _cases_of_claimed_types

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.causes import cause
 from conformance.judging.compare import Typed
-from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
+from conformance.judging.findings import Verdict
+from conformance.judging.judge import Judge
+from conformance.judging.ledger import HarnessFault
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import (
     Aspect,

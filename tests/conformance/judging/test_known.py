@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryTracker, Expectations, State, load
 from conformance.judging.known_files import mark_by_record, updated, write
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult

@@ -13,8 +13,9 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging import perfect
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.explaining import choose_candidates
+from conformance.judging.findings import Finding
 from conformance.judging.index import Failing
-from conformance.judging.judge import Finding, Judge
+from conformance.judging.judge import Judge
 from conformance.judging.mistakes import mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.relations import Relation, RelationKind

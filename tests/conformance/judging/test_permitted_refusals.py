@@ -11,7 +11,8 @@ import right
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
-from conformance.judging.judge import Judge, Verdict
+from conformance.judging.findings import Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from generators.model import Kind

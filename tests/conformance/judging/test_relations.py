@@ -11,7 +11,7 @@ from text_tables import rows
 
 from conformance.judging.causes import cause, cell_of, change_of, relation_of
 from conformance.judging.compare import Typed
-from conformance.judging.judge import Finding
+from conformance.judging.findings import Finding
 from conformance.judging.relations_of_fields import relate_fields
 from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Aspect

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.judging.causes import DECODING
 from conformance.judging.clusters import ALIKE, raised_alike, worth_reducing
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import (
     Failure,
     FormatResult,

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import BUDGETS
-from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import Verdict
 from conformance.judging.selection import Selection, claimed
 from conformance.rules.rules import rules
 from generators.errors import NothingSelected

@@ -4,7 +4,7 @@ import pytest
 from text_tables import rows
 
 from conformance.judging.deviations import Deviation, DeviationKind
-from conformance.judging.judge import ColumnOfKind
+from conformance.judging.findings import ColumnOfKind
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.sentences import (
     Quantity,

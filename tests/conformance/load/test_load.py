@@ -13,7 +13,8 @@ from remembered import done
 from shown import shown
 
 from conformance.engines.engine import AnswerTimeout, DecodeRaised
-from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import Verdict
 from conformance.load import _producers, _topics
 from conformance.load import sustained as loading
 from conformance.load._fed import Fed

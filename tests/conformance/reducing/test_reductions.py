@@ -18,7 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
 from conformance.reducing._plain_values import simpler_values, weight
 from conformance.reducing.candidates import (

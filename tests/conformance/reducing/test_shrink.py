@@ -17,7 +17,8 @@ from conformance.cases.catalogue import named_cases
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import DECODERS
 from conformance.judging.causes import Cause, Symptom
-from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import REQUIRED
 from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure

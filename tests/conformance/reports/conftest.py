@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import (
     CallResult,

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
 from conformance.reports.excerpt import (
     Field,

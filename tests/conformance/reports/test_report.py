@@ -13,7 +13,7 @@ from shown import shown
 
 from conformance import files
 from conformance.judging.causes import Cause, Symptom
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
 from conformance.judging.relations import Relation, RelationKind

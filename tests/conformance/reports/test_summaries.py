@@ -12,7 +12,7 @@ from shown import shown
 
 from conformance import reports as report
 from conformance.judging import mistakes as judging
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import circumstances
 from conformance.reports import badge, console, junit, markdown, notebook, page, picture, records

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import FormatResult
 from conformance.reports import console, markdown, page
 from conformance.reports.type_matrix import count_types, summarize_types, type_matrix

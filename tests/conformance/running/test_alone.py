@@ -15,7 +15,7 @@ import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.command import engine_for
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.mistakes import mistakes
 from conformance.reports.facts import headline
 from conformance.rules.rules import rules

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import Budget
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.reports.console import FirstBroken
 from conformance.running import early
 from conformance.running.events import Broken, Decoded, Started, ignore

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from shown import shown
 
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import (
     INTERRUPTED,
     CallResult,

@@ -13,7 +13,7 @@ import pytest
 from conformance.cases.catalogue import Budget
 from conformance.engines.command import CommandEngine
 from conformance.engines.engine import DecodeRaised, DecodeTimeout
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.running.events import noting
 from conformance.running.hangs import HANGS, find_culprits
 from conformance.running.prepared import Settings

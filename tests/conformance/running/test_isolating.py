@@ -11,7 +11,9 @@ from remembered import Memory
 
 from conformance.cases.catalogue import BUDGETS, Call
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded
-from conformance.judging.judge import Capabilities, Judge, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from conformance.running import isolating

@@ -17,7 +17,8 @@ from conformance.engines.engine import (
     Request,
     assign_places,
 )
-from conformance.judging.judge import Capabilities, Judge
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect, rules
 from conformance.running import laws

@@ -11,7 +11,7 @@ from remembered import Memory
 
 from conformance.cases.catalogue import Budget, group_calls, named_cases
 from conformance.engines.engine import DecodeRaised, Loaded, assign_places
-from conformance.judging.judge import Capabilities
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from conformance.running import finishing, isolating, mixing, preparing

@@ -10,7 +10,9 @@ import pytest
 from conformance.cases.catalogue import BUDGETS, Budget
 from conformance.cases.tables import read_tables
 from conformance.engines.engine import Loaded
-from conformance.judging.judge import Capabilities, CaseResult, Judge, Verdict
+from conformance.judging.capabilities import Capabilities
+from conformance.judging.findings import CaseResult, Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.results import FormatResult, Header, RunResult
 from conformance.rules.rules import rules
 from conformance.running import preparing

@@ -18,8 +18,9 @@ from conformance.cases.catalogue import BUDGETS
 from conformance.commands import cli
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.files import FAILURES
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.causes import Cause, Symptom
-from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, rules
 from conformance.running import alone, laws, replay

@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.catalogue import Budget
 from conformance.engines.engine import ranges_of
 from conformance.engines.specs import DECODERS
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from conformance.judging.known import Entry, Expectations
 from conformance.judging.known_files import mark_by_record
 from conformance.rules.rules import Aspect

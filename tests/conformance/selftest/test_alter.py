@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from conformance.judging.compare import Typed
-from conformance.judging.judge import Site
+from conformance.judging.ledger import Site
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.alter import alter

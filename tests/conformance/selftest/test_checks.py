@@ -15,7 +15,8 @@ from shown import shown
 from conformance.cases.catalogue import named_cases
 from conformance.engines import child
 from conformance.engines.engine import ChildDied, DecodeRaised
-from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
+from conformance.judging.findings import CaseResult, Finding, Verdict
+from conformance.judging.judge import Judge
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import bench, checks, memory, staging
 from conformance.selftest.bench import bench_of_cases

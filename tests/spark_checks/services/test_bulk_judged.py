@@ -7,7 +7,8 @@ import pytest
 
 from conformance.engines.engine import RecordSource, Request, write_records
 from conformance.engines.specs import DECODERS
-from conformance.judging.judge import Judge, Verdict
+from conformance.judging.findings import Verdict
+from conformance.judging.judge import Judge
 from conformance.judging.output import read
 from conformance.rules.rules import rules
 from generators.bulk import orders

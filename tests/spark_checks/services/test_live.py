@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 import conformance
 from conformance.engines.live import pickle_decoder
-from conformance.judging.judge import Verdict
+from conformance.judging.findings import Verdict
 from generators.errors import HarnessError, UsageError
 from spark_checks import reference
 from spark_checks.services.engine import DecoderError, SparkEngine
