@@ -29,7 +29,7 @@ from conformance.judging.compare import (
 from conformance.judging.findings import CELL, NOT_THERE, ColumnOfKind, Finding
 from conformance.judging.ledger import RuleLedger, Site
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.judging.unfit import bad_cell, cannot, holds_kept_value
+from conformance.judging.unfit import bad_cell, describe_unfit_cell, holds_kept_value
 from conformance.judging.wording import (
     clip,
     describe_cell,
@@ -270,7 +270,9 @@ class CaseComparison:
             and len(output_rows) == 1
             and holds_kept_value(self.case, cell, output_rows[0])
         )
-        expected = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
+        expected = "exactly one CORRUPT row" + (
+            f": {describe_unfit_cell(self.case, cell)}" if cell else ""
+        )
         kinds_that_came = tuple(output_row.kind for output_row in output_rows)
         self.check(
             agrees or keeps_value,

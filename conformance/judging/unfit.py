@@ -38,7 +38,7 @@ def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool
     return same_value(Cell(State.VALUE, type, cell.kept_value), got)
 
 
-def cannot(case: Case, cell: CellFault) -> str:
+def describe_unfit_cell(case: Case, cell: CellFault) -> str:
     """The words of a finding for an unfit cell: which column cannot hold which value."""
     type = _spoiled_type(case, cell)
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -184,6 +185,9 @@ def parse_options(options_json: str) -> LoadOptions:
     )
 
 
+_WEIGHT: Final = re.compile("[0-9]{1,9}")
+
+
 def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
     """The weights of operations in a text such as `insert=50,update=40,delete=10`. Raises
     UnknownName for an unknown operation, and UsageError for a weight that is no whole number.
@@ -195,7 +199,7 @@ def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
         name = name.strip().lower()
         if name not in legal:
             raise UnknownName("op", name, legal)
-        if not weight.strip().isdecimal():
+        if not _WEIGHT.fullmatch(weight.strip()):
             raise UsageError(f"op weight {part!r}: expected a whole number, such as {name}=50")
         weights.append((legal[name], int(weight)))
     return tuple(weights)

@@ -138,7 +138,7 @@ def on_cells(
 def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     """A decoder whose cells of some types are altered by the lie's SQL."""
 
-    def which(type: SourceType) -> bool:
+    def is_about(type: SourceType) -> bool:
         """Whether the lie is about this type; a lie that names no types is about all."""
         return (
             type.name in lie.get("types", type.name).split()
@@ -148,7 +148,7 @@ def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     def sql(cell: str, type: SourceType) -> str:
         return lie["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
 
-    return on_cells(decode, which, sql)
+    return on_cells(decode, is_about, sql)
 
 
 def _need_a_record(records: DataFrame) -> DataFrame:

@@ -84,6 +84,8 @@ def test_op_weights_are_read_from_text() -> None:
         orders.parse_ops("insrt=1")
     with pytest.raises(UsageError, match="expected a whole number"):
         orders.parse_ops("insert=many")
+    with pytest.raises(UsageError, match=r"op weight 'insert=9+': expected a whole number"):
+        orders.parse_ops(f"insert={'9' * 5000}")
 
 
 def test_options_survive_their_text() -> None:
