@@ -157,13 +157,14 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Index:
     """An index of a table under its name; `clustered` is the primary key by which the database
-    finds rows.
+    finds rows. A `partial` index is over some rows alone, so that a unique one is no key.
     """
 
     name: str
     columns: tuple[str, ...]
     unique: bool = False
     clustered: bool = False
+    partial: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,8 @@ def skip_parameters(cursor: Cursor) -> None:
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
     """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the table
-    that is being read (`draft`). An index with WHERE or over an expression is noted and left out.
+    that is being read (`draft`). An index over an expression is noted and left out, and so is one
+    with WHERE unless it is unique: Debezium takes it for a key.
     """
     if cursor.accept("USING"):
         cursor.take()
@@ -210,12 +211,14 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
     skip_parameters(cursor)
     if cursor.accept("TABLESPACE"):
         cursor.take()
-    if cursor.next_is("WHERE"):
+    partial = cursor.next_is("WHERE")
+    if partial:
         cursor.skip_until()
-        cursor.note(0, "left out: an index over some rows")
+        note = "taken as no key: a unique index over some rows"
+        cursor.note(0, note if unique and names else "left out: an index over some rows")
     elif names is None:
         cursor.note(0, "left out: an index over an expression")
-    else:
+    if names and (unique or not partial):
         used = {index.name for index in draft.indexes}
         own_name = name or postgresql.index_name(draft.name, names, "idx", used)
-        draft.add_index(own_name, tuple(names), unique)
+        draft.add_index(own_name, tuple(names), unique, partial=partial)

@@ -222,9 +222,11 @@ class Draft:
             if new_name or index.name.lower() != name.lower()
         ]
 
-    def add_index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
-        """Adds an index of the columns. If it has no name, it gets that of its first column, as the
-        database does.
+    def add_index(
+        self, name: str, columns: tuple[str, ...], unique: bool, *, partial: bool = False
+    ) -> None:
+        """Adds an index of the columns, a `partial` one over some rows alone. If it has no name, it
+        gets that of its first column, as the database does.
         """
         used_names = {index.name.lower() for index in self.indexes}
         free_name = name or columns[0]
@@ -232,18 +234,20 @@ class Draft:
             if name or free_name.lower() not in used_names:
                 break
             free_name = f"{columns[0]}_{number}"
-        self.indexes.append(Index(free_name, columns, unique))
+        self.indexes.append(Index(free_name, columns, unique, partial=partial))
 
     def build_table(self) -> Table:
         """The table of the draft as the model has it: columns of the primary key are NOT NULL,
-        unique indexes are keys.
+        unique indexes over all rows are keys.
         """
         primary = tuple(self.primary)
         columns = tuple(
             replace(c, nullable=False) if c.name in primary else c for c in self.columns
         )
         unique = tuple(
-            index.columns for index in self.indexes if index.unique and index.name != "PRIMARY"
+            index.columns
+            for index in self.indexes
+            if index.unique and not index.partial and index.name != "PRIMARY"
         )
         indexes = tuple(self.indexes)
         return Table(

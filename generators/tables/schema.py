@@ -90,7 +90,9 @@ class UserTable:
     @property
     def unique_keys(self) -> tuple[tuple[str, ...], ...]:
         """The primary key and every unique key."""
-        unique_indexes = (index.columns for index in self.table.indexes if index.unique)
+        unique_indexes = (
+            index.columns for index in self.table.indexes if index.unique and not index.partial
+        )
         return tuple(
             dict.fromkeys(
                 key for key in (self.table.primary_key, *self.table.unique, *unique_indexes) if key

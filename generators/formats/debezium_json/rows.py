@@ -269,15 +269,17 @@ def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bo
 
 
 def first_unique_index(table: Table) -> tuple[str, ...]:
-    """The columns of PostgreSQL's unique index whose name sorts first; none without one. Where the
-    history does not give names, they are made of the columns, as PostgreSQL makes them.
+    """The columns of PostgreSQL's unique index whose name sorts first, also of one over some rows
+    alone (JdbcConnection.readTableUniqueIndices); none without one. Where the history does not give
+    names, they are made of the columns, as PostgreSQL makes them.
     """
     names = {index.columns: index.name for index in table.indexes if index.unique}
+    partial_keys = tuple(index.columns for index in table.indexes if index.unique and index.partial)
 
     def name_of(key: tuple[str, ...]) -> str:
         return names.get(key) or postgresql.index_name(table.name, key, "key")
 
-    return min(table.unique, key=name_of, default=())
+    return min((*table.unique, *partial_keys), key=name_of, default=())
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from generators.formats.debezium_json.envelope import (
     is_counted,
     topic_name,
 )
-from generators.model import Column, Instant, Kind, Op, SchemaChange, State, Table, Value
+from generators.model import Column, Index, Instant, Kind, Op, SchemaChange, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -344,6 +344,25 @@ def test_postgresql_orders_unique_keys_by_the_names_that_it_gives_them() -> None
         FORMAT.build("3.5.0.Final", "postgresql"), boundaries.insert(table, {"a": 1, "b": 2})
     )
     assert json.loads(record.message.key or b"")["payload"] == {"a": 1, "b": 2}
+
+
+def test_a_unique_index_over_some_rows_is_a_record_key() -> None:
+    """As recorded of PostgreSQL's connector 3.5.0: CREATE UNIQUE INDEX a_first ON subs2 (customer)
+    WHERE code > 5 sorts before subs2_code_key.
+    """
+    number = postgresql.integer("integer")
+    columns = (Column("customer", number, False), Column("code", number, False))
+    indexes = (Index("subs2_code_key", ("code",), True),)
+    partial = Index("a_first", ("customer",), unique=True, partial=True)
+    keys = []
+    for listed in (indexes, (*indexes, partial)):
+        table = Table("d", "subs2", columns, (), (("code",),), "public", listed)
+        (record,) = written(
+            FORMAT.build("3.5.0.Final", "postgresql"),
+            boundaries.insert(table, {"customer": 7, "code": 8}),
+        )
+        keys.append(json.loads(record.message.key or b"")["payload"])
+    assert keys == [{"code": 8}, {"customer": 7}]
 
 
 @pytest.mark.parametrize(

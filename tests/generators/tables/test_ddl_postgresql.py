@@ -100,7 +100,11 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
         ("id",),
         (("customer", "id"),),
         "sales",
-        (Index("i1", ("customer",)), Index("i4", ("customer", "id"), True)),
+        (
+            Index("i1", ("customer",)),
+            Index("i3", ("customer",), unique=True, partial=True),
+            Index("i4", ("customer", "id"), True),
+        ),
     )
     assert orders.foreign_keys == (
         ForeignKey(("customer",), ("app", "public", "customers"), ("id",)),
@@ -390,7 +394,21 @@ def test_an_index_over_some_rows_is_no_key_whatever_stands_before_where(reads, o
         dialect="postgresql",
         database="d",
     )
-    assert schema.tables[0].table.unique == ()
+    table = schema.tables[0]
+    assert (table.table.unique, table.unique_keys) == ((), ())
+    assert table.table.indexes == (Index("i", ("a",), unique=True, partial=True),)
+    assert [note.action for note in schema.notes] == [
+        "taken as no key: a unique index over some rows"
+    ]
+
+
+def test_an_index_over_some_rows_that_is_not_unique_is_left_out(reads):
+    schema = reads(
+        "CREATE TABLE t (a int, b int); CREATE INDEX i ON t (a) WHERE b > 0;",
+        dialect="postgresql",
+        database="d",
+    )
+    assert schema.tables[0].table.indexes == ()
     assert [note.action for note in schema.notes] == ["left out: an index over some rows"]
 
 
