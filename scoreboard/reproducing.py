@@ -27,7 +27,7 @@ OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "connect": ("3.9.1", "4.1.1", "4.4.0"),
     "iceberg": ("1.10.1", "1.11.0"),
     "paimon": ("1.2.0",),
-    "doris": ("24.0.1",),
+    "doris": ("24.0.1", "25.0.0"),
 }
 """Releases beside the judged one on which the programs are tried."""
 _SEATUNNEL: Final = {
