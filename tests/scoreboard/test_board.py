@@ -410,6 +410,19 @@ def test_no_refusal_is_a_fault_if_the_reader_says_itself_that_it_does_not_suppor
             assert not re.search(own_words, fault.actual), (name, fault.id)
 
 
+def test_a_decimal_of_debezium_is_what_one_of_its_modes_writes():
+    """Base64 or digits in a text, an object of scale and value, or a double: never an integer."""
+    decimals = []
+    for name, fault in product_faults():
+        if fault.kind == "debezium" and fault.on_board:
+            message = json.loads(fault.message)
+            row = (message.get("payload") or message).get("after") or {}
+            for column in re.findall(r"(\w+) DECIMAL\b", fault.columns):
+                decimals.append((name, fault.id))
+                assert not isinstance(row.get(column), int), (name, fault.id)
+    assert decimals
+
+
 def test_an_update_is_expected_with_both_images_if_the_rule_asks_for_both():
     for name, fault in product_faults():
         if fault.rule.endswith("image/sides") and "+U" in fault.expected:
