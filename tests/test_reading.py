@@ -21,11 +21,11 @@ FILLER = frozenset(
 )
 """Words that say nothing of what a function does, or a variable holds, where they stand alone."""
 LIMITS = {
-    "functions named by filler words alone": 20,
-    "variables and parameters named by filler words alone": 325,
-    "lines over 100 columns": 273,
-    "comprehensions within comprehensions": 110,
-    "imports that rename": 80,
+    "functions named by filler words alone": 18,
+    "variables and parameters named by filler words alone": 320,
+    "lines over 100 columns": 271,
+    "comprehensions within comprehensions": 109,
+    "imports that rename": 78,
 }
 CONVENTIONAL = frozenset({"F", "pa", "pd", "pq", "np", "st"})
 """The usual short names of libraries, which count as no renaming."""
