@@ -342,8 +342,8 @@ def _days_weight(days: int) -> int:
 
 
 def _clock_weight(micros: int) -> int:
-    """The weight of a time of day in microseconds: that of its hours, minutes, seconds and fraction
-    digits; 0 for midnight.
+    """The weight of a time in microseconds (of a day, or a TIME of up to 838 hours, without its
+    sign): that of its hours, minutes, seconds and fraction digits; 0 for 00:00:00.
     """
     seconds, fraction = divmod(micros, MICROS)
     return sum(map(_digits_weight, (seconds // 3600, seconds // 60 % 60, seconds % 60))) + sum(
