@@ -219,7 +219,7 @@ def watching(monkeypatch):
     """
     clock, saved = iter(range(1000)), []
     monkeypatch.setattr(watched, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
-    monkeypatch.setattr(watched, "changed", lambda _seen: None)
+    monkeypatch.setattr(watched, "await_change", lambda _seen: None)
 
     def start(judge):
         def turns(settings, _engine, listen, wait):
