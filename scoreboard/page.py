@@ -148,23 +148,15 @@ def shown_on(proof: Proof) -> str:
     """The releases of a product whose program shows the fault, in words, such as "1.0 to 1.3; gone
     in 2.0".
     """
-    if not proof.tried:
+    if not proof.releases:
         return f"{proof.reader.release}"
     span = (
         f"{proof.releases[0]} to {proof.releases[-1]}"
         if len(proof.releases) > 1
         else "".join(proof.releases)
     )
-    later = [
-        release
-        for release in proof.tried
-        if proof.releases and _key(release) > _key(proof.releases[-1])
-    ]
-    older = [
-        release
-        for release in proof.tried
-        if proof.releases and _key(release) < _key(proof.releases[0])
-    ]
+    later = [release for release in proof.tried if _key(release) > _key(proof.releases[-1])]
+    older = [release for release in proof.tried if _key(release) < _key(proof.releases[0])]
     return (
         span
         + (f"; not in {older[-1]}" if older else "")

@@ -24,7 +24,7 @@ PRODUCTS: Final = ("flink", "flink-avro", "connect", "iceberg", "paimon", "seatu
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "flink-avro": ("1.20.0", "2.2.0"),
-    "connect": ("3.9.1", "4.1.1", "4.4.0"),
+    "connect": ("3.9.1", "4.1.1", "4.3.1"),
     "iceberg": ("1.10.1", "1.11.0"),
     "paimon": ("1.2.0",),
     "doris": ("24.0.1", "25.0.0"),

@@ -316,7 +316,12 @@ def test_texts_of_messages_are_escaped(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("shown", "releases"),
-    [(("2.0", "2.1"), "2.0 to 2.1"), (("2.1",), "2.1; not in 2.0"), (("2.0",), "2.0; gone in 2.1")],
+    [
+        (("2.0", "2.1"), "2.0 to 2.1"),
+        (("2.1",), "2.1; not in 2.0"),
+        (("2.0",), "2.0; gone in 2.1"),
+        ((), "1.0"),
+    ],
 )
 def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     seen = {"tried": {"reader": ["2.0", "2.1"]}, "shown": {"reader": {"old": shown}}}
