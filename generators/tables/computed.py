@@ -193,7 +193,7 @@ def _number(digits: str) -> int | Decimal:
     """The number of a constant in an expression, exact. Raises _Unknown for one that is not digits
     with at most one point.
     """
-    if not digits.replace(".", "", 1).isdigit():
+    if not digits.replace(".", "", 1).isdecimal():
         raise _Unknown
     return Decimal(digits) if "." in digits else int(digits)
 

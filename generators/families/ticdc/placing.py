@@ -94,7 +94,7 @@ def _limits(values: str) -> list[Value] | None:
             literals.append(unquoted(literal.removeprefix("_UTF8MB4")))
         elif literal in ("MAXVALUE", "NULL"):
             literals.append(None if literal == "NULL" else literal)
-        elif literal.lstrip("-").isdigit():
+        elif re.fullmatch(r"-?[0-9]+", literal):
             literals.append(int(literal))
         else:
             return None

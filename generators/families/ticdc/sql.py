@@ -286,7 +286,7 @@ class Reader:
     def digits(self) -> str:
         """Reads a whole number without sign, and returns its digits."""
         token = self.take("number")
-        if not token.text.isdigit():
+        if not token.text.isdecimal():
             raise self.refusal()
         return str(int(token.text))
 

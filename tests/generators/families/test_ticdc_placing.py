@@ -49,6 +49,7 @@ DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
             ({"d": dt.date(2020, 5, 1)},),
             [None],
         ),
+        ("list (a) (partition p0 values in (--5))", ({"a": 5},), [None]),
     ],
 )
 def test_places(partitions, rows, expected):

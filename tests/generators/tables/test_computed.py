@@ -122,6 +122,7 @@ def test_postgresql(tmp_path, kind, text, value):
             (MYSQL, "decimal(12,2)", "cast(`p` as decimal)"),  # decimal(10,0): 1.25 becomes 1
         ),
         (POSTGRESQL, "numeric(900,250)", "(p + 1)"),
+        (MYSQL, "int", "`n` + ²"),
         *(
             (MYSQL, "int", "`missing` + 1"),
             (POSTGRESQL, "integer", "(n / 2)"),
