@@ -166,6 +166,11 @@ class Index:
     clustered: bool = False
     partial: bool = field(default=False, repr=False)
 
+    @property
+    def is_key(self) -> bool:
+        """Whether no two rows of the table have the same values in its columns."""
+        return self.unique and not self.partial
+
 
 @dataclass(frozen=True, slots=True)
 class Table:

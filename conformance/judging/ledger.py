@@ -89,8 +89,8 @@ class RuleLedger:
         return self._owners[key]
 
     def empty(self) -> Self:
-        """A ledger or judge with the same rules whose counts are zero. It shares with this one what they look
-        up, and the sites and cases that they keep.
+        """A ledger (or judge) with the same rules and with all counts at zero. Both use the same
+        lookup tables, and the same kept sites and cases.
         """
         return replace(
             self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter()

@@ -178,14 +178,12 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
         return relation or (Relation(RelationKind.SPELLING) if are_equal else None)
     if cell.type.logical not in _SPELLED_AS_TEXT:
         return None
-    relation = None
-    if cell.type.logical is Logical.SET and sorted(expected.split(",")) == sorted(
-        actual.split(",")
-    ):
-        return Relation(RelationKind.OTHER_ORDER)
     if cell.type.logical is Logical.JSON:
-        relation = relate_documents(expected, actual)
-    return relation or relate_texts(expected, actual)
+        return relate_documents(expected, actual) or relate_texts(expected, actual)
+    labels = sorted(expected.split(","))
+    if cell.type.logical is Logical.SET and labels == sorted(actual.split(",")):
+        return Relation(RelationKind.OTHER_ORDER)
+    return relate_texts(expected, actual)
 
 
 def _relate_typed(cell: Cell, came: Typed) -> Relation | None:

@@ -283,21 +283,22 @@ class RunTraits:
         """Looks through the cases of a run once for what they have in common."""
         messages = set[tuple[bytes | None, bytes | None]]()
         repeated = set[tuple[str, int]]()
-        profiles = set[str]()
+        levels, profiles = set[int](), set[str]()
         last_images: dict[int, Image] = {}
         images_before: dict[tuple[str, int], Image] = {}
         for case in cases:
+            levels.add(case.level)
             profiles.add(case.profile)
             for number, written in enumerate(case.written):
                 images_before[case.id, number] = last_images.get(case.level, {})
-                if written.changes:
-                    last_images[case.level] = _last_image(written.changes, case.level)
+                if last_image := _last_image(written.changes, case.level):
+                    last_images[case.level] = last_image
                 message = written.message.key, written.message.value
                 if message in messages:
                     repeated.add((case.id, number))
                 messages.add(message)
         options = _name_options(profiles)
-        return cls(options, frozenset(repeated), images_before, len(last_images) > 1)
+        return cls(options, frozenset(repeated), images_before, len(levels) > 1)
 
     def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         """The traits of an unreadable message: how it is malformed, its profile, its level and its
@@ -439,7 +440,9 @@ class RunTraits:
 
 
 def _last_image(changes: Sequence[Change], level: int) -> Image:
-    """The last image with columns in a message; of the two images of a row, the after image."""
+    """The last image with columns in a message, of the two images of a row the after image; empty
+    for a message without rows.
+    """
     for change in reversed(changes):
         for side in ("after", "before"):
             image = change.image(side, level)
@@ -568,7 +571,7 @@ def _of_message(value: bytes | None) -> frozenset[Trait]:
     """
     try:
         return frozenset(_members(json.loads(value or b"")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return frozenset()
 
 
@@ -832,7 +835,11 @@ def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
 
 
 def _describe_precision(number: Decimal) -> Iterator[str]:
-    """Which of Spark's types of floating point hold another number in place of this one."""
+    """Which of Spark's types of floating point hold another number in place of this one; none for
+    NaN and the infinities, which both types have.
+    """
+    if not number.is_finite():
+        return
     nearest = float(number)
     # A double has the number exactly, or is the nearest one and prints it.
     is_double = number in (Decimal(nearest), Decimal(repr(nearest)))

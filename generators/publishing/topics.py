@@ -169,18 +169,19 @@ def create_topics(
             existing = admin.list_topics(
                 name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())
             ).topics
-            missing = [
+            unready = [
                 topic
                 for topic, count in partitions.items()
                 if topic not in existing or not _has_leaders(existing[topic], count)
             ]
-            if not missing:
-                missing = _led_by_nobody(admin, partitions, max(0.1, deadline - time.monotonic()))
-            if not missing:
+            unready = unready or _topics_not_led_yet(
+                admin, partitions, max(0.1, deadline - time.monotonic())
+            )
+            if not unready:
                 return
             if time.monotonic() > deadline:
                 raise HarnessError(
-                    f"topic {missing[0]!r} at {bootstrap} has no leader for every partition after"
+                    f"topic {unready[0]!r} at {bootstrap} has no leader for every partition after"
                     f" {timeout_s:g} s"
                 )
             time.sleep(0.02)
@@ -226,7 +227,7 @@ def _is_not_led_yet(error: BaseException) -> bool:
     )
 
 
-def _led_by_nobody(
+def _topics_not_led_yet(
     admin: AdminClient, partitions: Mapping[str, int], timeout_s: float
 ) -> list[str]:
     """The topics of which a partition's leader does not yet know that it leads, found by asking
@@ -248,15 +249,15 @@ def _led_by_nobody(
         for topic, count in partitions.items()
         for number in range(count)
     }
-    not_led: list[str] = []
+    unready: list[str] = []
     for place, answer in admin.list_offsets(questions, request_timeout=timeout_s).items():
         try:
             answer.result(timeout_s + 1)
         except kafka.KafkaException as error:
             if not _is_not_led_yet(error):
                 raise
-            not_led.append(place.topic)
-    return not_led
+            unready.append(place.topic)
+    return unready
 
 
 def describe_refused_topic(bootstrap: Target, name: str, why: str) -> str:

@@ -245,9 +245,7 @@ class Draft:
             replace(c, nullable=False) if c.name in primary else c for c in self.columns
         )
         unique = tuple(
-            index.columns
-            for index in self.indexes
-            if index.unique and not index.partial and index.name != "PRIMARY"
+            index.columns for index in self.indexes if index.is_key and index.name != "PRIMARY"
         )
         indexes = tuple(self.indexes)
         return Table(

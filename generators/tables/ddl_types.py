@@ -138,8 +138,8 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     return type, "" if aliased or (spelled in usual_spellings and not digits) else spelled
 
 
-_LENGTH: Final = re.compile("[0-9]{1,10}")
-"""A length that a type may have. Python's digits are many more: `²`, or those of Arabic."""
+_DIGITS: Final = re.compile("[0-9]{1,10}")
+"""The digits of a length or a year. `str.isdigit` takes more for digits: `²`, or Arabic ones."""
 _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
 
 
@@ -152,17 +152,17 @@ def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]
             return "tinyint", "1"
         case "serial":
             return "bigint", ""
-        case "float" if _LENGTH.fullmatch(parameters):
+        case "float" if _DIGITS.fullmatch(parameters):
             return ("float" if int(parameters) <= 24 else "double"), ""
         case "char" | "binary":
             return name, parameters or "1"
-        case "text" | "blob" if _LENGTH.fullmatch(parameters):
+        case "text" | "blob" if _DIGITS.fullmatch(parameters):
             size = int(parameters) * (_BYTES_OF_CHARACTER.get(charset, 4) if name == "text" else 1)
             limits = (("tiny", 255), ("", 65_535), ("medium", 16_777_215))
             return next(
                 (f"{prefix}{name}" for prefix, limit in limits if size <= limit), f"long{name}"
             ), ""
-        case "decimal" if _LENGTH.fullmatch(parameters):
+        case "decimal" if _DIGITS.fullmatch(parameters):
             return name, f"{parameters},0"
     return name, parameters
 
@@ -229,7 +229,7 @@ def _stored_value(type: SourceType, literal_text: str, *, is_text: bool) -> Valu
             digits = Decimal((0, (1,), -(type.scale or 0)))
             rounded = Decimal(literal_text).quantize(digits, ROUND_HALF_UP, _ALL_DIGITS)
             return mysql_truth.cell_value(type, f"{rounded:f}")
-        case Logical.YEAR if _LENGTH.fullmatch(literal_text) and len(literal_text) <= _TWO_DIGITS:
+        case Logical.YEAR if _DIGITS.fullmatch(literal_text) and len(literal_text) <= _TWO_DIGITS:
             year = int(literal_text)
             if not year and not is_text:
                 return 0

@@ -90,9 +90,7 @@ class UserTable:
     @property
     def unique_keys(self) -> tuple[tuple[str, ...], ...]:
         """The primary key and every unique key."""
-        unique_indexes = (
-            index.columns for index in self.table.indexes if index.unique and not index.partial
-        )
+        unique_indexes = (index.columns for index in self.table.indexes if index.is_key)
         return tuple(
             dict.fromkeys(
                 key for key in (self.table.primary_key, *self.table.unique, *unique_indexes) if key
