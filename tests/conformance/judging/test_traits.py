@@ -1,0 +1,80 @@
+"""What a unit of a run has, among which what its failing units share is looked for."""
+
+from decimal import Decimal
+
+import pytest
+
+from conformance.judging.traits import RunTraits
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Deployment,
+    Kind,
+    Message,
+    Op,
+    State,
+    Written,
+)
+from generators.sources import mysql, postgresql
+
+NUMERIC = postgresql.numeric(20, 4)
+TEXT = mysql.text()
+
+
+def case_of(*messages):
+    """A case of level one with these messages, each a value and the changes that it owes."""
+    written = tuple(
+        Written(Message("t", 0, None, value), tuple(changes)) for value, changes in messages
+    )
+    return Case("f/1/c", "f", "1", Deployment(), 1, (), written)
+
+
+def row_of(**cells):
+    return Change(0, Kind.ROW, Op.INSERT, after=cells)
+
+
+@pytest.mark.parametrize(
+    ("number", "precision"),
+    [
+        ("0.5", set()),
+        ("0.1", {"that no float holds"}),
+        ("0.12345678901234567890", {"that no float holds", "that no double holds"}),
+        ("NaN", set()),
+        ("Infinity", set()),
+    ],
+)
+def test_a_number_that_a_type_of_spark_does_not_hold(number, precision):
+    cell = Cell(State.VALUE, NUMERIC, Decimal(number), number)
+    change = row_of(n=cell)
+    case = case_of((b"{}", [change]))
+    traits = RunTraits.gather([case]).of_cell(case, change, "after", "n", cell)
+    words = {trait[-1] for trait in traits if trait[0] == "held"}
+    assert {word for word in words if word.startswith("that no ")} == precision
+
+
+def test_the_message_before_is_the_last_one_with_rows():
+    first, last = row_of(a=Cell(State.VALUE, TEXT, "x", "x")), row_of(a=Cell(State.NULL, TEXT))
+    statement = Change(0, Kind.DDL, sql="CREATE TABLE t (a text)")
+    case = case_of((b"1", [first]), (b"2", [statement]), (b"3", []), (b"4", [last]))
+    traits = RunTraits.gather([case])
+    assert traits.of_earlier_columns(case, 3, last, "after", "a") == {("value-before",)}
+    assert traits.of_earlier_columns(case, 0, first, "after", "a") == set()
+
+
+@pytest.mark.parametrize(
+    ("value", "members"),
+    [
+        (
+            b'{"a":null,"payload":{"b":[]},"c":1}',
+            {("null", "a"), ("empty", "payload.b")},
+        ),
+        (b"no JSON", set()),
+        (b"[" * 5000 + b"]" * 5000, set()),
+    ],
+)
+def test_an_unreadable_message_has_the_members_that_are_empty(value, members):
+    """A document that is too deep to be read has none; it ended the run."""
+    case = case_of((value, [Change(0, Kind.CORRUPT)]))
+    traits = RunTraits.gather([case]).of_fault(case, 0)
+    assert {trait for trait in traits if trait[0] in ("null", "empty")} == members
