@@ -173,14 +173,6 @@ def rule_of(fault: Fault) -> Rule:
     return next(rule for rule in rules(fault.rule.partition("/")[0]) if rule.id == fault.rule)
 
 
-def without_levels(statement: str) -> str:
-    """A rule's statement without its clauses on this harness's levels, which the reader of a
-    tracker does not know.
-    """
-    clauses = statement.removesuffix(".").split("; ")
-    return "; ".join(clause for clause in clauses if "level " not in clause) + "."
-
-
 def citations(fault: Fault) -> list[tuple[str, str]]:
     """Who says the rule that a fault stands on: words, and the place below docs/."""
     return [cited(str(citation)) for citation in rule_of(fault).citations]
@@ -310,7 +302,6 @@ def _templates() -> jinja2.Environment:
         citations,
         evidence,
         rule_of,
-        without_levels,
         program,
         newest,
         newest_in_short,

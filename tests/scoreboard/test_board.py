@@ -490,11 +490,9 @@ def test_causes_are_counted_once_and_those_that_most_meet_come_first():
     assert names.index(("paimon", "null-is-a-value")) < names.index(("paimon", "negative-zero"))
 
 
-def test_a_rule_is_quoted_without_the_levels_of_this_harness():
-    assert page.without_levels("It is base64; level two has the bytes.") == "It is base64."
-    assert page.without_levels("Each row is a change; equal rows too.") == (
-        "Each row is a change; equal rows too."
-    )
+def test_a_text_for_a_tracker_says_nothing_of_the_levels_of_this_harness():
+    text = (page.DOCS / "issues-to-send.md").read_text("utf-8")
+    assert re.findall(r"level (?:one|two|1|2)\b", text) == []
 
 
 def test_the_faults_of_a_product_stand_in_the_order_of_their_causes():

@@ -12,24 +12,11 @@ import org.apache.doris.flink.cfg.DorisOptions;
 import org.apache.doris.flink.sink.writer.serializer.DorisRecord;
 import org.apache.doris.flink.sink.writer.serializer.JsonDebeziumSchemaSerializer;
 import org.apache.doris.flink.tools.cdc.converter.TableNameConverter;
-import org.apache.flink.api.common.functions.util.ListCollector;
-import org.apache.flink.cdc.debezium.JsonDebeziumDeserializationSchema;
-import org.apache.kafka.connect.data.SchemaAndValue;
-import org.apache.kafka.connect.json.JsonConverter;
-import org.apache.kafka.connect.source.SourceRecord;
 import scoreboard.Reader;
 
-/**
- * Doris' JsonDebeziumSchemaSerializer: the lines that it makes of a message for Stream Load, read as JSON. With the option
- * schemas.enable the messages are those that DatabaseSync hands to it, made of the records behind Kafka's messages.
- */
+/** Doris' JsonDebeziumSchemaSerializer: the lines that it makes of a message for Stream Load, read as JSON. */
 public final class DorisReader implements Reader.Factory {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    /** The text of a message, as the serializer gets it; null of a tombstone. */
-    private interface Texts {
-        String read(Reader.Message message) throws Exception;
-    }
 
     @Override
     public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) {
@@ -42,37 +29,16 @@ public final class DorisReader implements Reader.Factory {
                 .setTargetDatabase("d")
                 .setTableNameConverter(new TableNameConverter("", ""))
                 .build();
-        Texts texts = options.containsKey("schemas.enable")
-                ? textsOfDatabaseSync(options)
-                : message -> message.value() == null ? null : new String(message.value(), StandardCharsets.UTF_8);
-        return message -> {
-            String text = texts.read(message);
-            return text == null ? List.of() : rows(serializer, table, text); // Sources hand on no tombstone.
-        };
+        return message -> rows(serializer, table, message);
     }
 
-    /** Messages as DatabaseSync makes them of a source's records, which Kafka Connect's JsonConverter reads here. */
-    private static Texts textsOfDatabaseSync(Map<String, String> options) {
-        JsonConverter messages = new JsonConverter();
-        messages.configure(options, false);
-        var schema = new JsonDebeziumDeserializationSchema(false, Map.of("decimal.format", "numeric"));
-        return message -> {
-            SchemaAndValue value = messages.toConnectData(message.topic(), message.value());
-            if (value.value() == null) {
-                return null;
-            }
-            List<String> texts = new ArrayList<>();
-            schema.deserialize(
-                    new SourceRecord(Map.of(), Map.of(), message.topic(), value.schema(), value.value()),
-                    new ListCollector<>(texts));
-            return texts.get(0);
-        };
-    }
-
-    private static List<Reader.Row> rows(JsonDebeziumSchemaSerializer serializer, Reader.Table table, String message)
+    private static List<Reader.Row> rows(JsonDebeziumSchemaSerializer serializer, Reader.Table table, Reader.Message message)
             throws Exception {
         List<Reader.Row> rows = new ArrayList<>();
-        DorisRecord made = serializer.serialize(message);
+        if (message.value() == null) {
+            return rows; // The source in front of it hands on no tombstone.
+        }
+        DorisRecord made = serializer.serialize(new String(message.value(), StandardCharsets.UTF_8));
         String text = made == null ? "" : new String(made.getRow(), StandardCharsets.UTF_8);
         for (String line : text.isEmpty() ? new String[0] : text.split("\n")) {
             JsonNode row = JSON.readTree(line);
@@ -83,7 +49,7 @@ public final class DorisReader implements Reader.Factory {
                 }
             }
             boolean deletes = row.path("__DORIS_DELETE_SIGN__").asText().equals("1");
-            String op = JSON.readTree(message).path("op").asText().equals("u") ? "UPDATE" : "INSERT";
+            String op = JSON.readTree(message.value()).path("op").asText().equals("u") ? "UPDATE" : "INSERT";
             rows.add(deletes ? new Reader.Row("DELETE", image, null) : new Reader.Row(op, null, image));
         }
         return rows;
