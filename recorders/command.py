@@ -16,7 +16,7 @@ from recorders.audit import scenario_number_in
 from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, PostgreSql
 from recorders.explained import FILE, load
 from recorders.products import Product, product
-from recorders.running import ProducedRecord, Stopped, compiler
+from recorders.running import ProducedRecord, Stopped, find_compiler
 from recorders.session import Audited, audit, draw_scenarios
 
 
@@ -53,7 +53,7 @@ def perform(
     real_mysql = bool(image)
     explained = load(expect or FILE, f"{product} {profile.name}")
     explained = explained if select == "*" else explained.narrowed()
-    compiler()
+    find_compiler()
     note("drawing")
     cases = draw_scenarios(recorded_product, profile, count, seed, select, real_mysql=real_mysql)
     audited, stopped = None, dict[int, str]()

@@ -41,7 +41,7 @@ from generators.model import Column, Logical
 from generators.tables.ddl import DdlReader
 from generators.tables.ddl_text import Script
 from recorders.products import debezium_bundle
-from recorders.running import HEAP, compiler
+from recorders.running import HEAP, find_compiler
 
 _PROGRAMS: Final = Path(__file__).with_name("java")
 _LIMIT_S: Final = 180
@@ -117,7 +117,7 @@ def run_program(
         input_file, results = Path(folder, "given"), Path(folder, "results")
         input_file.write_text(given_lines, "utf-8")
         command = [
-            *(compiler(), HEAP, *QUICK, "-cp", os.pathsep.join(map(str, jars))),
+            *(find_compiler(), HEAP, *QUICK, "-cp", os.pathsep.join(map(str, jars))),
             *(str(_PROGRAMS / f"{program}.java"), str(input_file), str(results)),
             *arguments,
         ]
@@ -160,8 +160,12 @@ def compact_json(document: object) -> str:
 
 
 def toml_text(value: str) -> str:
-    """A text as a TOML string on one line."""
-    return f"'{value}'" if "'" not in value and value.isprintable() else json.dumps(value)
+    """A text as a TOML string on one line. Beyond the ASCII characters, TOML has no pairs of
+    surrogates, as JSON's escapes have.
+    """
+    if "'" not in value and value.isprintable():
+        return f"'{value}'"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def readings_toml(readings: ColumnReadings) -> str:

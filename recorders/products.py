@@ -135,12 +135,14 @@ class Product:
         """
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":
-            return running.run(program, bundle, properties, note, limit_s=limit_s)
+            return running.run_product(program, bundle, properties, note, limit_s=limit_s)
         with EmbeddedRegistry(note) as registry:
             address = {
                 f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")
             }
-            records = running.run(program, bundle, {**properties, **address}, note, limit_s=limit_s)
+            records = running.run_product(
+                program, bundle, {**properties, **address}, note, limit_s=limit_s
+            )
             schemas = partial(_schema, Remote(registry.url), {})
             return [json_record(record, schemas) for record in records]
 

@@ -52,30 +52,32 @@ class Stopped(HarnessError):
         self.records = records
 
 
-def read(line: str) -> ProducedRecord:
+def parse_record(line: str) -> ProducedRecord:
     """The record in a line of JSON that one of the recorders' Java programs wrote, which has keys,
     values and headers in base64. A header without a value gets empty bytes.
     """
     fields = json.loads(line)
-    headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
+    headers = tuple(
+        (_decode_base64(name).decode(), _decode_base64(value)) for name, value in fields["headers"]
+    )
     return ProducedRecord(
-        _bytes(fields["topic"]).decode(),
+        _decode_base64(fields["topic"]).decode(),
         fields["partition"],
-        _optional_bytes(fields["key"]),
-        _optional_bytes(fields["value"]),
+        _decode_optional(fields["key"]),
+        _decode_optional(fields["value"]),
         headers,
     )
 
 
-def _bytes(base64_text: str | None) -> bytes:
+def _decode_base64(base64_text: str | None) -> bytes:
     return base64.b64decode(base64_text or "")
 
 
-def _optional_bytes(base64_text: str | None) -> bytes | None:
+def _decode_optional(base64_text: str | None) -> bytes | None:
     return None if base64_text is None else base64.b64decode(base64_text)
 
 
-def compiler() -> str:
+def find_compiler() -> str:
     """The path of the Java that can run a source file. Raises HarnessError without a JDK."""
     java = require_java()
     if not Path(java.path).resolve().with_name("javac").exists():
@@ -86,7 +88,7 @@ def compiler() -> str:
     return java.path
 
 
-def run(
+def run_product(
     program: str,
     bundle: Bundle,
     properties: Mapping[str, str],
@@ -98,14 +100,15 @@ def run(
     records, except those of the sentinel's own table. Raises Stopped, with errors from the
     product's log, if the sentinel does not come within `limit_s` seconds.
     """
-    java, jars = compiler(), jars_of(bundle, note)
+    java, jars = find_compiler(), jars_of(bundle, note)
     note(f"running {bundle.title}")
     work = Path(tempfile.mkdtemp(prefix="cdc-conformance-recorder-"))
     try:
         output = work / "records"
         settings = {**properties, "recorder.output": str(output), "recorder.seconds": str(limit_s)}
         (work / "properties").write_text(
-            "".join(f"{name}={_escaped(value)}\n" for name, value in settings.items()), "ascii"
+            "".join(f"{name}={_spell_property(value)}\n" for name, value in settings.items()),
+            "ascii",
         )
         command = [
             *(
@@ -134,24 +137,27 @@ def run(
         finally:
             process.stop()
         lines = output.read_text("ascii").splitlines() if output.exists() else []
-        records = [record for record in map(read, lines) if not _of_sentinel(record)]
+        records = [record for record in map(parse_record, lines) if not _is_sentinel(record)]
         if code != 0:
-            raise Stopped(_failure(bundle, code, len(lines), work / "log"), records)
+            raise Stopped(_failure_text(bundle, code, len(lines), work / "log"), records)
         return records
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _escaped(value: str) -> str:
-    """A value as a Java properties file spells it."""
-    return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{ord(c):04x}" for c in value)
+def _spell_property(value: str) -> str:
+    """A value as a Java properties file spells it: by its units of UTF-16."""
+    units = memoryview(value.encode("utf-16-le", "surrogatepass")).cast("H")
+    return "".join(
+        chr(unit) if 0x20 <= unit <= 0x7E and unit != 0x5C else f"\\u{unit:04x}" for unit in units
+    )
 
 
-def _of_sentinel(record: ProducedRecord) -> bool:
+def _is_sentinel(record: ProducedRecord) -> bool:
     return SENTINEL.encode() in (record.value or b"") or SENTINEL in record.topic
 
 
-def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
+def _failure_text(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
     """Says why a product's run failed, for Stopped: its exit code in words, the number of records,
     and the last errors in its log, or its last lines if there are none.
     """
@@ -176,7 +182,7 @@ def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
     )
 
 
-def end(database: Database) -> tuple[str, ...]:
+def sentinel_statements(database: Database) -> tuple[str, ...]:
     """The statements that make the product publish the sentinel, the last record."""
     place = f"public.{SENTINEL}" if database.source == "postgresql" else SENTINEL
     return (

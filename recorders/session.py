@@ -139,7 +139,7 @@ def _result_row(
     }
 
 
-def _supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
+def _is_supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
     return product.wire_format.supports(type) and storable(type, real_mysql=real_mysql)
 
 
@@ -155,7 +155,7 @@ def draw_scenarios(
     """The scenarios of an audit that the glob selects: each type at its boundaries and each shape
     of table, then `count` drawn ones; each with tables of its own. Raises NothingSelected.
     """
-    supports = partial(_supported, product, real_mysql)
+    supports = partial(_is_supported, product, real_mysql)
     fmt = replace(product.wire_format, supports=supports)
     boundary_scenarios = boundaries.scenarios(DATABASE, supports, profile.source)
     fresh = draw(scenarios(fmt, database=DATABASE, source=profile.source), count, seed)
@@ -191,7 +191,7 @@ def audit(
     refusals |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
     note(f"executing {sum(len(plan.statements) for plan in plans.values())} statements")
     refusals |= _execute(database, cases, plans)
-    database.must(*running.end(database))
+    database.must(*running.sentinel_statements(database))
     records = product.record(profile, database, note, limit_s)
     note(f"comparing {len(records)} records")
     compared = tuple(_compare_records(product, profile, cases, plans, records))
@@ -219,7 +219,7 @@ def audit(
     )
 
 
-def plan(profile: Any, history: History) -> Plan:
+def plan_history(profile: Any, history: History) -> Plan:
     """The SQL statements of a history, for the database that the profile reads. Raises Refused for
     a history that statements cannot cause.
     """
@@ -237,7 +237,7 @@ def _plans(
     plans, refusals = {}, {}
     for i, case in enumerate(cases):
         try:
-            case_plan = plan(profile, case.history)
+            case_plan = plan_history(profile, case.history)
         except Refused as error:
             refusals[case.name] = str(error)
             continue

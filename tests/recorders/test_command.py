@@ -163,7 +163,7 @@ def test_a_java_without_compiler_is_told(monkeypatch, tmp_path):
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(HarnessError, match="is no JDK"):
-        running.compiler()
+        running.find_compiler()
 
 
 FAKE_DOCKER = """#!/bin/sh
@@ -270,7 +270,7 @@ def settings(product, profile):
     )
     schema = "public" if profile.source == "postgresql" else ""
     table = Table("audit", "t", (Column("a", string, False),), (), (("a",),), schema)
-    plan = session.plan(
+    plan = session.plan_history(
         profile, History((RowChange(Instant(1), table, Op.INSERT, (RowImages(None, {"a": "x"}),)),))
     )
     server = product.server(profile.release, profile.options)
@@ -393,7 +393,7 @@ def test_a_record_is_read_from_its_line():
 
     line = {"topic": coded("t汉".encode()), "partition": None, "key": None}
     line |= {"value": coded(b"\xff"), "headers": [[coded(b"h"), None]]}
-    assert running.read(json.dumps(line)) == running.ProducedRecord(
+    assert running.parse_record(json.dumps(line)) == running.ProducedRecord(
         "t汉", None, None, b"\xff", (("h", b""),)
     )
 
@@ -459,7 +459,7 @@ def test_a_product_runs_as_long_as_its_caller_allows(monkeypatch):
         limits.append(limit_s)
         return []
 
-    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(running, "run_product", run)
     monkeypatch.setattr(
         products,
         "EmbeddedRegistry",
@@ -471,3 +471,11 @@ def test_a_product_runs_as_long_as_its_caller_allows(monkeypatch):
         profile = recorded_product.profile("", ("mariadb",))
         assert recorded_product.record(profile, server, silent, 900) == []
     assert limits == [900, 900]
+
+
+@pytest.mark.parametrize(
+    ("value", "spelled"),
+    [("a b", "a b"), ("é\\n", "\\u00e9\\u005cn"), ("\U0001f600", "\\ud83d\\ude00")],
+)
+def test_a_property_is_spelled_in_units_of_java(value, spelled):
+    assert running._spell_property(value) == spelled

@@ -2,6 +2,7 @@
 in `python -m recorders.debezium_types --check` alone, which needs a JDK and the connectors' jars.
 """
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from generators.errors import HarnessError
 from generators.families.debezium.mysql_columns import FILE, ColumnReading, column_readings
 from recorders import debezium_types
 from recorders.products import debezium_bundle
-from recorders.running import compiler
+from recorders.running import find_compiler
 
 TABLE = Path(__file__).parents[2] / FILE
 
@@ -50,7 +51,7 @@ def test_the_value_that_a_definition_is_tried_with(definition, word):
 def test_debezium_reads_two_definitions():
     """Skipped without a JDK, and where nobody has recorded Debezium, so that its jars are missing."""
     try:
-        compiler()
+        find_compiler()
     except HarnessError as error:
         pytest.skip(str(error))
     if cached_bundle(debezium_bundle("mysql", "3.5.0.Final")) is None:
@@ -70,3 +71,16 @@ def test_debezium_reads_two_definitions():
 )
 def test_an_empty_line_is_a_result_as_others(text, lines):
     assert debezium_types.split_lines(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("value", "spelled"),
+    [
+        ("varchar(5)", "'varchar(5)'"),
+        ("enum('a')", "\"enum('a')\""),
+        ("enum('\U0001f600\t\x7f')", "\"enum('\U0001f600\\t\\u007f')\""),
+    ],
+)
+def test_a_definition_is_a_text_of_toml(value, spelled):
+    assert debezium_types.toml_text(value) == spelled
+    assert tomllib.loads(f"a = {spelled}") == {"a": value}
