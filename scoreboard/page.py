@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote_plus, urlsplit
 
 from markupsafe import Markup
 
@@ -210,12 +211,31 @@ def words(sentence: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(sentence)))  # noqa: S704 - escaped there
 
 
+def markdown_link(address: str) -> str:
+    """A link in Markdown whose words are short: a file with its lines, a repository with the number
+    of its issue, or the last name of a path. An address as text does not wrap, and is wider than a
+    phone.
+    """
+    place = urlsplit(address)
+    path = place.path.strip("/")
+    name = unquote_plus(path.rpartition("/")[2])
+    if place.hostname != "github.com":
+        words = f"{name} at {place.hostname}"
+    elif issue := re.fullmatch(r"([^/]+/[^/]+)/(?:issues|pull)/(\d+)", path):
+        words = f"{issue[1]} #{issue[2]}"
+    elif lines := re.fullmatch(r"L(\d+)(?:-L(\d+))?", place.fragment):
+        words = f"{name}, {f'lines {lines[1]}-{lines[2]}' if lines[2] else f'line {lines[1]}'}"
+    else:
+        words = name if "/blob/" in path else path
+    return f"[{words}]({address})"
+
+
 def reported(proof: Proof) -> str:
     """The sentence that says where a fault is reported, or on which day and where no report of it
     was found.
     """
     if proof.fault.known:
-        return f"Reported: <{proof.fault.known}>."
+        return f"Reported: {markdown_link(proof.fault.known)}."
     words = f" by the words {proof.fault.search_words}" if proof.fault.search_words else ""
     place = tracker(proof.reader.record)[1]
     return f"No report was found on {proof.fault.searched}{words} in {place}."
@@ -229,7 +249,7 @@ def newest(proof: Proof) -> str:
     if not fault.newest:
         return ""
     release = newest_release(proof.reader.record)
-    line = f" (<{fault.newest_source}>)" if fault.newest_source else ""
+    line = f" ({markdown_link(fault.newest_source)})" if fault.newest_source else ""
     match fault.newest:
         case Newest.STANDS:
             return f"It stands in the source of {release}{line}."
@@ -301,6 +321,7 @@ def _templates() -> jinja2.Environment:
         reported,
         citations,
         evidence,
+        markdown_link,
         rule_of,
         program,
         newest,

@@ -683,3 +683,33 @@ def test_a_program_that_is_not_there_is_told():
     ran = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
     assert isinstance(ran.exception, UnknownName)
     assert "seatunnel/foreign-rows" in str(ran.exception)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("https://github.com/a/b/blob/1.0/c/D.java#L75-L76", "D.java, lines 75-76"),
+        ("https://github.com/a/b/blob/1.0/c/D.java#L706", "D.java, line 706"),
+        ("https://github.com/a/b/blob/1.0/e.md?plain=1#L1-L2", "e.md, lines 1-2"),
+        ("https://github.com/a/b/blob/1.0/e.md?plain=1", "e.md"),
+        ("https://github.com/a/b/issues/17", "a/b #17"),
+        ("https://github.com/a/b/pull/18", "a/b #18"),
+        ("https://github.com/a/b/issues", "a/b/issues"),
+        ("https://issues.apache.org/jira/projects/FLINK", "FLINK at issues.apache.org"),
+        ("https://x.org/KIP-581%3A+Value+of+null", "KIP-581: Value of null at x.org"),
+        ("https://x.org/types/#time", "types at x.org"),
+    ],
+)
+def test_a_link_has_short_words(address, words):
+    assert page.markdown_link(address) == f"[{words}]({address})"
+
+
+def test_no_page_shows_an_address_as_text():
+    """It does not wrap, and is wider than a phone; within a block of code it is part of a program."""
+    named = 0
+    for name, text in page.pages().items():
+        if name.endswith(".md"):
+            prose = re.sub(r"```.*?```|`[^`\n]*`|<!--.*?-->", "", text, flags=re.DOTALL)
+            assert re.findall(r"(?<!\]\()\bhttps?://[^\s)]+", prose) == [], name
+            named += len(re.findall(r"\]\(https://", prose))
+    assert named > 100
