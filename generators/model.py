@@ -582,7 +582,9 @@ class Change:
         return self.kind is Kind.ROW and table in (self.table, *self.tables)
 
     def image(self, side: str, level: int) -> Image | None:
-        """The expected image of `side` ("before" or "after") at that level."""
+        """The expected image of `side` ("before" or "after") at that level; None if the change has
+        none.
+        """
         if side == "before":
             return self.full_before if level == 2 and self.full_before is not None else self.before
         return self.full_after if level == 2 and self.full_after is not None else self.after

@@ -292,7 +292,8 @@ class Materialiser:
 
     def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
         """The rows of all tables after a batch: of each key the newest one among the batch's events
-        and the row in the state before.
+        and the row in the state before. In a format with placeholders for values that were not
+        sent, older images fill these in.
         """
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (

@@ -89,8 +89,8 @@ def archive_options(archive: Path | None, note: Note = warn) -> tuple[str, ...]:
 
 
 def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Splits a JVM's arguments: the class archive that they name, if any, and the other
-    arguments.
+    """Splits a JVM's arguments: the class archive that they name (None if they name none), and the
+    other arguments.
     """
     files = [Path(option.removeprefix(_READS)) for option in arguments if option.startswith(_READS)]
     without = tuple(option for option in arguments if not option.startswith(_READS))

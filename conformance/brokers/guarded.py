@@ -66,7 +66,7 @@ class Guarded:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, once the guardian has written it."""
+        """The child's process id; None until the guardian has written it."""
         try:
             return int(self.pid_file.read_text(encoding="ascii")) if self.pid_file else None
         except (OSError, ValueError):

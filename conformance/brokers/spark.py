@@ -182,7 +182,9 @@ def installed_spark() -> tuple[str, Path]:
 
 
 def release_of(jars: Iterable[str]) -> str | None:
-    """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar."""
+    """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar; None if none
+    is that of Spark's core.
+    """
     return next(
         (release for name, release in map(parse_jar_name, jars) if name.startswith("spark-core_")),
         None,

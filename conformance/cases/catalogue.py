@@ -288,7 +288,8 @@ def _three_row_faults(
     is_selected: Callable[[Scenario], bool],
 ) -> Iterator[Case]:
     """Cases in which a message of three rows is malformed: cut off, or with a value in the second
-    row that its column cannot hold. None if the profile's messages hold one row each.
+    row that its column cannot hold. There is no such case if the profile's messages hold one row
+    each.
     """
     spoiling: list[tuple[str, Callable[[Written], Written], Scenario]] = [
         (fault.name, partial(faults.apply, fault=fault), boundaries.of_three(scenario))

@@ -242,8 +242,8 @@ class ChildEngine(RequestingEngine):
 
     @property
     def pid(self) -> int | None:
-        """The id of the child's process group while it runs, for tests that kill it. The next
-        request starts another child.
+        """The id of the child's process group, None if it does not run, for tests that kill it. The
+        next request starts another child.
         """
         child = self._child
         return child.pid if child is not None and child.poll() is None else None

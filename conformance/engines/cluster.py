@@ -47,8 +47,8 @@ def host_ports(url: str) -> list[tuple[str, int]]:
 
 
 def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
-    """The jars that a session needs: those of Spark's `modules`, the user's, and those of packages.
-    None for a Spark Connect server, which has its own.
+    """The jars that a session needs: those of Spark's `modules`, the user's, and those of packages;
+    [] for a Spark Connect server, which has its own.
     """
     if conf.get(REMOTE):
         return []

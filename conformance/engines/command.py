@@ -219,8 +219,8 @@ class CommandEngine(Closing):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running decoder, which is also the id of its session of
-        processes.
+        """The process id of the decoder's process, which is also the id of its session of
+        processes; None if no such process runs.
         """
         return None if self._process is None else self._process.pid
 

@@ -77,8 +77,9 @@ def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
 
 
 def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
-    """Reads evidence books from TOML files, each with the module's functions that its conditions
-    may call.
+    """Reads the evidence books of formats (what the properties of their messages say of the writer)
+    from TOML files, each with the module whose functions its conditions may call. Raises UsageError
+    with file and line.
     """
     groups: dict[str, Entries] = {}
     tables_by_book: dict[str, Mapping[str, Any]] = {}

@@ -43,8 +43,8 @@ def perfect_rows(case: Case, written: Written) -> list[OutputRow]:
 
 
 def row_of_change(change: Change, level: int) -> OutputRow:
-    """The row that a right decoder returns for a change; where several answers are right it gives
-    the first.
+    """The row that a right decoder returns for a change: texts and the fields of the envelope at
+    level one, typed values at level two. Where several answers are right it gives the first.
     """
     fields = {
         "database": change.database,

@@ -112,7 +112,9 @@ def _is_spelled_alike(cell: Cell, came: Any) -> bool:
 def _find_in_other_images(
     case: Case, message: int, change: Change, side: str, column: str, came: Any
 ) -> Relation | None:
-    """The row's other image, or another row of the message, that holds what came."""
+    """The row's other image, or another row of the message, that holds what came; None if none
+    does.
+    """
     other_side = "before" if side == "after" else "after"
     other_cell = (change.image(other_side, case.level) or {}).get(column)
     if other_cell is not None and is_value_of(other_cell, came):
@@ -129,7 +131,9 @@ def _find_in_other_images(
 def _find_in_earlier_rows(
     case: Case, message: int, change: Change, column: str, came: Any
 ) -> Relation | None:
-    """Whether an earlier message of the case has a row of the same table that holds what came."""
+    """The relation to an earlier message of the case that has a row of the same table with what
+    came; None if none has.
+    """
     for written in case.written[:message]:
         for earlier in written.changes:
             for side in ("after", "before"):
@@ -142,7 +146,7 @@ def _find_in_earlier_rows(
 def _find_in_other_columns(
     case: Case, change: Change, side: str, column: str, came: Any
 ) -> Relation | None:
-    """The image's other column that holds what came."""
+    """The image's other column that holds what came; None if none does."""
     for name, cell in (change.image(side, case.level) or {}).items():
         if name != column and is_value_of(cell, came):
             return Relation(RelationKind.OTHER_COLUMN, name=name)

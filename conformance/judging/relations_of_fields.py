@@ -52,7 +52,9 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 
 
 def _relate_sets(expected: Counter[Any], actual: Counter[Any]) -> Relation | None:
-    """The relation of two lists or mappings of which one has all members of the other, and more."""
+    """The relation of two lists or mappings of which one has all members of the other, and more;
+    None for any others.
+    """
     if expected != actual and expected <= actual:
         return Relation(RelationKind.ADDED_MEMBERS)
     return Relation(RelationKind.LOST_MEMBERS) if actual and expected >= actual else None

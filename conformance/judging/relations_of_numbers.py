@@ -128,7 +128,9 @@ def has_two_digits(year: Any, actual: Decimal | None) -> bool:
 
 
 def find_reversal(cell: Cell, actual: Decimal | None) -> Relation | None:
-    """Whether what came are the bits of a BIT, or its bytes, in reverse order; None if neither."""
+    """The relation of a BIT to what came if that is its bits, or its bytes, in reverse order; None
+    if it is neither.
+    """
     length, bits = cell.type.length, cell.value
     if cell.type.logical is not Logical.BIT or not length or not isinstance(bits, int):
         return None

@@ -78,7 +78,9 @@ def _swap_month_and_day(micros: int) -> int | None:
 
 
 def _relate_long_times(expected: int, actual: int) -> Relation | None:
-    """The relation of two times that differ by whole days, or by the first digit of the hours."""
+    """The relation of two times that differ by whole days, or by the first digit of the hours; None
+    if they do not.
+    """
     if (actual - expected) % _DAY == 0:
         return Relation(RelationKind.WHOLE_DAYS)
     if (actual - expected) % (100 * _HOUR) == 0:

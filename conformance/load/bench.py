@@ -347,7 +347,9 @@ def _key_fields(key: Key) -> dict[str, Any]:
 
 
 def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
-    """The rows of the table that compares this run's ratios with saved ones."""
+    """The rows of the table that compares this run's ratios with saved ones; one below `fail_below`
+    times the saved one is marked.
+    """
     return [
         {
             **_name_cells(entry),
@@ -362,7 +364,10 @@ def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float
 
 
 def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
-    """The comparison as a table, followed by the results that have no counterpart."""
+    """The comparison with saved results as a table, in which a ratio below `fail_below` times the
+    saved one is marked, followed by the results that have no counterpart or were measured under
+    other conditions.
+    """
     return Group(
         result_table(_comparison_cells(comparison, fail_below)),
         *(Text(line, style="yellow") for line in describe_differences(comparison)),

@@ -166,7 +166,9 @@ class Step:
 
     @property
     def speed(self) -> float | None:
-        """The messages that the decoder decodes per second while a batch runs."""
+        """The messages that the decoder decodes per second while a batch runs; None if no batch
+        took any time.
+        """
         busy = sum(batch.seconds for batch in self.batches)
         return sum(batch.messages_read for batch in self.batches) / busy if busy else None
 

@@ -183,14 +183,15 @@ class LoadResult:
 
     @property
     def best(self) -> Step | None:
-        """The step with the highest rate that keeps up."""
+        """The step with the highest rate that keeps up; None if none does."""
         sufficient = [step for step in self.steps if step.judgement()[0]]
         return max(sufficient, key=lambda step: step.rate, default=None)
 
     @property
     def step(self) -> Step | None:
-        """The rate whose figures the result shows: the highest that keeps up, after a search; else
-        the last one.
+        """The step (the measurements at one rate) whose figures the result shows: of a search the
+        one with the highest rate that keeps up; else, or if none does, the last one. None before
+        the first.
         """
         return (self.best if self.settings.search else None) or (
             self.steps[-1] if self.steps else None

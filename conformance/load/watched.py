@@ -119,7 +119,9 @@ def measure(
 
 
 def _spread_text(seconds: Sequence[float]) -> dict[str, float]:
-    """Median, least and greatest of measured seconds, rounded to hundredths."""
+    """The median, the least and the greatest of measured seconds, rounded to hundredths, under the
+    names `median`, `min` and `max`.
+    """
     figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
     return {name: round(value, 2) for name, value in figures.items()}
 

@@ -157,9 +157,10 @@ class RowHistory:
         return None
 
     def _check_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
-        """Checks that a kept version ends exactly where the next one begins, except where the row
-        was removed between them. Returns the first difference, or None. `numbers` has for each kept
-        version the number of the right version whose values it has, or None.
+        """Checks that each version in the pipeline's history ends exactly where the next one
+        begins, except where the row was removed between them; returns the first difference, or
+        None. `numbers` has for each version of the history the index in `owed` of the version with
+        its values, or None.
         """
         for (older, newer), (low, high) in zip(
             pairwise(self.ordered), pairwise(numbers), strict=True
@@ -183,9 +184,9 @@ class RowHistory:
         return None
 
     def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
-        """Checks that the kept history has each version that the row had, in the order of the
-        source, and no other. Returns the first difference, or None. `numbers` has for each kept
-        version the number of the right version whose values it has, or None.
+        """Checks that the pipeline's history has each version that the row had, in the order of the
+        source, and no other; returns the first difference, or None. `numbers` has for each version
+        of the history the index in `owed` of the version with its values, or None.
         """
         for version, number in zip(self.ordered, numbers, strict=True):
             if number is not None:
@@ -207,8 +208,9 @@ class RowHistory:
         return None
 
     def _numbers(self) -> list[int | None]:
-        """For each kept version the number of the owed version whose values it has; None if no owed
-        version has them, or only one that is older than what an earlier kept version shows.
+        """For each version in the pipeline's history the index in `owed` of the version with its
+        values; None if no owed version has them, or only one that is older than what an earlier
+        version of the history shows.
         """
         numbers: list[int | None] = []
         last = -1

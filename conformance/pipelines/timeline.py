@@ -126,7 +126,7 @@ def _owed_images(written: Iterable[Written], names: tuple[str, ...]) -> dict[int
 
 
 def typed_image(change: Change) -> Image | None:
-    """The new image that a change owes to typed rows."""
+    """The new image that a change owes to typed rows; None if the change has no new image."""
     return change.image("after", 2)
 
 
@@ -225,7 +225,9 @@ class Reader:
     arrivals: tuple[Arrival, ...]
 
     def first_of(self, event: int, key: Key | None = None) -> Arrival | None:
-        """The first message of an event; of `key`, if it tells of rows."""
+        """The first readable message of an event, with `key` the first that has an image of that
+        row; None if there is none.
+        """
         return next(self.messages_of(event, key), None)
 
     def messages_of(self, event: int, key: Key | None = None) -> Iterator[Arrival]:

@@ -518,8 +518,8 @@ def _requested_table(track: Track, scenario: Scenario) -> Table | None:
 
 
 def _write_candidate(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
-    """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault if
-    the writer crashes.
+    """The scenario as a case; None if the writer does not accept it, or if it is no smaller. Raises
+    HarnessFault if the writer crashes.
     """
     try:
         case = track.recipe.case(

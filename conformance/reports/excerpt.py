@@ -402,8 +402,8 @@ def _read_by_codec(data: bytes, codec: Codec) -> str | None:
 
 
 def _read_registered(data: bytes) -> str | None:
-    """Decodes Avro data that begins with the number of a registered schema (Confluent's framing),
-    if a writer of this process has registered that schema.
+    """Decodes Avro data that begins with the number of a registered schema (Confluent's framing);
+    None if no writer of this process has registered that schema.
     """
     number = int.from_bytes(data[len(confluent.MAGIC) : confluent.HEAD])
     if data[: len(confluent.MAGIC)] != confluent.MAGIC or number not in confluent.SCHEMAS:

@@ -362,7 +362,9 @@ def _seconds(values: Mapping[str, float | None]) -> str:
 
 
 def subject(result: Mapping[str, Any]) -> str:
-    """Which decoder was loaded with what, in one line."""
+    """The run of a load test in one line: format, profile, level, decoder, trigger, partitions,
+    producers, seed and broker.
+    """
     by = f"{result['producers']} on executors publish, " if result["producers"] else ""
     return (
         f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder"

@@ -180,7 +180,7 @@ def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
-    """The Markdown list of the decoder's mistakes, each with an example; [] if there are none."""
+    """The Markdown list of the decoder's mistakes, each with an example; nothing if there are none."""
     for fmt in result.formats:
         format_repairs = repairs(fmt, result)
         if not format_repairs.first:

@@ -188,7 +188,7 @@ class Citation:
 
     @property
     def address(self) -> str:
-        """The first web address among the fact's evidence; "" if there is none."""
+        """The first web address among the evidence of the cited fact; "" if there is none."""
         return next(
             (
                 evidence.address

@@ -234,9 +234,9 @@ class Fuzzer:
         self._files = 0
 
     def run(self) -> Fuzzed:
-        """Has the decoder read the mutants of all groups of profiles (those of one deployment), and
-        returns what was found; after Ctrl-C, what was found so far. Raises UsageError if the
-        decoder cannot be loaded, HarnessError.
+        """Has the decoder read the mutants of all profiles, and returns what was found; after
+        Ctrl-C, what was found so far. Raises UsageError if the decoder cannot be loaded,
+        HarnessError.
         """
         self._engine.started.result()
         began, interrupted = time.monotonic(), False

@@ -357,9 +357,9 @@ class _Differences:
     def _part_differences(
         self, reference_rows: Sequence[OutputRow], decoder_rows: Sequence[OutputRow], table: str
     ) -> Iterator[PartDifference]:
-        """The parts in which the two decoders' rows of one message differ, with both values as
-        text. A part that differs in several rows comes once, with the first row's values; where the
-        kinds of the rows differ, nothing else is compared.
+        """The parts (such as `orders.t after.name`) in which the two decoders' rows of one message
+        differ, with both values as text. A part that differs in several rows comes once, with the
+        first row's values; where the kinds of the rows differ, nothing else is compared.
         """
         reference_kinds = _kinds_text(reference_rows)
         decoder_kinds = _kinds_text(decoder_rows)

@@ -185,7 +185,7 @@ def with_crash_files(result: RunResult, directory: Path, settings: Settings) -> 
 
 def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessError | None]:
     """Saves every failure that has a file name. Returns the result, in which failures that could
-    not be saved name no file, and the first error of saving.
+    not be saved name no file, and the first error of saving, None if there was none.
     """
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     failures, first = [], None

@@ -129,22 +129,22 @@ class Fold(Keeper):
     """
 
     def add(self, records: Iterable[Record]) -> None:
-        """Folds the records of a batch into the table. The watermarks of the batch before are
-        dropped, since a pipeline ignores them.
+        """Folds the records of a batch into the table. It first forgets the watermarks of earlier
+        batches, which a pipeline does not read: no row of the batch is dropped as late.
         """
         self.marks.clear()
         Keeper.add(self, records)
 
     def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
-        """The state of a row after the statements on its table; watermarks, which a pipeline
-        ignores, are dropped first.
+        """The state of a row after the newer statements on its table. It first forgets the
+        watermarks, which a pipeline does not read, so that no tombstone is dropped.
         """
         self.marks.clear()
         return Keeper._after_statements(self, table, state)
 
     def _images(self, change: Change) -> tuple[Typings | None, Typings | None]:
-        """Both images of a change as a typed decoder gives them; a value that was not sent is the
-        placeholder in the after image.
+        """The images before and after a change as a typed decoder gives them, each None if the
+        change has none; a value of the after image that was not sent is the placeholder.
         """
         output_row = row_of_change(change, 2)
         cells = change.image("after", 2)
@@ -187,7 +187,7 @@ class Fold(Keeper):
 
 def _with_placeholders(image: Typings | None, cells: Mapping[str, Cell] | None) -> Typings | None:
     """The typed image in which a value that was not sent is the placeholder that the message has
-    for it.
+    for it; None for no image.
     """
     if image is None or cells is None:
         return image
@@ -312,8 +312,8 @@ class FixedColumns(Fold):
     names: set[str] = field(default_factory=set)
 
     def _apply_statements(self) -> None:
-        """Applies the statements, and remembers the columns of the first rows; in every image the
-        value of another column becomes NULL.
+        """Applies the statements, then sets to NULL every column that no row of the table had after
+        the first batch that left it rows.
         """
         Fold._apply_statements(self)
         if not self.names:
@@ -323,7 +323,7 @@ class FixedColumns(Fold):
 
     def _first_columns(self, image: Typings | None) -> Typings | None:
         """A row's image with NULL in each column that no row of the table had after the first batch
-        of messages that left it rows.
+        of messages that left it rows; None for no image.
         """
         if image is None:
             return None

@@ -300,7 +300,9 @@ class Keeper:
         return KeyEvent((table, key), state)
 
     def _images(self, change: Change) -> tuple[Texts | None, Texts | None]:
-        """The texts of the row before and after a change, by column."""
+        """The texts of the row before and after a change, by column, each None if the change has no
+        such image.
+        """
         output_row = row_of_change(change, 1)
         return output_row.before, output_row.after
 

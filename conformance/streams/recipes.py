@@ -441,7 +441,9 @@ def why_not_kept(fmt: Format[Any], profile: Profile) -> str:
 
 
 def why_key_unsure(story: Streamed) -> str:
-    """Why the key columns in the messages do not identify the history's rows; "" if they do."""
+    """Why a reader cannot identify the rows of the stream's table by the key columns that the
+    messages name and the values that they hold; "" if it can.
+    """
     names = story.table.primary_key
     for written in story.written:
         for change in written.changes:

@@ -209,7 +209,9 @@ class Flat:
         }
 
     def _sent_image(self, image: Image | None) -> Image | None:
-        """The image as messages have it: where they leave out NULLs, those columns are absent."""
+        """The image as messages have it: where they leave out NULLs, those columns are absent. None
+        for no image.
+        """
         if image is None or self.writes_nulls:
             return image
         return {

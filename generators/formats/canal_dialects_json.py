@@ -148,8 +148,8 @@ def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
 
 
 def _listed(image: Member) -> Member:
-    """The member that has the image which `image` computes as the only element of a list; None
-    where that image is absent.
+    """The function that gives a message's member with the image that `image` computes as the only
+    element of a list; null where `image` gives ABSENT.
     """
 
     def member(event: RowChange, change: Change) -> Any:

@@ -71,7 +71,7 @@ class Histogram:
 
     @property
     def max_ms(self) -> float | None:
-        """The longest duration, in milliseconds."""
+        """The longest duration, in milliseconds; None if none was measured."""
         return round(self.largest * 1000, 3) if self.count else None
 
 

@@ -245,8 +245,8 @@ class Comparison:
 def _compared_parts(
     message: Message, blank_volatile: Callable[[bytes], bytes]
 ) -> tuple[bytes | None, ...]:
-    """The key, the value and the headers of a message, with what differs from run to run
-    blanked.
+    """The key, the value and the headers of a message, with what differs from run to run blanked;
+    None for a key or value of null.
     """
     headers = b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in message.headers)
     parts = (message.key, message.value, headers)

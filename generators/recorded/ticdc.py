@@ -488,8 +488,9 @@ def _row_images(step: _Step, table: Table) -> RowImages:
 
 
 def _with_key(recording: Recording, message: Message, step: _Step) -> Message:
-    """The message with the key that TiCDC's producer would give it, for formats whose messages the
-    encoder makes without a key; other messages as they are.
+    """The message with the key that TiCDC's Kafka producer gives it, where the format's encoder
+    makes none: empty if its event (`step`) is a row change or a bootstrap, null if it is a
+    statement or a watermark. A message of another format stays as it is.
     """
     if recording.format not in _KEYED_BY_PRODUCER:
         return message
@@ -616,9 +617,9 @@ _CLAIM_PLACE: Final = re.compile(rb'(?<="ccl":")[^"]*')
 
 
 def _blank_open(data: bytes) -> bytes:
-    """A record of Open Protocol without the file of a claim check and without the lengths that
-    depend on it. The ids that TiDB gives to partitions, and to rows without an integer key, are
-    blanked, but not their kind.
+    """The key or the value of an Open Protocol record without the file of a claim check, and
+    without the lengths of its parts, which depend on that. The ids that TiDB gives to partitions,
+    and to rows without an integer key, become 0.
     """
     parts = unframed(data.removeprefix(OPEN_VERSION)) or [data]
     return b"\n".join(_CLAIM_PLACE.sub(b"", _OWN_ID.sub(b"0", part)) for part in parts)
@@ -628,13 +629,15 @@ _DEBEZIUM_CLOCK: Final = re.compile(rb'(?<="ts_ms":)\d+(?=,"transaction")')
 
 
 def _blank_debezium(data: bytes) -> bytes:
-    """A Debezium message without the encoder's clock; the commit time stays."""
+    """The key or the value of a Debezium message without the encoder's clock; the commit time
+    stays.
+    """
     return _DEBEZIUM_CLOCK.sub(b"0", data)
 
 
 def _blank_confluent(data: bytes) -> bytes:
-    """An Avro message in Confluent's framing with the text of its schema, members sorted, in place
-    of the schema's id, which differs from run to run.
+    """The key or the value of a message, Avro in Confluent's framing, with the text of its schema,
+    members sorted, in place of the schema's id, which differs from run to run.
     """
     number = int.from_bytes(data[1 : confluent.HEAD])
     schema = json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)

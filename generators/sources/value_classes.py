@@ -41,8 +41,8 @@ def class_names(logical: Logical) -> tuple[str, ...]:
 
 
 def class_value(source: Source, type: SourceType, name: str) -> Value:
-    """The value of the class `name` in a column of that type and source; None if the type does not
-    hold it.
+    """The value that `value_classes.toml` gives a class of values (such as `full-length`) in a
+    column of that type and source; None if the type cannot hold it.
     """
     value = _as_value(type, name, _table()[type.logical][name])
     if isinstance(value, str):

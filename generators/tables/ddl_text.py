@@ -258,7 +258,9 @@ SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
 
 @cache
 def parse_expression(expression_text: str, dialect: str) -> exp.Expr | None:
-    """The tree that sqlglot makes of an expression; None for a text that is no expression."""
+    """The tree that sqlglot makes of an expression; None for a text that it cannot parse. Raises
+    RecursionError for an expression that is nested too deeply.
+    """
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -409,7 +411,10 @@ class Cursor:
                 self.take()
 
     def skip_rest(self, start: int, action: str) -> None:
-        """Skips all words that are left, and adds a note on those from number `start` on."""
+        """Skips all words that are left, and adds a note to the script's notes on those from number
+        `start` on; `action` says what became of them, such as "left out: the model has no such
+        index".
+        """
         self.at = len(self.words)
         self.note(start, action)
 
@@ -428,7 +433,9 @@ class Cursor:
         return self.script.code[self.words[0].start : self.words[-1].end] if self.words else ""
 
     def note(self, start: int, action: str) -> None:
-        """Adds a note on the words from number `start` up to the last one taken."""
+        """Adds a note to the script's notes on the words from number `start` up to the last one
+        taken; `action` says what became of them, such as "left out: values do not honour it".
+        """
         last = (
             self.words[min(max(self.at, start + 1), len(self.words)) - 1]
             if self.words

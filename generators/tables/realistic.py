@@ -203,8 +203,9 @@ def axis(column: Column) -> Axis | None:
 
 
 def _everyday_window(name: str) -> tuple[int, int]:
-    """The first and last wall clock of everyday data in a column of that name: births lie decades
-    back, expiries and deadlines ahead, all others in recent years.
+    """The first and last wall clock from which values are drawn for a column of that name if the
+    user gives no bounds: births lie decades back, expiries and deadlines ahead, all others in
+    recent years.
     """
     if _BIRTH.search(name):
         return wall("1950-01-01"), wall("2006-01-01")

@@ -179,7 +179,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         return F.transform_values(cells, lambda _name, cell: cell["v"])
 
     def change(event: Column, ordinal: Column) -> Column:
-        """The level-one row of an event."""
+        """The level-one row of an event, whose number in its message is `ordinal`."""
         key, value, kind = event["key"], event["value"], event["kind"]
         op = F.when(kind == "ROW", _op(value))
         handle = F.map_keys(

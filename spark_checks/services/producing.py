@@ -130,8 +130,8 @@ class _Producers:
             self._error = error
 
     def status(self) -> dict[str, Any]:
-        """Whether the producers have finished, and if so the figures of each. Raises the error that
-        ended them.
+        """What an answer says of the producers: whether they have finished, and if so the figures
+        of each. Raises the error that ended them.
         """
         if self._error is None and self._again():
             self.stop()

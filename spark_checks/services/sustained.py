@@ -232,8 +232,8 @@ class _Query:
         return self._start(records, lambda writer: writer.foreachBatch(decode))
 
     def status(self) -> dict[str, Any]:
-        """Whether the query runs, its failure or None, what Spark says that it is doing, and the
-        batches that have ended since the last call.
+        """What an answer says of the query: whether it runs, its failure or None, what Spark says
+        that it is doing, and the batches that have ended since the last call.
         """
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
@@ -352,8 +352,9 @@ def _tasks(tracker: StatusTracker, group: str) -> int:
 
 
 def _offsets(offset_json: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
-    """The offset of each lane in the JSON of a streaming offset; of a change feed, which has no
-    topics, lane 0 has the number of the unit.
+    """The offset of each lane (a partition, numbered across all topics), from the JSON of a
+    streaming query's offset; none for None. An offset of the source `cdc`, which has no topics, is
+    the number of its next unit of messages, and belongs to lane 0.
     """
     offsets = {} if offset_json is None else json.loads(offset_json)
     if "unit" in offsets:

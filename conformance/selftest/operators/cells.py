@@ -111,7 +111,9 @@ def _change_of_typed_values(change: Callable[[Any], Any], *kinds: type) -> CellC
 
 
 def _wrap_to_bits(bits: int) -> Callable[[SourceType, Any], Any]:
-    """An integer's value in a signed variable of so many bits: 255 of 8 bits is -1."""
+    """A change of integers: each becomes its value in a signed variable of so many bits, as 255 of
+    8 bits becomes -1. Numbers with a fraction stay.
+    """
     half = 1 << bits - 1
     return lambda _type, number: (
         (int(number) + half) % (2 * half) - half if number == int(number) else number

@@ -49,7 +49,7 @@ def _key_columns_of(output_row: OutputRow) -> tuple[str, ...]:
 
 
 def _newest_image(output_row: OutputRow) -> Image | None:
-    """The after image, or the before image of a row without one."""
+    """The after image, or the before image of a row without one; None if it has neither."""
     return output_row.after if output_row.after is not None else output_row.before
 
 
@@ -190,7 +190,9 @@ def _nulls_from_message_before(image: Image, _cells: Cells, context: MessageCont
 
 
 def _last_image(output_rows: Rows) -> Image | None:
-    """The last image with columns in these rows; of the two images of a row, the after image."""
+    """The last image with columns in these rows (of the two images of a row, the after image); None
+    if no image has a column.
+    """
     for output_row in reversed(output_rows):
         image = output_row.after or output_row.before
         if image:

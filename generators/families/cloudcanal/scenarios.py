@@ -124,8 +124,8 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
 
 
 def _transactions(cases: Cases) -> Iterator[Scenario]:
-    """Yields the cases on the end of transaction 9, which has two row changes: the mark alone, and
-    the whole transaction.
+    """Yields two cases on a transaction with two row changes: the message that marks its end alone,
+    and all its messages, from the one that marks its beginning.
     """
     commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", changes=2)
     yield named("control/transaction-end", commit, tags={"control:transaction-end"})
@@ -194,7 +194,9 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 
 
 def _typed_rows() -> Iterator[Scenario]:
-    """Yields the level-two cases: rows of the pool's tables, without DDL."""
+    """Yields the level-two cases: changes of the typed tables that all formats' cases share
+    (`boundaries.pool`), without DDL.
+    """
     names = [column.name for column in COMPOSITE.columns]
     string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     changed_row: Row = {**string_row, names[0]: 6, names[3]: None}

@@ -317,7 +317,9 @@ class Columns(Reader):
         )
 
     def parts(self) -> str:
-        """Reads the columns or expressions of an index in brackets, and keeps them in `key`."""
+        """Reads the columns or expressions of an index in brackets, keeps them in `key`, and
+        returns them in brackets as TiDB prints them.
+        """
         self.key.clear()
         return self.bracketed(self.part)
 

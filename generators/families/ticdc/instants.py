@@ -49,8 +49,9 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 
 
 def declared_columns(*, vectors: bool) -> Mapping[str, tuple[Column, Value]]:
-    """Columns of many types by name, each with a value. With `vectors` those of the type VECTOR are
-    among them, which newer releases of TiDB have.
+    """Columns whose declaration says more than the type's name, by name, each with a value:
+    precision and scale, a vector's size, a character set other than the server's. Without `vectors`
+    the one of type VECTOR, which only newer releases of TiDB have, is left out.
     """
     return {
         name: pair for name, pair in _DECLARED.items() if vectors or pair[0].type.name != "vector"

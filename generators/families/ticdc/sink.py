@@ -138,7 +138,7 @@ def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
 
 
 def default_of(column: Column) -> Default | None:
-    """The default of a column as TiDB has it: a NOT NULL YEAR without one gets 0000
+    """The default of a column as TiDB has it, None for none: a NOT NULL YEAR without one gets 0000
     (ticdc#year-default).
     """
     if column.default is None and column.type.logical is Logical.YEAR and not column.nullable:
@@ -384,8 +384,8 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
 
 
 def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
-    """Whether a column's value in a key is another one after an UPDATE. The classic architecture
-    compares texts, where NULL equals the text null.
+    """Whether an UPDATE changes the value of a key's column, as TiCDC compares the texts of both
+    values. In the classic architecture (not `new`) NULL equals the text null.
     """
     texts = [
         None if value is None else text.value_text(type, text.canonical(type, value))

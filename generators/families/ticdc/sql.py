@@ -284,7 +284,9 @@ class Reader:
         return f"({items})"
 
     def digits(self) -> str:
-        """Reads a whole number without sign, and returns its digits."""
+        """Reads a whole number without sign, and returns its digits without leading zeros. Raises
+        Refused for a number with a point or an exponent.
+        """
         token = self.take("number")
         if not token.text.isdecimal():
             raise self.refusal()
@@ -383,7 +385,9 @@ class Reader:
         return f"{self.expression()} {self.unit()}"
 
     def unit(self) -> str:
-        """Reads a unit of time, and returns it."""
+        """Reads a unit of time, and returns it in upper case without the prefix SQL_TSI_. Raises
+        Refused for an unknown one.
+        """
         unit = self.take("word").upper.removeprefix("SQL_TSI_")
         if unit not in _UNITS:
             raise self.refusal()
@@ -563,5 +567,7 @@ class Reader:
         return kind + arguments + self._array()
 
     def _array(self) -> str:
-        """Reads ARRAY behind the target type of a CAST; "" if there is none."""
+        """Reads ARRAY behind the target type of a CAST, and returns it with a space in front; "" if
+        there is none.
+        """
         return " ARRAY" if self.skip("ARRAY") else ""

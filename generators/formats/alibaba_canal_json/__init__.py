@@ -463,8 +463,9 @@ def place_rows(
 
 
 def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
-    """The partition that partitionHash gives a row: `String.hashCode` of the database (left out for
-    None) XOR those of the values of its key; NULL counts as "" (canal#partition).
+    """The partition that Canal's partitionHash gives a row: `String.hashCode` of the database (left
+    out for None) XOR those of `values`, which are of the row's key or of chosen columns, or the
+    table's name alone (canal#partition). NULL counts as "".
     """
     code = hash_code(database) if database is not None else 0
     for value in values:

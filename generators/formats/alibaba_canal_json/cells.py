@@ -149,8 +149,9 @@ def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
 
 
 def _padded_cell(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
-    """The cell of a BINARY(n). Canal strips zero bytes; a reader of typed rows, who knows n, pads
-    them again (canal#binary-stripped).
+    """The cell of a BINARY(n) whose value without its trailing zero bytes is `stored`, as Canal
+    sends it (canal#binary-stripped). A decoder of typed rows, who knows n, may pad it again: both
+    values are right.
     """
     padded = stored.ljust(type.length or 0, b"\0")
     if padded == stored:

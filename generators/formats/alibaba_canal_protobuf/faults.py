@@ -33,8 +33,8 @@ Spoil = Callable[[bytes], bytes | None]
 
 
 def _edit_packet(change: Callable[[dict[str, Any]], None]) -> Spoil:
-    """A fault: `change` edits the parsed Packet of a record in place, which is encoded again; None
-    for a value that is no Packet.
+    """A fault: `change` edits the parsed Packet of a record in place, which is encoded again. The
+    fault gives None for a value that is no Packet.
     """
 
     def apply(value: bytes) -> bytes | None:
@@ -101,7 +101,9 @@ def _drop_entries(document: dict[str, Any]) -> None:
 
 
 def _spoil_name(value: bytes) -> bytes | None:
-    """The packet in whose headers the last byte of the table's name is FF."""
+    """The packet in whose headers the last byte of the table's name is FF; None if it names no
+    table, or one of more than 64 bytes.
+    """
     tables = {entry["header"].get("tableName", "") for entry in _row_entries(read_packet(value))}
     name = next(iter(tables), "").encode()
     if not name or len(name) > 1 << 6:

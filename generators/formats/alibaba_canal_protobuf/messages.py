@@ -175,8 +175,8 @@ def entry_bytes(entry: Mapping[str, Any]) -> bytes:
 
 
 def stored_bytes(entry: Mapping[str, Any]) -> bytes | None:
-    """The bytes of the message that an entry stores; of an entry without a type those of a
-    RowChange, since ROWDATA is the default of Canal's class.
+    """The bytes of the message that an entry stores, None for none; of an entry without a type
+    those of a RowChange, since ROWDATA is the default of Canal's class.
     """
     stored = entry.get("storeValue")
     if isinstance(stored, Mapping):

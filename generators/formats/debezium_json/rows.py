@@ -587,7 +587,9 @@ def key_header(shape: TableShape, row: Wires) -> bytes:
 
 
 def image(shape: TableShape, row: Wires | None) -> Image | None:
-    """The image that a decoder owes at level one: cells by the names in the message."""
+    """The image that a decoder owes at level one: cells by the names in the message; None for no
+    row.
+    """
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
 

@@ -114,8 +114,8 @@ def _first_string(value: bytes) -> _Entry | None:
 
 
 def _only_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
-    """The same change of a value, but only for messages of rows; None for others, which have no
-    place for it.
+    """The function that applies a change to the messages of rows alone, and gives None for other
+    messages, which have no place for it.
     """
     return lambda value: apply(value) if value[:_FRAME] == _ROW_FRAME else None
 

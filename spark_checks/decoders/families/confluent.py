@@ -162,8 +162,8 @@ def _convert_batch(
 
     def convert(raw: bytes | None, name: str) -> bytes | None:
         """The Avro of a record's `name` (key or value) as Connect's JSON, beside its schema where
-        `with_schema` has that name. What cannot be read becomes an empty value, which is no
-        tombstone, or a NULL key.
+        `with_schema` has that name; None for a null. What cannot be read becomes an empty value,
+        which is no tombstone, or a NULL key.
         """
         if raw is None:
             return None
