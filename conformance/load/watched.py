@@ -114,11 +114,11 @@ def measure(
         "profile": profile,
         "cases": cases,
         "rounds": rounds,
-        **{what: _spread_text(editor.seconds[what]) for what in ("first", "again")},
+        **{what: _median_and_range(editor.seconds[what]) for what in ("first", "again")},
     }
 
 
-def _spread_text(seconds: Sequence[float]) -> dict[str, float]:
+def _median_and_range(seconds: Sequence[float]) -> dict[str, float]:
     """The median, the least and the greatest of measured seconds, rounded to hundredths, under the
     names `median`, `min` and `max`.
     """

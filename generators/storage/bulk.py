@@ -95,7 +95,7 @@ def numbered_messages(
             yield unit * width + place, message
 
 
-def hashed_text(kafka_row: Mapping[str, Any]) -> bytes:
+def hashed_bytes(kafka_row: Mapping[str, Any]) -> bytes:
     """The text of a row of Spark's Kafka source from which the row's hash is made.
     `spark_checks.services.corpora` makes the same text in SQL.
     """
@@ -132,7 +132,7 @@ def digest_words(kafka_row: Mapping[str, Any]) -> tuple[int, int]:
     """The two numbers, from the row's SHA-256, that are added to the two sums from which `content`
     makes the hash of a whole corpus.
     """
-    digest = hashlib.sha256(hashed_text(kafka_row)).hexdigest()
+    digest = hashlib.sha256(hashed_bytes(kafka_row)).hexdigest()
     return int(digest[:WORD], 16), int(digest[WORD : 2 * WORD], 16)
 
 

@@ -147,7 +147,7 @@ def integer(data: Plain, at: str) -> int:
     return data
 
 
-def integer_text(data: Plain, at: str) -> int:
+def integer_of_text(data: Plain, at: str) -> int:
     """The integer that `data`, a JSON string, holds in plain decimal digits. Raises Malformed for
     any other spelling.
     """
@@ -400,7 +400,7 @@ def _load_member(data: Plain, at: str) -> tuple[str, Any]:
 
 
 _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
-    "int": ((), integer_text),
+    "int": ((), integer_of_text),
     "float": (("bits",), _load_float),
     "decimal": ((), _load_decimal),
     "text": ((), string),
@@ -432,7 +432,7 @@ def _itself(value: T) -> T:
 
 TEXT: Final = Form(dump_text, string)
 INTEGER: Final[Form[int]] = Form(_itself, integer)
-DIGITS: Final = Form(_digits, integer_text)
+DIGITS: Final = Form(_digits, integer_of_text)
 BOOLEAN: Final[Form[bool]] = Form(_itself, boolean)
 BYTES: Final = Form(dump_bytes, load_bytes)
 VALUE: Final = Form(dump_value, load_value)

@@ -169,7 +169,9 @@ def zone(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
-def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[int, ...]]:
+def timestamp_text_and_instants(
+    micros: int, fsp: int, time_zone: str
+) -> tuple[str, tuple[int, ...]]:
     """The text of a TIMESTAMP in the server's zone, and the instants that share this wall clock:
     one, or two in an hour that occurs twice.
     """
@@ -186,7 +188,7 @@ def zoned(cell: Cell, micros: int, time_zone: str) -> Cell:
     """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock
     shows it twice.
     """
-    wall_clock, instants = timestamp_text(micros, cell.type.fsp, time_zone)
+    wall_clock, instants = timestamp_text_and_instants(micros, cell.type.fsp, time_zone)
     if len(instants) > 1:
         cell = replace(
             cell,
@@ -265,7 +267,7 @@ def value_text(
         case Logical.DATETIME, int():
             return mysql.datetime_text(value, type.fsp)
         case Logical.TIMESTAMP, int():
-            return timestamp_text(value, type.fsp, time_zone)[0]
+            return timestamp_text_and_instants(value, type.fsp, time_zone)[0]
         case Logical.TIME, int():
             return mysql.time_text(value, type.fsp)
         case Logical.JSON, Json():

@@ -206,7 +206,7 @@ def encode_timestamp(
     location = profile.location or zone
     instants: tuple[int, ...] = ()
     if isinstance(value, int):
-        wall, instants = text.timestamp_text(value, type.fsp, zone)
+        wall, instants = text.timestamp_text_and_instants(value, type.fsp, zone)
     else:
         wall = text.value_text(type, value)
     object_json = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from generators.families.avro import LONG, Encoder
-from generators.families.ticdc.text import timestamp_text
+from generators.families.ticdc.text import timestamp_text_and_instants
 from generators.families.ticdc_simple.plan import host_zone
 from generators.formats.ticdc_simple_avro import schema as avro
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
@@ -427,7 +427,7 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
     """
     zone = host_zone(profile)
     location = profile.location or zone
-    wall = timestamp_text(_WALL, 0, zone)[0]
+    wall = timestamp_text_and_instants(_WALL, 0, zone)[0]
 
     def string(
         name: str, column: str, value: Value, written_form: str, unfit_content: str

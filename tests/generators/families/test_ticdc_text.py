@@ -35,9 +35,9 @@ def test_binary_worked_example_of_section_1_7():
 def test_hour_that_occurs_twice_has_two_instants():
     first, second = mysql.wall("2024-11-03 05:30:00"), mysql.wall("2024-11-03 06:30:00")
     expected = ("2024-11-03 01:30:00", (first, second))
-    assert text.timestamp_text(first, 0, "America/New_York") == expected
-    assert text.timestamp_text(second, 0, "America/New_York") == expected
-    assert text.timestamp_text(first, 0, "UTC") == ("2024-11-03 05:30:00", (first,))
+    assert text.timestamp_text_and_instants(first, 0, "America/New_York") == expected
+    assert text.timestamp_text_and_instants(second, 0, "America/New_York") == expected
+    assert text.timestamp_text_and_instants(first, 0, "UTC") == ("2024-11-03 05:30:00", (first,))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_the_content_is_that_of_the_rows_in_any_order():
         records.kafka_row(message, offset)
         for offset, message in islice(bulk.numbered_messages(fmt, fmt.profiles[0], 7, 0, 9), 9)
     ]
-    assert bulk.hashed_text(
+    assert bulk.hashed_bytes(
         {**made[0], "key": None, "value": b"\x0a|", "headers": [{"key": "h", "value": None}]}
     ) == (
         b"-|0A7C|%s|%d|0|%d|0|68=-"
