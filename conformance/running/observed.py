@@ -361,11 +361,11 @@ class _Differences:
         differ, with both values as text. A part that differs in several rows comes once, with the
         first row's values; where the kinds of the rows differ, nothing else is compared.
         """
-        reference_kinds = _kinds_text(reference_rows)
-        decoder_kinds = _kinds_text(decoder_rows)
-        if reference_kinds != decoder_kinds:
+        if [row.kind for row in reference_rows] != [row.kind for row in decoder_rows]:
             yield PartDifference(
-                f"{table or 'message'} kinds of rows", reference_kinds, decoder_kinds
+                f"{table or 'message'} kinds of rows",
+                _kinds_text(reference_rows),
+                _kinds_text(decoder_rows),
             )
             return
         first_of_part = dict[str, PartDifference]()

@@ -11,7 +11,9 @@ import pytest
 from conformance.cases.catalogue import find_budget
 from conformance.commands.observing import finish
 from conformance.inspecting.opening import ReadRecord
+from conformance.judging.capabilities import Capabilities
 from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
 from conformance.running import observed
 from conformance.running.observed import observe_messages
 from conformance.running.prepared import Settings
@@ -194,3 +196,17 @@ def test_messages_of_files_that_share_a_name_are_told_apart(engine):
 )
 def test_which_cells_of_two_decoders_are_equal(reference, decoder, equal):
     assert observed._are_equal(Typed("x", reference), decoder) is equal
+
+
+@pytest.mark.parametrize(
+    ("reference", "decoder"),
+    [(("ROW", "ROW"), ("ROW, ROW",)), ((), ("no row",)), ((None,), ("None",))],
+)
+def test_a_kind_that_reads_like_several_rows_is_a_difference(reference, decoder):
+    rows = [
+        [OutputRow(number, kind, None, {}, None, None, None) for number, kind in enumerate(kinds)]
+        for kinds in (reference, decoder)
+    ]
+    differences = observed._Differences(None, {}, None, Capabilities())
+    (difference,) = differences._part_differences(*rows, "")
+    assert difference.part == "message kinds of rows"
