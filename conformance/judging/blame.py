@@ -20,7 +20,8 @@ from math import log2
 from typing import Final, NamedTuple, TypeAlias
 
 from conformance.judging import causes
-from conformance.judging.findings import CELL, UNDECODED, CaseResult, Finding, Verdict
+from conformance.judging.compared_units import cell_of, cells, change_of, find_refused_rows
+from conformance.judging.findings import CELL, DECODING, UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.index import (
     STATEMENTS,
     CellGroup,
@@ -32,6 +33,8 @@ from conformance.judging.index import (
 )
 from conformance.judging.judge import Judge
 from conformance.judging.relations import RelationKind
+from conformance.judging.suspects import rank_suspects, row_suspects, suspects_of_finding
+from conformance.judging.trait_sorts import Trait, is_within
 from conformance.rules.rules import Aspect, Rule, Subject, owner
 from generators.model import Case, Change, Kind, Logical, Origin
 
@@ -62,7 +65,7 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
 class Blamed(NamedTuple):
     """The suspects that are blamed for a finding, and the keys of all its causes."""
 
-    suspects: tuple[causes.Suspect, ...]
+    suspects: tuple[Trait, ...]
     keys: tuple[str, ...]
 
 
@@ -130,7 +133,7 @@ def _rule_on_fractions(judge: Judge, case: Case, finding: Finding) -> Rule | Non
     """The rule on fractions for a time of a special sign or size that has lost its fraction
     alone.
     """
-    change, cell = causes.change_of(finding, case), causes.cell_of(finding, case)
+    change, cell = change_of(finding, case), cell_of(finding, case)
     if (
         finding.aspect is not Aspect.VALUE
         or change is None
@@ -176,7 +179,7 @@ class _TraitBlame:
         on which that rule is (a profile, a tag) is not guilty; None if the finding's own rule is
         right.
         """
-        rule, change = self._by_id[finding.rule], causes.change_of(finding, result.case)
+        rule, change = self._by_id[finding.rule], change_of(finding, result.case)
         if finding.aspect not in _ROWS or not _is_narrow(
             rule, causes.symptom(finding, result.case) in causes.REFUSALS
         ):
@@ -221,7 +224,7 @@ class _TraitBlame:
         message = case.written[finding.message].changes
         suspects = {
             suspect
-            for suspect in causes.row_suspects(case, message, change)
+            for suspect in row_suspects(case, message, change)
             if suspect[0] not in _SORTS_OF_TRAITS
         }
         uncleared_here = suspects - cleared[case.level, case.profile]
@@ -239,8 +242,8 @@ class _TraitBlame:
         key = rule.id, level
         if key in self._evidence:
             return self._evidence[key]
-        by_profile: dict[str, set[causes.Suspect]] = defaultdict(set)
-        cleared_by_profile: dict[str, set[causes.Suspect]] = defaultdict(set)
+        by_profile: dict[str, set[Trait]] = defaultdict(set)
+        cleared_by_profile: dict[str, set[Trait]] = defaultdict(set)
         row_with_trait_came = False
         for outcome in self._index.outcomes:
             expected_row, case = outcome.row, outcome.row.case
@@ -253,9 +256,9 @@ class _TraitBlame:
             by_profile[case.profile] |= expected_row.suspects
             if came_out:
                 cleared_by_profile[case.profile] |= expected_row.suspects
-        every = set[causes.Suspect]().union(*by_profile.values())
-        cleared = set[causes.Suspect]().union(*cleared_by_profile.values())
-        refused_suspects = set[causes.Suspect]()
+        every = set[Trait]().union(*by_profile.values())
+        cleared = set[Trait]().union(*cleared_by_profile.values())
+        refused_suspects = set[Trait]()
         for profile, suspects in by_profile.items():
             refused_suspects |= suspects - cleared_by_profile[profile]
         self._evidence[key] = _Evidence(every - cleared, refused_suspects, row_with_trait_came)
@@ -267,8 +270,8 @@ class _Evidence(NamedTuple):
     one of the profiles that have them; and whether a row with the trait came out.
     """
 
-    uncleared: set[causes.Suspect]
-    refused_suspects: set[causes.Suspect]
+    uncleared: set[Trait]
+    refused_suspects: set[Trait]
     row_with_trait_came: bool
 
 
@@ -309,10 +312,10 @@ class _OpenSuspects:
     own profile; then exact values by the rows of its own profile.
     """
 
-    stages: tuple[set[causes.Suspect], ...] = field(default_factory=lambda: (set(), set(), set()))
+    stages: tuple[set[Trait], ...] = field(default_factory=lambda: (set(), set(), set()))
 
     @property
-    def first(self) -> set[causes.Suspect]:
+    def first(self) -> set[Trait]:
         """Those of the first stage that has any."""
         return next((stage for stage in self.stages if stage), set())
 
@@ -325,12 +328,10 @@ class _CauseNamer:
 
     cleared: Cleared
     _open_suspects: dict[_MessageKey, _OpenSuspects] = field(default_factory=dict)
-    _row_suspects: dict[_MessageKey, causes.Suspect] = field(default_factory=dict)
-    _chosen_suspects: dict[_MessageKey, tuple[causes.Suspect, ...]] = field(default_factory=dict)
+    _row_suspects: dict[_MessageKey, Trait] = field(default_factory=dict)
+    _chosen_suspects: dict[_MessageKey, tuple[Trait, ...]] = field(default_factory=dict)
     _recorded: set[_MessageKey] = field(default_factory=set)
-    _narrower: dict[tuple[int, causes.Suspect], set[causes.Suspect]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
+    _narrower: dict[tuple[int, Trait], set[Trait]] = field(default_factory=lambda: defaultdict(set))
     """The suspects of wrong cells that a level's wide suspects hold."""
 
     def add(self, result: CaseResult) -> None:
@@ -339,13 +340,13 @@ class _CauseNamer:
         """
         case, level = result.case, result.case.level
         for finding in result.findings:
-            subjects = causes.suspects_of_finding(finding, case)
+            subjects = suspects_of_finding(finding, case)
             if finding.aspect in CELL and len(subjects) > 1:
                 self._narrower[level, subjects[-1]].add(subjects[-2])
             if causes.symptom(finding, case) not in causes.REFUSALS:
                 continue
             refused_changes, key = (
-                causes.find_refused_rows(finding, case),
+                find_refused_rows(finding, case),
                 _message_key(result, finding),
             )
             if case.origin is Origin.RECORDED:
@@ -374,8 +375,8 @@ class _CauseNamer:
         rows have cleared.
         """
         level, cleared = case.level, self.cleared
-        suspects = causes.row_suspects(case, message, refused_change)
-        values = {spell_exactly(cell) for _, _, cell in causes.cells(refused_change, level)}
+        suspects = row_suspects(case, message, refused_change)
+        values = {spell_exactly(cell) for _, _, cell in cells(refused_change, level)}
         in_no_profile, in_own_profile, by_value_in_own_profile = self._open_suspects.setdefault(
             key, _OpenSuspects()
         ).stages
@@ -385,7 +386,7 @@ class _CauseNamer:
         by_value_in_own_profile |= {
             value.suspect for value in values - cleared.exact_values[level, case.profile]
         }
-        self._row_suspects[key] = "row", refused_change.op or ""
+        self._row_suspects[key] = "op", refused_change.op or ""
 
     def choose_suspects(self) -> None:
         """Chooses the suspects (what may have been refused in it) of each refused message, in three
@@ -393,7 +394,7 @@ class _CauseNamer:
         profile has cleared, then of those that no row of the case's own profile has, last of exact
         values. A suspect that was taken for a message also explains later ones that have it.
         """
-        used_suspects = set[causes.Suspect]()
+        used_suspects = set[Trait]()
         for stage in range(3):
             unexplained = {
                 key: suspects.stages[stage]
@@ -402,7 +403,7 @@ class _CauseNamer:
             }
             for key, suspects in list(unexplained.items()):
                 if suspects & used_suspects:
-                    ranked = causes.rank_suspects(suspects & used_suspects)
+                    ranked = rank_suspects(suspects & used_suspects)
                     self._chosen_suspects[key] = tuple(
                         ranked if key in self._recorded else ranked[:1]
                     )
@@ -422,15 +423,15 @@ class _CauseNamer:
         case, level = result.case, result.case.level
         of_right_cells = self.cleared.of_right_cells
         symptom = causes.symptom(finding, case)
-        subjects = causes.suspects_of_finding(finding, case)
-        blamed_suspects: tuple[causes.Suspect, ...] = tuple(subjects[:1])
+        subjects = suspects_of_finding(finding, case)
+        blamed_suspects: tuple[Trait, ...] = tuple(subjects[:1])
         if (
             symptom in causes.REFUSALS
             and (key := _message_key(result, finding)) in self._row_suspects
         ):
             blamed_suspects = self._chosen_suspects.get(key, (self._row_suspects[key],))
             subjects = [
-                *causes.rank_suspects(self._open_suspects[key].first),
+                *rank_suspects(self._open_suspects[key].first),
                 self._row_suspects[key],
             ]
         elif finding.aspect in CELL and len(subjects) > 1:
@@ -464,14 +465,14 @@ def _is_whole_message_lost(
     }
     return (
         lost >= {refused_change.row for refused_change in refused_changes}
-        or finding.path == causes.DECODING
+        or finding.path == DECODING
     )
 
 
 def _explain_messages(
-    open_suspects: Mapping[_MessageKey, set[causes.Suspect]],
-    chosen_suspects: dict[_MessageKey, tuple[causes.Suspect, ...]],
-    rows_that_came: Mapping[causes.Suspect, int],
+    open_suspects: Mapping[_MessageKey, set[Trait]],
+    chosen_suspects: dict[_MessageKey, tuple[Trait, ...]],
+    rows_that_came: Mapping[Trait, int],
     unsure: Collection[_MessageKey],
 ) -> None:
     """Chooses for each refused message what it was refused for, of its suspects in `open_suspects`,
@@ -489,7 +490,7 @@ def _explain_messages(
         }
         most = max(likely.values())
         likeliest = [subject for subject, score in likely.items() if score == most]
-        first = causes.rank_suspects(likeliest)[0]
+        first = rank_suspects(likeliest)[0]
         group = {key: suspects for key, suspects in unexplained.items() if first in suspects}
         shared = set.intersection(*group.values())
         together = {s for s in shared if tally[s] == len(group) and 2 * likely[s] >= most}
@@ -498,12 +499,12 @@ def _explain_messages(
             del unexplained[key]
 
 
-def _narrowest(subjects: set[causes.Suspect]) -> tuple[causes.Suspect, ...]:
+def _narrowest(subjects: set[Trait]) -> tuple[Trait, ...]:
     """The most special of these subjects (a value class is narrower than its type), in order of
     rank.
     """
 
-    def holds_another(subject: causes.Suspect) -> bool:
-        return any(wider != subject and causes.is_within(subject, wider) for wider in subjects)
+    def holds_another(subject: Trait) -> bool:
+        return any(wider != subject and is_within(subject, wider) for wider in subjects)
 
-    return tuple(causes.rank_suspects(itertools.filterfalse(holds_another, subjects)))
+    return tuple(rank_suspects(itertools.filterfalse(holds_another, subjects)))

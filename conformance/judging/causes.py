@@ -1,37 +1,44 @@
 """Causes of failures: what a decoder does wrong and on what, named from a finding and its case.
 
 A cause has a key, a stable text without drawn values (`refused: cell bit value plain`), and words
-that hold the values of a case (`refuses a row whose bit(1) cell is '1'`). Subjects are suspects, a
-sort and its words: `cell <type>`, `cell <type> value`, `cell <type> value <class>`, `cell <type>
-null`, `cell <type> absent`; or `cells <side> <op>` for all of an image, `image <side> <op>`,
-`option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`, `row <op>`.
+that hold the values of a case (`refuses a row whose bit(1) cell is '1'`). Its subjects are traits
+(`conformance.judging.trait_sorts`); how each stands in a key is in wording.toml under `keys`.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
-from typing import Final, TypeAlias
+from typing import Final
 
-from conformance.judging.findings import CELL, NOT_THERE, Finding
+from conformance.judging.compared_units import (
+    cell_of,
+    cells,
+    change_of,
+    declared,
+    find_refused_rows,
+)
+from conformance.judging.findings import DECODING, NOT_THERE, Finding
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.relations_of_cells import relate_cell
+from conformance.judging.suspects import (
+    NO_ROW,
+    cell_suspects,
+    rank_suspects,
+    suspects_of_finding,
+    suspects_of_rows,
+    without_class,
+)
+from conformance.judging.trait_sorts import Trait, Traits, is_within, key_of_trait
 from conformance.judging.wording import of_type, shift, words_of
 from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import (
-    UNPAIRED,
     Case,
     Cell,
     Change,
-    Kind,
-    Logical,
-    Op,
-    Origin,
-    SourceType,
     State,
 )
 
@@ -53,25 +60,11 @@ class Symptom(enum.StrEnum):
 
 REFUSALS: Final = frozenset({Symptom.RAISED, Symptom.REFUSED, Symptom.LOST})
 """Symptoms of a whole message: each of its cells, its options and its shape are suspects."""
-DECODING: Final = "decoding"
-"""The path of a finding of the law that decoding ends."""
-CIRCUMSTANCE: Final = "message"
-"""The path of a finding of the other laws."""
 _VERBS: Final = words_of("verbs")
-_LONG: Final = 65_536
-_WIDE: Final = 100
 _SHOWN: Final = 60
 _NAMED: Final = 4
-Suspect: TypeAlias = tuple[str, ...]
-"""What a decoder may fail on: a sort and its words, from wide to narrow. Each beginning of a cell's
-suspect is a wider suspect: ("cell", "int", "value") holds ("cell", "int", "value", "plain").
-"""
-NO_ROW: Final[Suspect] = ("kind", "none")
-"""The suspect of a message from which no change is expected."""
-_OTHER_KINDS: Final = frozenset({"row", "kind", "statement"})
+_OTHER_KINDS: Final = frozenset({"op", "kind", "statement"})
 """Sorts of suspects of which a wrong value is another kind or op."""
-ORDINARY_TAGS: Final = frozenset({"boundary", "drawn"})
-"""Tags that say nothing of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,7 @@ class Cause:
     """
 
     symptom: Symptom
-    subjects: tuple[Suspect, ...]
+    subjects: Traits
     type: str = ""
     value: str = ""
     relation: Relation | None = None
@@ -109,7 +102,7 @@ class Cause:
         """The cells, row or message that the cause is about, in words."""
         is_refusal = self.symptom in REFUSALS
         if len(self.subjects) != 1:
-            first = ", ".join(map(suspect_text, self.subjects[:_NAMED]))
+            first = ", ".join(map(key_of_trait, self.subjects[:_NAMED]))
             more = " ..." if len(self.subjects) > _NAMED else ""
             return f"a row with one of {len(self.subjects)} suspects: {first}{more}"
         if self.subjects[0] == NO_ROW:
@@ -121,7 +114,7 @@ class Cause:
                 if is_refusal
                 else self._describe_cell(subject_words)
             )
-        if sort == "row" and self.value:
+        if sort == "op" and self.value:
             return f"a row of {subject_words[0]} with {self.value}"
         words = _WITH if is_refusal and sort in _WITH else _ALONE
         return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(
@@ -166,32 +159,22 @@ class Cause:
 _WITH, _ALONE = words_of("with"), words_of("alone")
 
 
-def suspect_text(suspect: Suspect) -> str:
-    """The suspect as it stands in a key."""
-    return " ".join(suspect)
-
-
-def key_text(symptom: Symptom, suspects: Iterable[Suspect]) -> str:
+def key_text(symptom: Symptom, suspects: Iterable[Trait]) -> str:
     """The stable text of a cause, as records of known failures hold it."""
-    return f"{symptom}: {' | '.join(map(suspect_text, suspects))}"
+    return f"{symptom}: {' | '.join(map(key_of_trait, suspects))}"
 
 
-def is_within(suspect: Suspect, wider: Suspect) -> bool:
-    """Whether a suspect is another, or a narrower one that the other holds."""
-    return suspect[: len(wider)] == wider
-
-
-def cause(finding: Finding, case: Case, suspects: Iterable[Suspect] = ()) -> Cause:
+def cause(finding: Finding, case: Case, suspects: Iterable[Trait] = ()) -> Cause:
     """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear;
     if empty, all are suspects.
     """
     kind, subjects = symptom(finding, case), tuple(suspects)
     if kind in REFUSALS and (refused_changes := find_refused_rows(finding, case)):
-        possible = _possible_suspects(case, refused_changes)
+        possible = suspects_of_rows(case, refused_changes)
         remaining = [
             subject
             for subject in subjects or rank_suspects(possible)
-            if subject in possible or subject[0] == "row"
+            if subject in possible or subject[0] == "op"
         ]
         subjects = tuple(remaining) or subjects
         return Cause(kind, subjects, *_show_guilty_cell(subjects, refused_changes, case.level))
@@ -267,125 +250,6 @@ def symptom(finding: Finding, case: Case) -> Symptom:
     return Symptom.WRONG
 
 
-def suspects_of_finding(finding: Finding, case: Case) -> list[Suspect]:
-    """What a finding that is no refusal is about, as subjects of a cause: the narrowest first,
-    then, for a cell or a statement, wider ones that include it.
-    """
-    change, cell = change_of(finding, case), cell_of(finding, case)
-    what = _suspect_of_message(case, change)
-    if finding.aspect is Aspect.PRESENCE and finding.came is not NOT_THERE:
-        return [_of_side("image", finding, change)]
-    if finding.aspect in CELL and cell is not None:
-        return [*cell_suspects(cell), _of_side("cells", finding, change)]
-    match finding.aspect:
-        case Aspect.FIELD:
-            if change is None or change.kind is Kind.ROW:
-                return [("member", finding.path)]
-            return [("member", finding.path, "of", change.kind.value)]
-        case Aspect.IMAGE:
-            return [_of_side("image", finding, change)]
-        case Aspect.ACCEPTED | Aspect.KIND if case.fault:
-            return [("fault", case.fault)]
-        case Aspect.EXTRA if case.origin is Origin.FOREIGN:
-            return [("foreign",)]
-        case Aspect.VALUE if finding.path == CIRCUMSTANCE:
-            return [("circumstance", finding.circumstance)]
-    if change is not None and what[0] == "statement":
-        return [what, ("kind", change.kind.value)]
-    return [what]
-
-
-def _of_side(sort: str, finding: Finding, change: Change | None) -> Suspect:
-    """The suspect of an image, or of all its cells."""
-    return tuple(filter(None, (sort, finding.side, _op(change))))
-
-
-def find_refused_rows(finding: Finding, case: Case) -> list[Change]:
-    """The row changes that a refusal is about: of the message, or of the whole case if decoding
-    raised; [] if it has none.
-    """
-    whole_case = finding.path == DECODING
-    changes = tuple(case.changes) if whole_case else _changes(finding, case)
-    return [change for change in changes if change.kind is Kind.ROW]
-
-
-def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[Suspect]:
-    """What a refused row may have been refused for, as suspects: its cells, its op, its shape (such
-    as many columns), and the tags, release and options of the case.
-    """
-    release, *options = case.profile.split("+")
-    suspects: set[Suspect] = {("release", release), ("row", _op(change))}
-    suspects |= {("option", option) for option in options}
-    suspects |= {("trait", tag) for tag in case.tags - ORDINARY_TAGS}
-    if sum(1 for _ in message) > 1:
-        suspects.add(("shape", "several rows in a message"))
-    if not change.keys and change.keys is not None:
-        suspects.add(("shape", "no key"))
-    before = change.image("before", case.level)
-    if change.op is Op.UPDATE and before is None:
-        suspects.add(("shape", "no before image"))
-    if before and any(cell.reason == UNPAIRED for cell in before.values()):
-        suspects.add(("shape", "a before image that cannot be told"))
-    for _, column, cell in cells(change, case.level):
-        narrow = cell_suspects(cell)
-        suspects.update((*narrow, narrow[0][:2]))
-        if not column.isidentifier():
-            suspects.add(("shape", "a column name that needs quotes"))
-        if cell.text is not None and len(cell.text) > _LONG:
-            suspects.add(("shape", "a long value"))
-    if (
-        max((len(image) for image in (change.before, change.after) if image is not None), default=0)
-        > _WIDE
-    ):
-        suspects.add(("shape", "many columns"))
-    return suspects
-
-
-def _possible_suspects(case: Case, refused_changes: Iterable[Change]) -> set[Suspect]:
-    """The suspects of refused rows, each among the changes of its own message."""
-    identities = {id(change) for change in refused_changes}
-    suspects: set[Suspect] = set()
-    for written in case.written:
-        for change in written.changes:
-            if id(change) in identities:
-                suspects |= row_suspects(case, written.changes, change)
-    return suspects
-
-
-def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
-    """The expected cells of a row, each with its image ("before" or "after") and column."""
-    for side in ("before", "after"):
-        for column, cell in (change.image(side, level) or {}).items():
-            yield side, column, cell
-
-
-def cell_suspects(cell: Cell) -> tuple[Suspect, ...]:
-    """The subjects of a cell, from narrow to wide."""
-    return _suspects_by_state(cell.type.key, cell.state, cell.cls)
-
-
-@cache
-def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
-    """What may be wrong with a cell, as suspects, the narrower before the wider: that it is NULL or
-    absent, or, for a value, its value class and then its type. `key` is that of the type.
-    """
-    name = key.replace(" ", "-")
-    if state in (State.NULL, State.ABSENT):
-        return (("cell", name, state.lower()),)
-    wide = ("cell", name, "value")
-    return ((*wide, cls), wide) if cls else (wide,)
-
-
-def rank_suspects(subjects: Iterable[Suspect]) -> list[Suspect]:
-    """Suspects in the order in which a report names them: cells among the first, whole rows
-    last.
-    """
-    return sorted(subjects, key=lambda subject: (_RANK.get(subject[0], 0), suspect_text(subject)))
-
-
-_RANK: Final = {"cell": 0, "option": 1, "trait": 2, "shape": 3, "release": 4, "row": 5}
-
-
 def covers(pattern: str, key: str) -> bool:
     """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | `
     separates alternatives.
@@ -401,7 +265,7 @@ def covers(pattern: str, key: str) -> bool:
 
 
 def may_have_cause(
-    recorded_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
+    recorded_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Trait] = ()
 ) -> bool:
     """Whether a finding may have the cause: it has the cause's symptom, and one of the cause's
     subjects (what was found guilty, such as a type's NULL) is among its suspects. Of a wrong cell,
@@ -411,84 +275,20 @@ def may_have_cause(
     if symptom(finding, case) is not recorded_cause.symptom:
         return False
     if recorded_cause.symptom not in REFUSALS:
-        types = {_without_class(subject) for subject in recorded_cause.subjects}
-        eligible = {subject for subject in other_subjects if _without_class(subject) in types}
+        types = {without_class(subject) for subject in recorded_cause.subjects}
+        eligible = {subject for subject in other_subjects if without_class(subject) in types}
         return not eligible.union(recorded_cause.subjects).isdisjoint(
             suspects_of_finding(finding, case)
         )
     refused_changes = find_refused_rows(finding, case)
-    possible_suspects = _possible_suspects(case, refused_changes)
+    possible_suspects = suspects_of_rows(case, refused_changes)
     return not refused_changes or any(
         subject in possible_suspects for subject in recorded_cause.subjects
     )
 
 
-def _without_class(subject: Suspect) -> Suspect:
-    """A cell's subject (its type, state and value class) without the value class; any other subject
-    as it is.
-    """
-    return subject[:3] if subject[0] == "cell" else subject
-
-
-def change_of(finding: Finding, case: Case) -> Change | None:
-    """The expected change whose row a finding is about; the message's first change if no change has
-    that row's number, None if it owes nothing.
-    """
-    changes = _changes(finding, case)
-    return next(
-        (change for change in changes if change.row == finding.row), changes[0] if changes else None
-    )
-
-
-def cell_of(finding: Finding, case: Case) -> Cell | None:
-    """The expected cell that a finding is about; None for a finding on something else."""
-    change = change_of(finding, case)
-    if change is None or finding.column is None or finding.side not in ("before", "after"):
-        return None
-    return (change.image(finding.side, case.level) or {}).get(finding.column)
-
-
-def declared(type: SourceType) -> str:
-    """A column's type as a statement declares it, with length, precision or fraction digits, and
-    `unsigned`.
-    """
-    if type.logical is Logical.DECIMAL and type.precision is not None:
-        declaration = f"{type.name}({type.precision},{type.scale})"
-    elif type.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and type.length is not None:
-        declaration = f"{type.name}({type.length})"
-    else:
-        declaration = f"{type.name}({type.fsp})" if type.fsp else type.name
-    return f"{declaration} unsigned" if type.unsigned else declaration
-
-
-def _changes(finding: Finding, case: Case) -> tuple[Change, ...]:
-    """The expected changes of the message that a finding is about; none if the case has no such
-    message.
-    """
-    return case.written[finding.message].changes if finding.message < len(case.written) else ()
-
-
-def _op(change: Change | None) -> str:
-    """The op of a change, "" if it has none or there is no change."""
-    return (change.op or "") if change is not None else ""
-
-
-def _suspect_of_message(case: Case, change: Change | None) -> Suspect:
-    """The suspect (a sort and its words) for the message as a whole: the op of a row, the statement
-    that the case's tags name (`ddl:`, `control:`), else the kind.
-    """
-    if change is not None and change.kind is Kind.ROW:
-        return "row", _op(change)
-    statements = sorted(
-        tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:"))
-    )
-    if statements:
-        return "statement", statements[0]
-    return ("kind", change.kind.value) if change is not None else NO_ROW
-
-
 def _show_guilty_cell(
-    subjects: tuple[Suspect, ...], refused_changes: Iterable[Change], level: int
+    subjects: Traits, refused_changes: Iterable[Change], level: int
 ) -> tuple[str, str]:
     """For a report, type and value of the cell that the subjects (what was found guilty) name, if
     it is the only one in the refused rows, else two empty texts. If the subjects only name whole
@@ -498,7 +298,7 @@ def _show_guilty_cell(
     for refused_change in refused_changes:
         row_cells = (cell for _, _, cell in cells(refused_change, level))
         present_cells += (cell for cell in row_cells if cell.state is not State.ABSENT)
-    if all(subject[0] == "row" for subject in subjects):
+    if all(subject[0] == "op" for subject in subjects):
         spelled_cells = list(
             dict.fromkeys(
                 f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in present_cells

@@ -10,17 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from conformance.judging.causes import (
-    DECODING,
-    REFUSALS,
-    Cause,
-    cause,
-    key_text,
-    suspects_of_finding,
-)
-from conformance.judging.findings import CaseResult, Finding, Verdict
+from conformance.judging.causes import REFUSALS, Cause, cause, key_text
+from conformance.judging.findings import DECODING, CaseResult, Finding, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
+from conformance.judging.suspects import suspects_of_finding
 
 SHOWN: Final = 8
 """Default limit of a rule's causes that are failures of their own; the other causes are one
@@ -45,7 +39,7 @@ def smallest_failures(
     named_causes: set[str] = set()
     for case in result.cases:
         for finding in case.findings:
-            blames_row = bool(finding.suspects) and finding.suspects[0][0] == "row"
+            blames_row = bool(finding.suspects) and finding.suspects[0][0] == "op"
             if not blames_row:
                 named_causes.add(finding.cause)
     smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}

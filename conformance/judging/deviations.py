@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from conformance.judging.causes import cell_of, change_of, relation_of
+from conformance.judging.causes import relation_of
 from conformance.judging.compare import ACCEPTED, Typed
+from conformance.judging.compared_units import cell_of, change_of
 from conformance.judging.findings import NOT_THERE, CaseResult, Finding
 from conformance.judging.index import NEARLY, Failing, PopulationName, RunIndex, Unit
 from conformance.judging.relations import (

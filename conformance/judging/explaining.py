@@ -12,6 +12,16 @@ from typing import Final
 
 from conformance.judging import deviations
 from conformance.judging.causes import relation_of
+from conformance.judging.contents import (
+    AT_MIDNIGHT,
+    IN_FIRST_SECOND,
+    LENGTHS,
+    NO_DOUBLE,
+    NO_FLOAT,
+    SEASONS,
+    SEVERAL_MEMBERS,
+    TIME_OF_DAY,
+)
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.index import Failing
 from conformance.judging.relations import (
@@ -22,17 +32,7 @@ from conformance.judging.relations import (
     contents_of_lost_characters,
     signs_before_a_cut,
 )
-from conformance.judging.traits import (
-    AT_MIDNIGHT,
-    IN_FIRST_SECOND,
-    LENGTHS,
-    NO_DOUBLE,
-    NO_FLOAT,
-    SEASONS,
-    SEVERAL_MEMBERS,
-    TIME_OF_DAY,
-    Trait,
-)
+from conformance.judging.trait_sorts import Trait
 from generators.model import Logical
 
 OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name", "alike"})

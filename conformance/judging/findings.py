@@ -39,6 +39,12 @@ class Absence(enum.Enum):
 NOT_THERE: Final = Absence.NOT_THERE
 
 
+DECODING: Final = "decoding"
+"""The path of a finding of the law that decoding ends."""
+CIRCUMSTANCE: Final = "message"
+"""The path of a finding of the other laws."""
+
+
 class ColumnOfKind(NamedTuple):
     """A column of the rows of a kind."""
 

@@ -23,27 +23,14 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from conformance.judging.causes import (
-    REFUSALS,
-    Suspect,
-    cell_of,
-    cell_suspects,
-    cells,
-    change_of,
-    row_suspects,
-    symptom,
-)
+from conformance.judging.causes import REFUSALS, symptom
+from conformance.judging.compared_units import cell_of, cells, change_of
+from conformance.judging.contents import merge_family, rank_size
 from conformance.judging.counted import TraitCounts, count_traits
 from conformance.judging.findings import CELL, UNDECODED, CaseResult, Finding, Verdict
-from conformance.judging.traits import (
-    RunTraits,
-    Trait,
-    Traits,
-    merge_family,
-    of_name,
-    rank_size,
-    rank_trait,
-)
+from conformance.judging.suspects import cell_suspects, row_suspects
+from conformance.judging.trait_sorts import Trait, Traits, rank_trait
+from conformance.judging.traits import RunTraits, of_name
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Origin, State
 
@@ -128,7 +115,7 @@ OF_CELLS_THERE: Final[frozenset[PopulationName]] = frozenset(
 class ExactValue(NamedTuple):
     """The narrowest suspect of a cell, with the type's parameters and the value as text."""
 
-    suspect: Suspect
+    suspect: Trait
     spelling: str
 
 
@@ -148,7 +135,7 @@ class ExpectedRow:
     change: Change
 
     @cached_property
-    def suspects(self) -> set[Suspect]:
+    def suspects(self) -> set[Trait]:
         """What a decoder that refuses the row may fail on."""
         return row_suspects(self.case, self.case.written[self.message].changes, self.change)
 
@@ -158,17 +145,17 @@ class ExpectedRow:
         return {spell_exactly(cell) for _, _, cell in cells(self.change, self.case.level)}
 
     @cached_property
-    def suspects_of_cells(self) -> Mapping[CellGroup, set[Suspect]]:
+    def suspects_of_cells(self) -> Mapping[CellGroup, set[Trait]]:
         """The suspects of its cells."""
         return self.suspects_of_right_cells(())
 
     def suspects_of_right_cells(
         self, wrong_cells: Collection[tuple[str, str | None]]
-    ) -> Mapping[CellGroup, set[Suspect]]:
+    ) -> Mapping[CellGroup, set[Trait]]:
         """What the row's cells that came out right clear of suspicion, by image and NULL or value;
         `wrong_cells` are left out.
         """
-        by_group: dict[CellGroup, set[Suspect]] = defaultdict(set)
+        by_group: dict[CellGroup, set[Trait]] = defaultdict(set)
         for side, column, cell in cells(self.change, self.case.level):
             if (side, column) not in wrong_cells:
                 all_cells = "cells", side, str(self.change.op)
@@ -258,10 +245,10 @@ class Cleared:
     what right cells clear, by level and group; and how many rows with a suspect came out.
     """
 
-    suspects: dict[tuple[int, str], set[Suspect]]
+    suspects: dict[tuple[int, str], set[Trait]]
     exact_values: dict[tuple[int, str], set[ExactValue]]
-    of_right_cells: dict[tuple[int, CellGroup], set[Suspect]]
-    rows_that_came: Counter[Suspect]
+    of_right_cells: dict[tuple[int, CellGroup], set[Trait]]
+    rows_that_came: Counter[Trait]
 
 
 class GuiltyTraits(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from conformance.judging import deviations
 from conformance.judging.findings import CELL, CaseResult, Finding
 from conformance.judging.sentences import Statement, describe_statement
-from conformance.judging.traits import Trait, Traits
+from conformance.judging.trait_sorts import Trait, Traits
 from conformance.rules.rules import Aspect, Obligation
 
 Place: TypeAlias = tuple[str, int, int, str, str | None]

@@ -16,6 +16,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
+from conformance.judging.contents import SIZES
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.explaining import (
     OF_MESSAGES,
@@ -38,7 +39,7 @@ from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge
 from conformance.judging.relations import RelationKind
 from conformance.judging.results import FormatResult
 from conformance.judging.sentences import Quantity, Statement, merge_alternatives
-from conformance.judging.traits import SIZES, Trait, Traits
+from conformance.judging.trait_sorts import Trait, Traits
 from conformance.rules.rules import Obligation, Rule
 from generators.model import Case, Logical
 
@@ -51,9 +52,9 @@ _OF_VALUES: Final = frozenset(
     {"kin", "class", "type", "family", "negative", "unsigned", "held", "like"}
 )
 """Sorts of traits on what a value is."""
-_OF_ROWS: Final = frozenset({"op", "image", "side", "changed", "unchanged"})
+_OF_ROWS: Final = frozenset({"op", "cells", "side", "changed", "unchanged"})
 """Sorts of traits on where a value stands."""
-_COMMON: Final = _OF_VALUES | {"op", "image", "bare"}
+_COMMON: Final = _OF_VALUES | {"op", "cells", "bare"}
 """Sorts of traits of which a common one makes one mistake."""
 _ZEROS: Final = frozenset(
     {
@@ -589,7 +590,7 @@ def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
     one common family.
     """
     is_of_names = deviation == deviations.MISSING_COLUMN
-    one_image = is_of_names and part.shared(("image",)) & first.shared(("image",))
+    one_image = is_of_names and part.shared(("cells",)) & first.shared(("cells",))
     if not part.traits or one_image:
         return bool(part.families & first.families) or bool(part.traits)
     if not (part.families <= first.families or first.families <= part.families):

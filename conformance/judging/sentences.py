@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.judging.contents import merge_family
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.findings import ColumnOfKind
 from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.traits import SORTS, Trait, Traits, merge_family
+from conformance.judging.trait_sorts import SORTS, Trait, Traits
 from conformance.judging.wording import describe_shift, words_of
 
 

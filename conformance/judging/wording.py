@@ -37,6 +37,7 @@ _SENTENCES: Final = TableFile(
         (
             "sorts",
             "sorts_of_rows",
+            "keys",
             "classes",
             "deviations",
             "relations",

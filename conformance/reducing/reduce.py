@@ -37,13 +37,14 @@ from conformance.engines.engine import (
     tables_of_cases,
     write_table,
 )
-from conformance.judging.causes import Suspect, may_have_cause
+from conformance.judging.causes import may_have_cause
 from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
 from conformance.judging.judge import Judge
 from conformance.judging.ledger import HarnessFault
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure
+from conformance.judging.trait_sorts import Trait
 from conformance.reducing.candidates import (
     Measure,
     Recipe,
@@ -113,7 +114,7 @@ class Track:
     result: CaseResult
     size: Measure
     origin: Measure
-    broken_subjects: frozenset[Suspect] = frozenset()
+    broken_subjects: frozenset[Trait] = frozenset()
     earlier_steps: list[Step] = field(default_factory=list)
     tried_hashes: set[int] = field(default_factory=set)
     deferred: bool = False

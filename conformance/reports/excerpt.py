@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from conformance.judging.causes import DECODING
-from conformance.judging.findings import Finding
+from conformance.judging.findings import DECODING, Finding
 from conformance.judging.results import Failure
 from conformance.judging.wording import of_type
 from conformance.reports.wire import (

@@ -433,15 +433,23 @@ def test_value_classes_that_reduce_to_one_value_are_the_type():
         ([("option", "minimal")], "refused: option minimal"),
         ([("release", "1.1.8")], "refused: release 1.1.8"),
         ([("trait", "ddl:create")], "refused: trait ddl:create"),
-        ([("shape", "no key")], "refused: shape no key"),
+        ([("several",)], "refused: shape several rows in a message"),
+        ([("keys", "without a key")], "refused: shape no key"),
+        ([("no-before",)], "refused: shape no before image"),
+        ([("unknown-before",)], "refused: shape a before image that cannot be told"),
+        ([("quoted",)], "refused: shape a column name that needs quotes"),
+        ([("long-text",)], "refused: shape a long value"),
+        ([("many-columns",)], "refused: shape many columns"),
+        ([("member", "keys")], "refused: member keys"),
         ([("member", "keys", "of", "DDL")], "refused: member keys of DDL"),
         ([("fault", "truncated")], "refused: fault truncated"),
         ([("statement", "truncate")], "refused: statement truncate"),
         ([("kind", "WATERMARK")], "refused: kind WATERMARK"),
-        ([("row", "DELETE")], "refused: row DELETE"),
+        ([("kind", "none")], "refused: kind none"),
+        ([("op", "DELETE")], "refused: row DELETE"),
         ([("foreign",)], "refused: foreign"),
         ([("circumstance", "in other batches")], "refused: circumstance in other batches"),
-        ([("option", "x"), ("row", "DELETE")], "refused: option x | row DELETE"),
+        ([("option", "x"), ("op", "DELETE")], "refused: option x | row DELETE"),
     ],
 )
 def test_the_key_of_every_sort_of_suspect_stays(suspects, key):
@@ -511,14 +519,12 @@ def test_a_case_that_raises_names_what_its_messages_hold():
     several = next(
         c for c in cases() if len(c.written) > 1 and {len(w.changes) for w in c.written} == {1}
     )
-    assert ("row", "INSERT") in raised(several).subjects
-    assert ("shape", "several rows in a message") not in raised(several).subjects
+    assert ("op", "INSERT") in raised(several).subjects
+    assert ("several",) not in raised(several).subjects
     whole = replace(
         several.written[0], changes=(*several.written[0].changes, *several.written[1].changes)
     )
-    assert ("shape", "several rows in a message") in raised(
-        replace(several, written=(whole,))
-    ).subjects
+    assert ("several",) in raised(replace(several, written=(whole,))).subjects
     nothing = replace(
         several, written=tuple(replace(w, changes=()) for w in several.written), tags=frozenset()
     )

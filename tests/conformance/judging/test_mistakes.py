@@ -21,7 +21,8 @@ from conformance.judging.output import OutputRow
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.judging.sentences import describe_traits, merge_alternatives
-from conformance.judging.traits import of_name, rank_trait
+from conformance.judging.trait_sorts import rank_trait
+from conformance.judging.traits import of_name
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import alter_of

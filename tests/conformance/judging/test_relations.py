@@ -9,8 +9,9 @@ from decimal import Decimal
 import pytest
 from text_tables import rows
 
-from conformance.judging.causes import cause, cell_of, change_of, relation_of
+from conformance.judging.causes import cause, relation_of
 from conformance.judging.compare import Typed
+from conformance.judging.compared_units import cell_of, change_of
 from conformance.judging.findings import Finding
 from conformance.judging.relations_of_fields import relate_fields
 from conformance.judging.sentences import describe_relation

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judging.causes import DECODING
 from conformance.judging.clusters import ALIKE, raised_alike, worth_reducing
-from conformance.judging.findings import CaseResult, Finding, Verdict
+from conformance.judging.findings import DECODING, CaseResult, Finding, Verdict
 from conformance.judging.results import (
     Failure,
     FormatResult,

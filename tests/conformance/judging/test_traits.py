@@ -4,6 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from conformance.cases.catalogue import named_cases
+from conformance.judging.suspects import row_suspects
+from conformance.judging.trait_sorts import KEYS, RANKS, SORTS, Trait, key_of_trait
 from conformance.judging.traits import RunTraits
 from generators.model import (
     Case,
@@ -17,6 +20,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql, postgresql
+from generators.wire_format import FORMATS, get
 
 NUMERIC = postgresql.numeric(20, 4)
 TEXT = mysql.text()
@@ -78,3 +82,22 @@ def test_an_unreadable_message_has_the_members_that_are_empty(value, members):
     case = case_of((value, [Change(0, Kind.CORRUPT)]))
     traits = RunTraits.gather([case]).of_fault(case, 0)
     assert {trait for trait in traits if trait[0] in ("null", "empty")} == members
+
+
+def test_every_sort_of_traits_of_a_mistake_has_a_rank_and_a_sentence():
+    assert set(RANKS) == set(SORTS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key(name):
+    """A cause names a trait by its key: a sort without one would end the run that finds it."""
+    fmt = get(name)
+    suspects = set[Trait]()
+    for case in named_cases(fmt, fmt.profiles[:1]):
+        for written in case.written:
+            for change in written.changes:
+                if change.kind is Kind.ROW:
+                    suspects |= row_suspects(case, written.changes, change)
+    assert suspects
+    assert {sort for sort, *_ in suspects} <= set(KEYS)
+    assert all(key_of_trait(suspect) for suspect in suspects)

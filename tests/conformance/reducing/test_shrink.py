@@ -339,7 +339,7 @@ def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, 
         History(tuple(change(KEYLESS, operation, pair) for operation, pair in images.items())),
     )
     number = list(images).index(op)
-    failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (("row", op),)))
+    failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (("op", op),)))
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: scenario)
     assert [c.op for w in small.result.case.written for c in w.changes] == [op]
 

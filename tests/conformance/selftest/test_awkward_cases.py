@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from conformance.judging.causes import cells
+from conformance.judging.compared_units import cells
 from conformance.selftest.bench import bench_of_cases, judge_rows
 from conformance.selftest.operators.catalogue import OPERATORS
 from generators.drawing.cases import as_case, boundary_scenarios

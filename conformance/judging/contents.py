@@ -1,0 +1,278 @@
+"""What a value or a statement contains that decoders are known to lose, in words: special
+characters, long texts, fractions, large numbers, early or late dates.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from conformance.judging.relations import CHARACTER_SORTS
+from conformance.judging.relations_of_numbers import round_to_float
+from conformance.judging.trait_sorts import Trait
+from generators.model import Cell, Logical, Value, ZeroDate
+
+CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
+SECOND: Final = 1_000_000
+"""Microseconds of a second."""
+_HOUR: Final = 3_600 * SECOND
+_DAY: Final = 24 * _HOUR
+_EPOCH: Final = date(1970, 1, 1)
+TIME_OF_DAY: Final = "with a time of day"
+AT_MIDNIGHT: Final = "at midnight"
+IN_FIRST_SECOND: Final = "in the first second of a day"
+SEVERAL_MEMBERS: Final = "of several members"
+NO_FLOAT: Final = "that no float holds"
+NO_DOUBLE: Final = "that no double holds"
+_SUMMER: Final = "from April to October"
+_WINTER: Final = "from November to March"
+SEASONS: Final = frozenset({_SUMMER, _WINTER})
+"""Words of the traits on when a zone may have summer time."""
+_FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * _DAY
+_LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * _DAY
+LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
+"""Characters, or bytes, at which decoders cut."""
+_WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
+"""Bits of the integers that decoders hold."""
+_DIGITS: Final = (15, 18, 28, 38)
+"""Digits of the decimals that decoders hold."""
+_PLACES: Final = (2, 6, 10, 18)
+"""Digits behind the point that decoders keep."""
+_LARGE: Final = (9, 18, 36)
+_SMALL: Final = (6, 36)
+"""Powers of ten at which decoders lose numbers, or spell them otherwise."""
+SIZES: Final[Mapping[str, int]] = {
+    f"of over {limit:,} {unit}": limit
+    for limits, units in (
+        (LENGTHS, ("characters", "bytes")),
+        (_WIDTHS, ("bits",)),
+        (_DIGITS, ("digits",)),
+        (_PLACES, ("places",)),
+    )
+    for limit in limits
+    for unit in units
+}
+"""The words of `held` traits on how large a value is, and the limit in them."""
+
+
+def rank_size(trait: Trait) -> float:
+    """The rank of a trait by the limit that it names, large ones first. That an integer is over 1
+    comes before all limits: it says least, where no smaller one shows how large must be.
+    """
+    return -math.inf if trait[-1] == _OVER_ONE else -SIZES.get(trait[-1], 0)
+
+
+_OVER_ONE: Final = "that is over 1"
+_IN_JSON: Final = (
+    *(
+        ("true or false", r"\b(true|false)\b"),
+        ("null", r"\bnull\b"),
+        ("a fraction", r"\d[.]\d|\d[eE]-\d"),
+        ("a number", r"(\A|[\[:,]\s*)-?\d"),
+    ),
+    *(
+        ("an object", r"\{"),
+        ("an array", r"\["),
+        ("an empty object or array", r"\{\}|\[\]"),
+        ("over 15 digits", r"\d{16}"),
+        ("an exponent", r"\d[eE][+-]?\d"),
+        ("members", r'"\s*:'),
+    ),
+)
+_IN_TEXTS: Final = (
+    *(
+        *CHARACTER_SORTS,
+        ("a blank at an end", r"\A | \Z"),
+        ("a blank at the beginning", r"\A "),
+        ("a blank at the end", r" \Z"),
+        ("white space at an end", r"\A\s|\s\Z"),
+        ("white space at the beginning", r"\A\s"),
+        ("white space at the end", r"\s\Z"),
+        ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
+        ("a line feed after a carriage return", r"\r\n"),
+        ("several blanks together", r"\S[ \t]{2,}\S"),
+        ("capital letters", r"[A-Z]"),
+        ("small letters", r"[a-z]"),
+        ("a colon", r":"),
+        ("a comma", r","),
+    ),
+    *(
+        ("characters beyond Latin-1", r"[^\x00-\xff]"),
+        ("nothing but true or false", r"\A(true|false)\Z"),
+        ("nothing but digits", r"\A\d+\Z"),
+        ("leading zeros", r"\A0\d+\Z"),
+    ),
+)
+_IN_STATEMENTS: Final = (
+    *CHARACTER_SORTS,
+    ("a semicolon", r";"),
+    ("a comment", r"/\*|--"),
+    ("capital letters", r"[A-Z]"),
+    ("small letters", r"[a-z]"),
+    ("a blank at an end", r"\A | \Z"),
+    ("white space at an end", r"\A\s|\s\Z"),
+    ("several blanks together", r"\S[ \t]{2,}\S"),
+    ("over 100 characters", r"(?s).{101}"),
+)
+_IN_BYTES: Final = (
+    ("a zero byte", r"\x00"),
+    ("leading zero bytes", r"\A\x00"),
+    ("zero bytes at the end", r"\x00\Z"),
+    ("bytes beyond ASCII", r"[\x80-\xff]"),
+    ("line ends", r"[\r\n]"),
+    ("control characters", r"[\x00-\x1f\x7f]"),
+    ("quotes", r"[\"'`]"),
+    ("backslashes", r"\\"),
+)
+_MERGED_FAMILIES: Final = {"double": "float"}
+"""Families that decoders read alike."""
+
+
+def merge_family(family: str) -> str:
+    """The family of types that decoders read as they do this one."""
+    return _MERGED_FAMILIES.get(family, family)
+
+
+_CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
+
+
+def is_in_first_second(cell: Cell, level: int) -> bool:
+    """Whether an instant's time of day is midnight, or less than a second later: at level one as
+    its text has it, if that has a time of day.
+    """
+    clock = _CLOCK.search(cell.text) if level == 1 and cell.text else None
+    if clock is not None:
+        return clock[0] == "00:00:00"
+    micros = cell.value.micros if isinstance(cell.value, ZeroDate) else cell.value
+    return isinstance(micros, int) and micros % _DAY < SECOND
+
+
+def is_nested(document: Any) -> bool:
+    """Whether a document has an object or array within another."""
+    members = document.values() if isinstance(document, dict) else document
+    return isinstance(document, dict | list) and any(
+        isinstance(member, dict | list) for member in members
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
+    """What a value contains that decoders are known to lose, in words: special characters, long
+    texts, fractions, large numbers, early or late dates.
+    """
+    content, unit = (
+        (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
+    )
+    if isinstance(content, str):
+        patterns: tuple[tuple[str, str], ...] = _IN_BYTES if isinstance(value, bytes) else _IN_TEXTS
+        if family is Logical.JSON:
+            patterns += _IN_JSON
+        matches = {f"with {sort}": re.search(pattern, content) for sort, pattern in patterns}
+        return *(words for words, match in matches.items() if match), *_over(
+            len(content), LENGTHS, unit
+        )
+    if family in CALENDARS or family is Logical.TIME:
+        micros = (
+            (value - _EPOCH).days * _DAY
+            if isinstance(value, date)
+            else value
+            if isinstance(value, int)
+            else 0
+        )
+        of_date = family is not Logical.TIME
+        those = {
+            "before 1970": of_date and micros < 0,
+            "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
+            "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
+            "of over a day": not of_date and abs(micros) >= _DAY,
+            "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
+            "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
+            "between -00:00:01 and 0": not of_date and -SECOND < micros < 0,
+            "with a fraction": micros % SECOND,
+            TIME_OF_DAY: of_date and micros % _DAY,
+            AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
+            "that is 0": not of_date and not micros,
+            "of under 12 digits of milliseconds": of_date and 0 < abs(micros) < 10**14,
+            "of under 13 digits of milliseconds": of_date and 0 < abs(micros) < 10**15,
+            "of the year 9999": of_date and micros >= _LAST_YEAR,
+            _SUMMER: family in INSTANTS and 4 <= _month_of(micros) <= 10,
+            _WINTER: family in INSTANTS and _month_of(micros) in (1, 2, 3, 11, 12),
+        }
+        return tuple(words for words, is_so in those.items() if is_so)
+    if isinstance(value, int) and family is Logical.YEAR:
+        return ("other than 0" if value else "that is 0",)
+    if isinstance(value, int):
+        words_of_integer = {
+            "that is 0": value == 0,
+            _OVER_ONE: value > 1,
+            SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
+        }
+        words = (words for words, is_so in words_of_integer.items() if is_so)
+        sizes = _over(value.bit_length(), _WIDTHS, "bits")
+        return *sizes, *words, *_describe_precision(Decimal(value))
+    if isinstance(value, Decimal | float):
+        number = Decimal(str(value))
+        # What a column of floats holds, a float holds.
+        precision = () if family is Logical.FLOAT else _describe_precision(number)
+        return *_describe_number(number), *precision
+    return ()
+
+
+def _describe_precision(number: Decimal) -> Iterator[str]:
+    """Which of Spark's types of floating point hold another number in place of this one; none for
+    NaN and the infinities, which both types have.
+    """
+    if not number.is_finite():
+        return
+    nearest = float(number)
+    # A double has the number exactly, or is the nearest one and prints it.
+    is_double = number in (Decimal(nearest), Decimal(repr(nearest)))
+    if not is_double:
+        yield NO_DOUBLE
+    if not is_double or round_to_float(nearest) != nearest:
+        yield NO_FLOAT
+
+
+def _month_of(micros: int) -> int:
+    """The month in UTC of microseconds since 1970; 0 outside of the years 1 to 9999."""
+    try:
+        return (_EPOCH + timedelta(microseconds=micros)).month
+    except OverflowError:
+        return 0
+
+
+def _describe_number(number: Decimal) -> Iterator[str]:
+    """What a number contains that decoders are known to lose, in words: many digits, many digits of
+    a fraction.
+    """
+    yield from _over(len(number.as_tuple().digits), _DIGITS, "digits")
+    if number == 0:
+        yield "that is 0"
+        return
+    if not number.is_finite():
+        return
+    digits = "".join(map(str, number.as_tuple().digits))
+    places = -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
+    if places > 0:
+        yield "with a fraction"
+    if abs(number) < 1:
+        yield "between -1 and 1"
+    yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
+    yield from (f"of under 10^-{power}" for power in _SMALL if abs(number) < Decimal(10) ** -power)
+    yield from _over(places, _PLACES, "places")
+
+
+def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:
+    return (f"of over {limit:,} {unit}" for limit in limits if size > limit)
+
+
+@lru_cache(maxsize=1 << 14)
+def describe_statement(sql: str | None) -> tuple[str, ...]:
+    """What a statement of SQL contains that decoders are known to lose, in words."""
+    return tuple(words for words, pattern in _IN_STATEMENTS if re.search(pattern, sql or ""))

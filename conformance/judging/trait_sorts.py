@@ -1,0 +1,99 @@
+"""The vocabulary of traits: what a row, a cell or a message may have that explains why a decoder
+fails on it.
+
+Causes name traits in keys, which stand in people's records of known failures; mistakes name them in
+sentences. Both texts are in wording.toml, under `keys` and under `sorts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from conformance.judging.wording import words_of
+
+Trait: TypeAlias = tuple[str, ...]
+"""A sort and its words, from wide to narrow, such as ("op", "DELETE") or ("null", "old"). Each
+beginning of a cell's trait is a wider one: ("cell", "int", "value") holds ("cell", "int", "value",
+"plain").
+"""
+Traits: TypeAlias = tuple[Trait, ...]
+SORTS: Final = words_of("sorts")
+"""How a trait is said in a sentence, by its sort."""
+KEYS: Final = words_of("keys")
+"""How a trait stands in the key of a cause, by its sort; {} are its words. A sort that is not here is
+no subject of causes.
+"""
+_RANKED: Final = (
+    *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows"),
+    *("table-sign", "table-capital", "database-sign", "database-capital"),
+    *(
+        "key-sign",
+        "key-capital",
+        "untold-key",
+        "commit-fraction",
+        "keys",
+        "bare",
+        "op",
+        "kind",
+        "null",
+        "empty",
+        "several",
+        "foreign",
+    ),
+    *(
+        "cells",
+        "side",
+        "changed-key",
+        "key",
+        "behind",
+        "new-column",
+        "other-columns-before",
+        "value-before",
+        "unchanged",
+        "changed",
+        "unsigned",
+        "negative",
+        "family",
+    ),
+    *("held", "kin", "like", "type", "keyless", "other-schema"),
+    *(
+        "changed-later",
+        "changed-earlier",
+        "void",
+        "nothing",
+        "envelope-name",
+        "alike",
+        "capital",
+        "small",
+        "sign",
+        "long",
+    ),
+    *("quoted", "class", "fault", "packed", "option", "options", "trait", "release", "sql"),
+    *("plain", "level", "day"),
+)
+"""Sorts of traits that a mistake may name: of those that explain as much, the first is taken."""
+RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
+
+
+def rank_trait(trait: Trait) -> tuple[int, bool]:
+    """The rank of a trait: that a value is ordinary before what it holds, since of few values most
+    hold something by chance.
+    """
+    is_ordinary = trait[0] == "kin" and trait[2] == _ORDINARY.get(trait[1], "plain")
+    return RANKS["held" if is_ordinary else trait[0]], not is_ordinary
+
+
+_ORDINARY: Final[Mapping[str, str]] = {"date": "whole"}
+"""The class of ordinary values of a family of types, where it is not `plain`."""
+
+
+def key_of_trait(trait: Trait) -> str:
+    """The trait as it stands in the key of a cause."""
+    sort, *words = trait
+    return KEYS[sort].format(" ".join(words))
+
+
+def is_within(trait: Trait, wider: Trait) -> bool:
+    """Whether a trait is another, or a narrower one that the other holds."""
+    return trait[: len(wider)] == wider
