@@ -8,6 +8,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.suspects import row_suspects
 from conformance.judging.trait_sorts import KEYS, RANKS, SORTS, Trait, key_of_trait
 from conformance.judging.traits import RunTraits
+from conformance.judging.wording import words_of
 from generators.model import (
     Case,
     Cell,
@@ -89,11 +90,11 @@ def test_every_sort_of_traits_of_a_mistake_has_a_rank_and_a_sentence():
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key(name):
+def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key_and_each_class_has_words(name):
     """A cause names a trait by its key: a sort without one would end the run that finds it."""
     fmt = get(name)
     suspects = set[Trait]()
-    for case in named_cases(fmt, fmt.profiles[:1]):
+    for case in named_cases(fmt, fmt.profiles[-1:]):
         for written in case.written:
             for change in written.changes:
                 if change.kind is Kind.ROW:
@@ -101,3 +102,5 @@ def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key(name):
     assert suspects
     assert {sort for sort, *_ in suspects} <= set(KEYS)
     assert all(key_of_trait(suspect) for suspect in suspects)
+    classes = {words[2] for sort, *words in suspects if sort == "cell" and len(words) == 3}
+    assert classes <= set(words_of("classes"))
