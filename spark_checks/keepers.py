@@ -147,7 +147,7 @@ class Materialiser:
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The schemas that are known after a batch, of all tables; of several messages with one
-        version the first counts.
+        version any one counts.
         """
         if self.order.keys != "schema":
             return state

@@ -259,8 +259,8 @@ def drawn_cases(
 
 
 def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
-    """The histories of the user's tables at level one: those of the named scenarios, and of `count`
-    drawn ones.
+    """The level-one histories of the user's tables, which `values` describes: those of the named
+    scenarios, and of `count` drawn ones.
     """
     all_scenarios = chain(
         _named_scenarios(fmt, values, usable_tables(fmt, values.schema).users),

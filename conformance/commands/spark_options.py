@@ -101,8 +101,8 @@ _OPTIONS: Final = (
 
 
 def on_cluster(command: str, settings: Mapping[str, str]) -> None:
-    """Raises UsageError if the session is to run on a Spark Connect server, for a command that
-    needs Spark's driver in a process of this machine.
+    """Raises UsageError if the session is to run on a server of Spark Connect: the command (its
+    name is for the error) needs Spark's driver in a process of this machine.
     """
     if spark_conf.REMOTE in settings:
         raise UsageError(

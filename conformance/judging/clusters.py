@@ -173,8 +173,8 @@ def merged(
 
 
 def _key_in_smallest_case(failure: Failure) -> str:
-    """The key of the cause in the reduced case: for a cell with the value class that it has
-    there.
+    """The key by which failures of one rule are recognised as of one cause, from the failure's
+    reduced case: for a wrong cell it names the class of values that the cell has there.
     """
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
@@ -214,8 +214,8 @@ class CaseCounts:
 
     @classmethod
     def count(cls, results: Iterable[CaseResult]) -> CaseCounts:
-        """Counts, over the results of a format, the cases by rule and cause, and the cases that
-        break each rule.
+        """Collects the cases of a format's results by rule and cause, and counts the cases that
+        break each rule and the profiles.
         """
         cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
         profiles, broken = set[str](), Counter[str]()

@@ -89,8 +89,8 @@ def _relate_long_times(expected: int, actual: int) -> Relation | None:
 
 
 def find_parts(expected: int, actual: int) -> Iterator[Relation]:
-    """The thousandth and the millionth, if a time may be this part of another, cut or rounded to
-    the digits of a fraction that it has.
+    """The relations by which one time may be the thousandth or the millionth of another: cut or
+    rounded to as many fraction digits as it has, or off by a microsecond.
     """
     digit = next(unit for unit in _UNITS_OF_FRACTIONS if actual % unit == 0)
     for power in (3, 6):

@@ -139,7 +139,8 @@ _RULE: Final = ("rule", "statement", "owed", "effect", "source")
 
 def formats_page(where: Homes) -> str:
     """The text of docs/formats.md: every format in one table with a link to its page, what the
-    words of the table mean, and the rules and mistakes that several formats share.
+    words of the table mean, and the rules and mistakes that several formats share. `where` says of
+    each rule and mistake which page describes it.
     """
     head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "open")
     common_rules = (rule_cells for rule_cells, home in where.rules.items() if home == _COMMON)

@@ -139,8 +139,9 @@ class MissedChanges:
         return any(self.tables.shows(row, version) for row in rows or ())
 
     def shared_cause(self, version: Version, key: Key) -> str:
-        """What explains all missed changes together, in words, for the newest missed change
-        `version` of the row `key`; "" if nothing does, or if `version` is not that change.
+        """Words for the one cause that explains all missed changes, to be said of `version`, a
+        change of the row `key`; "" if no one cause does, or if `version` is not the newest change
+        that the table misses of that row.
         """
         if self.by_key.get(key) != version:
             return ""

@@ -153,8 +153,9 @@ def register(fmt: str, path: Path) -> None:
 
 @cache
 def book(fmt: str) -> Book:
-    """The contents of a format's file of rules. Raises UnknownName for an unknown format, and
-    UsageError, which names file and line, for an error in the file.
+    """The contents of a format's file of rules, which is in this package or was given to
+    `register`. Raises UnknownName for an unknown format, and UsageError, which names file and line,
+    for an error in the file.
     """
     if path := _OUTSIDE.get(fmt):
         return parse_book(fmt, str(path), path.read_text("utf-8"))

@@ -179,7 +179,9 @@ class Prepared:
 
 
 def decode_request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
-    """The decode request for some cases of a call, with its foreign messages."""
+    """The request to decode some cases of a call, and with them the call's foreign messages: those
+    of other tables, or at level one messages that come again.
+    """
     messages = list(messages_of(cases))
     ranges = ranges_of(prepared.place(m) for m in (*messages, *call.foreign))
     call_request = Request(

@@ -67,7 +67,9 @@ class Stamp:
     binary: bool = False
 
     def at(self, ms: int, seq: int) -> int:
-        """The number for a commit at millisecond `ms`, the commit being number `seq` within it."""
+        """The number that stands in the message of a commit, which is number `seq` within
+        millisecond `ms`.
+        """
         number = ms // self.unit * self.step + seq * self.per_sequence + self.base
         return number % self.modulus if self.modulus else number
 

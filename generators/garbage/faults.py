@@ -231,7 +231,7 @@ def _change_member(
 
 def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes | None]:
     """The function that changes the first new row of a message by `change`, or returns None if the
-    message has no rows.
+    message has no member with new rows.
     """
 
     def apply(members: dict[str, Any], name: str) -> None:

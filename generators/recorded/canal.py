@@ -272,8 +272,8 @@ class _RecordingCutter:
             self._cut_xa_transaction(statement)
 
     def _cut_xa_transaction(self, statement: Mapping[str, Any]) -> None:
-        """Handles the end of an XA transaction, and of a second one that is rolled back: the row of
-        the latter is published, although the truth does not have it.
+        """Adds the messages of the end of two XA transactions to the episode `xa`. The second one
+        is rolled back: Canal publishes its row, although the rows that SQL showed do not have it.
         """
         self._add_messages(
             "xa", [SourceStatement(self._next_instant(), "xa-commit", "XA COMMIT X'7831',X'',1")], 1

@@ -61,7 +61,9 @@ def _refuse_foreign_files(target: Path, legal: Set[str]) -> None:
 
 
 def _replace(temporary: Path, target: Path) -> None:
-    """Puts the finished folder in the target's place; what was there comes back if that fails."""
+    """Puts the finished folder in the target's place, and removes what was there, which comes back
+    if the folder cannot be renamed.
+    """
     if not target.exists():
         temporary.rename(target)
         return

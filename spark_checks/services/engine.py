@@ -704,7 +704,9 @@ def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
 
 
 def _between(pairs: list[tuple[int, int]]) -> str:
-    """SQL of a test whether an offset lies in one of these ranges, both ends included."""
+    """SQL of a test whether an offset lies in one of these ranges, of which there is at least one;
+    both ends are included.
+    """
     tests = [f"offset BETWEEN {low} AND {high}" for low, high in pairs if low < high]
     singles = [str(low) for low, high in pairs if low == high]
     return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)

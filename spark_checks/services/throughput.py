@@ -134,7 +134,8 @@ def _contest(
     contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int
 ) -> dict[str, Any]:
     """The throughput of the baseline and of decoders of one level, measured in interleaved rounds
-    over the same records, with each decoder's time as a ratio of the baseline's.
+    over the same records. Each decoder has its speed as a ratio to the baseline's: above 1 is
+    faster.
     """
     row_counts = {c.name: c.count_rows(records) for c in contestants}
     seconds = time_rounds(contestants, records, rounds)

@@ -425,8 +425,9 @@ def restore_names(change: Change, table: Table, profile: CanalProfile) -> Change
     """
 
     def image(side: str) -> Image | None:
-        """The level-two image of one side of the change, "before" or "after", with the table's own
-        names of columns; None if the change has no such image.
+        """The level-two image of one side of the change, "before" or "after", with the source's
+        names of columns; the cell of a column to which Canal gives another name is unknown. None if
+        the change has no such image.
         """
         cells = change.image(side, 2)
         canal_names = {column: _name_in_canal(column.name, profile) for column in table.columns}

@@ -365,7 +365,10 @@ class _Writer:
         return None if self.reading.incremental else self.place
 
     def transaction_id(self) -> str:
-        """The id of the transaction that holds the current event."""
+        """The id of the transaction that holds the current event, as the connector spells it: a
+        GTID for MariaDB and MySQL, for PostgreSQL the transaction's number, in some releases with
+        the event's LSN behind it.
+        """
         if self.profile.connector == "mariadb":
             return f"0-{self.server}-{self.transaction}"
         if self.profile.is_mysql:

@@ -359,7 +359,7 @@ def _decimal(scale: int) -> Read:
 
 def _long(raw: bytes, at: int) -> tuple[int, int]:
     """An Avro long that begins at an offset, and the place behind it. Raises ValueError for a
-    number of more than 64 bits.
+    number of more than 64 bits, and IndexError if the bytes end within it.
     """
     number = shift = 0
     while True:
