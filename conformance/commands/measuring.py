@@ -29,7 +29,7 @@ from conformance.commands.shell import (
     table_load,
     user_tables,
 )
-from conformance.commands.spark_options import check_local, on_cluster, spark_options
+from conformance.commands.spark_options import check_local, check_not_remote, spark_options
 from conformance.files import json_text
 from generators.errors import UsageError
 from generators.wire_format import get
@@ -335,7 +335,7 @@ def load_decoder(options: LiveLoadOptions) -> None:
     sustained.check_settings(settings)
     if kafka := options.broker_options.kafka:
         options.broker_options.check_spark()
-    on_cluster("load", options.spark_conf)
+    check_not_remote("load", options.spark_conf)
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else UNTRACED
     conf = merge_settings(

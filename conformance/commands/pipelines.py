@@ -26,7 +26,7 @@ from conformance.commands.shell import (
     given_tables,
     user_tables,
 )
-from conformance.commands.spark_options import on_cluster, spark_options
+from conformance.commands.spark_options import check_not_remote, spark_options
 from conformance.commands.streams import NEMESIS, check_keys
 from conformance.files import json_text
 from generators.errors import NothingSelected, UsageError
@@ -117,7 +117,7 @@ def pipeline(options: PipelineOptions) -> None:
     from conformance.pipelines.started import SessionOptions, judge_pipeline
     from conformance.reports.console import console
 
-    on_cluster("pipeline", options.spark_conf)
+    check_not_remote("pipeline", options.spark_conf)
     tables = given_tables(
         options.table_options, options.seed, (options.fmt,), options.writer_profile
     )

@@ -100,7 +100,7 @@ _OPTIONS: Final = (
 )
 
 
-def on_cluster(command: str, settings: Mapping[str, str]) -> None:
+def check_not_remote(command: str, settings: Mapping[str, str]) -> None:
     """Raises UsageError if the session is to run on a server of Spark Connect: the command (its
     name is for the error) needs Spark's driver in a process of this machine.
     """

@@ -28,7 +28,7 @@ from conformance.commands.shell import (
     select_formats,
     user_tables,
 )
-from conformance.commands.spark_options import on_cluster, spark_options
+from conformance.commands.spark_options import check_not_remote, spark_options
 from conformance.files import json_text
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
@@ -131,7 +131,7 @@ def stream(options: StreamOptions) -> None:
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if broker_options.kafka:
         broker_options.check_spark()
-    on_cluster("stream", options.spark_conf)
+    check_not_remote("stream", options.spark_conf)
     names, tables = select_formats(options, options.decoder)
     if tables is not None:
         check_keys(tables, options.table_options.verbose)

@@ -7,6 +7,7 @@ cells. Each difference belongs to one stream rule (conformance.rules.streams).
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -147,13 +148,21 @@ def _images_of_history(story: Streamed) -> Iterator[Image]:
         yield from _images(written.changes)
 
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
 def _canonical_number(number_text: str) -> str:
     """The text by which a number is compared: equal for texts of equal numbers (`1`, `1.0`, `1E0`).
     A text that is no number stays as it is.
     """
+    # Python reads 1_0 as 10, and digits of any script.
+    if not _NUMBER.fullmatch(number_text):
+        return number_text
+    # Not the default context: it would round to 28 digits, and DECIMAL has up to 65.
+    context = Context(prec=len(number_text))
     try:
-        # Not the default context: it would round to 28 digits, and DECIMAL has up to 65.
-        return str(Decimal(number_text).normalize(Context(prec=max(len(number_text), 1))))
+        # The sum with 0 makes -0 to 0.
+        return str(context.plus(Decimal(number_text).normalize(context)))
     except DecimalException:
         return number_text
 

@@ -281,10 +281,10 @@ def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
     if existing is None:
         create_topic(bootstrap, name, partitions, timeout_s)
     else:
-        _wide_enough(bootstrap, existing, partitions)
+        _check_partition_count(bootstrap, existing, partitions)
 
 
-def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
+def _check_partition_count(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
     """Raises UsageError if an existing topic has fewer partitions than are needed."""
     if len(topic.partitions) < partitions:
         raise UsageError(
@@ -305,7 +305,7 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
             topics,
             of=f"the broker at {bootstrap}, which {as_cluster(bootstrap).principal} may see",
         )
-    _wide_enough(bootstrap, topics[name], partitions)
+    _check_partition_count(bootstrap, topics[name], partitions)
     if "compact" in _setting(bootstrap, name, "cleanup.policy", timeout_s):
         raise UsageError(
             f"topic {name!r} at {bootstrap} is compacted: of messages with one key only the last"

@@ -109,6 +109,9 @@ def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
     assert number.key_text({"a": "none", "b": "x"}) == ("none", "x")
     digits = "1234567890" * 3 + "12345678"
     assert number.key_text({"a": f"{digits}.0", "b": "x"}) == (digits, "x")
+    assert number.key_text({"a": "-0.0", "b": "x"}) == number.key_text({"a": "0", "b": "x"})
+    for no_number in ("1_0", "\uff11\uff10", " 10"):
+        assert number.key_text({"a": no_number, "b": "x"}) == (no_number, "x")
 
 
 def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
