@@ -203,10 +203,10 @@ def test_which_cells_of_two_decoders_are_equal(reference, decoder, equal):
     [(("ROW", "ROW"), ("ROW, ROW",)), ((), ("no row",)), ((None,), ("None",))],
 )
 def test_a_kind_that_reads_like_several_rows_is_a_difference(reference, decoder):
-    rows = [
+    reference_rows, decoder_rows = (
         [OutputRow(number, kind, None, {}, None, None, None) for number, kind in enumerate(kinds)]
         for kinds in (reference, decoder)
-    ]
+    )
     differences = observed._Differences(None, {}, None, Capabilities())
-    (difference,) = differences._part_differences(*rows, "")
+    (difference,) = differences._part_differences(reference_rows, decoder_rows, "")
     assert difference.part == "message kinds of rows"
