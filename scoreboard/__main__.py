@@ -133,13 +133,9 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
             product: _select_faults(product, faults, names)
             for product, faults in faults_by_product.items()
         }
+    bundles = map(reproducing.bundle, filter(faults_by_product.get, faults_by_product))
     with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
-        list(
-            pool.map(
-                lambda product: jars_of(reproducing.bundle(product), _print_note),
-                filter(faults_by_product.get, faults_by_product),
-            )
-        )
+        list(pool.map(lambda bundle: jars_of(bundle, _print_note), filter(None, bundles)))
     for product, faults in faults_by_product.items():
         for release in (
             reproducing.releases(product) if keep and faults else ("",) if faults else ()

@@ -339,11 +339,11 @@ def _shown_without_option(
     judged: Iterable[Judged], reader: Reader, fmt: str
 ) -> set[tuple[str, str]]:
     """The rules and causes of the failures that a reader shows without its option."""
-    shown: set[tuple[str, str]] = set()
+    places: set[tuple[str, str]] = set()
     for result in judged:
         if result.reader.name == reader.without_option and result.format == fmt:
-            shown.update(_place(failure.entry) for failure in (*result.failures, *result.recorded))
-    return shown
+            places.update(_place(failure.entry) for failure in (*result.failures, *result.recorded))
+    return places
 
 
 def _place(entry: Mapping[str, Any]) -> tuple[str, str]:

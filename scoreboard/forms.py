@@ -47,5 +47,5 @@ def forms() -> Mapping[str, Form]:
     for place, name, entry in table.entries("form"):
         with naming_place(f"{place}: {name}"):
             check_fields(entry, _FIELDS, tuple(_FIELDS), empty=("guide",))
-        forms_by_reader[name] = Form(**{key: text.strip("\n") for key, text in entry.items()})
+        forms_by_reader[name] = Form(**{key: value.strip("\n") for key, value in entry.items()})
     return forms_by_reader

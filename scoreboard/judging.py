@@ -64,16 +64,17 @@ def judge(
     or a run does not reach its verdict.
     """
     outcome: dict[str, Any] = {"reader": reader.name, "release": reader.release, "formats": {}}
+    wheels = install_wheels(reader.wheels, note)
     for name in formats or tuple(reader.formats):
         decoder = decoder_of(reader, name, note)
         began = time.monotonic()
         note(f"{reader.name}: {name}")
-        every = _run(name, decoder, (*reader.options, *options))
+        every = _run(name, decoder, (*reader.options, *options), wheels)
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s")
         real = catalogue.recorded_cases(get(name), "*", None)
         recorded = (
-            _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
+            _run(name, decoder, (*reader.options, *options, *_RECORDED), wheels, may_be_empty=True)
             if real
             else {}
         )
@@ -145,13 +146,15 @@ def adapter_digest(reader: Reader) -> str:
     files = (
         _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
     )
-    data = (
+    data: tuple[object, ...] = (
         reader.release,
         reader.formats,
         reader.settings,
         reader.options,
         reader.bundle and reader.bundle.name,
     )
+    if reader.wheels:
+        data += (reader.wheels,)
     return hashlib.sha256(
         repr(data).encode() + b"".join(path.read_bytes() for path in files)
     ).hexdigest()[:16]
@@ -241,6 +244,41 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
     ]
 
 
+def install_wheels(requirements: Sequence[str], note: Note) -> Path | None:
+    """The folder of a Spark reader's packages, installed once for each list of requirements; None
+    without requirements.
+
+    Raises HarnessError if pip cannot install them.
+    """
+    if not requirements:
+        return None
+    content = "\n".join(requirements) + "\n"
+    digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+    target = cache_dir() / "scoreboard" / f"wheels-{digest}"
+    if target.is_dir():
+        return target
+    note(f"installing {', '.join(line.partition(' ')[0] for line in requirements)}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".installing-", dir=target.parent, ignore_cleanup_errors=True
+    ) as work:
+        listed, folder = Path(work) / "requirements.txt", Path(work) / "packages"
+        listed.write_text(content, "utf-8")
+        pure = ("--no-deps", "--require-hashes", "--platform", "any", "--only-binary", ":all:")
+        command = [sys.executable, "-m", "pip", "install", "--quiet", *pure]
+        ran = subprocess.run(
+            [*command, "--target", str(folder), "--requirement", str(listed)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if ran.returncode != 0:
+            raise HarnessError(f"pip does not install {', '.join(requirements)}:\n{ran.stderr}")
+        folder.rename(target)
+    return target
+
+
 def path_of(classes: Path, jars: Sequence[Path]) -> Path:
     """A file beside a folder of classes with Java's option for the class path of it and of jars."""
     path = classes.with_suffix(".path")
@@ -300,10 +338,15 @@ def run_compiler(
 
 
 def _run(
-    name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False
+    name: str,
+    decoder: str,
+    options: Sequence[str],
+    wheels: Path | None,
+    *,
+    may_be_empty: bool = False,
 ) -> dict[str, Any]:
     """Runs the harness with a decoder on a format, and returns what the scoreboard keeps of the
-    report.
+    report; `wheels` is the folder of the packages that the decoder imports.
     """
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-scoreboard-") as work:
         command = [
@@ -329,7 +372,8 @@ def _run(
                 *options,
             ),
         ]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
+        path = os.pathsep.join(str(folder) for folder in (ROOT.parent, wheels) if folder)
+        environment = {**os.environ, "PYTHONPATH": path}
         ran = subprocess.run(
             command,
             capture_output=True,

@@ -207,8 +207,8 @@ def plain(content: str) -> Markup:
 
 
 def words(sentence: str) -> Markup:
-    """A text of our own between tags, in which back-ticks mark code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(sentence)))  # noqa: S704 - escaped there
+    """A text of our own between tags, escaped, in which back-ticks mark code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(sentence)))  # noqa: S704
 
 
 def markdown_link(address: str) -> str:
@@ -300,6 +300,13 @@ def program(proof: Proof) -> str:
     return reproducing.program(proof.reader.record, proof.fault)
 
 
+def program_language(proof: Proof) -> str:
+    """The language of the program that shows a fault: Python against a package for Spark, else
+    Java.
+    """
+    return "java" if proof.reader.bundle else "python"
+
+
 def _templates() -> jinja2.Environment:
     """The environment of the scoreboard's templates: that of the reports, with the scoreboard's own
     folder first, its filters and globals; only HTML is escaped.
@@ -324,6 +331,7 @@ def _templates() -> jinja2.Environment:
         markdown_link,
         rule_of,
         program,
+        program_language,
         newest,
         newest_in_short,
         later_in_short,

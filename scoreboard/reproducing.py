@@ -1,12 +1,15 @@
-"""Reproductions of faults without the harness: Java programs of at most 30 lines against a reader's
-own class.
+"""Reproductions of faults without the harness: programs of at most 30 lines, in Java against a
+reader's own class, or in Python against the functions of a package for Spark.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
+import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,13 +17,18 @@ from pathlib import Path
 from typing import Final
 
 from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of, require_java
+from conformance.brokers.spark import fetch_packages
+from conformance.engines.spark_conf import MavenPackage, parse_packages
 from generators.errors import HarnessError
-from scoreboard.judging import JAVA, JVM, path_of, run_compiler
-from scoreboard.readers import JACKSON, READERS
+from scoreboard.judging import JAVA, JVM, ROOT, install_wheels, path_of, run_compiler
+from scoreboard.readers import JACKSON, READERS, Reader
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"
-PRODUCTS: Final = ("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris")
+SPARK_TEMPLATES: Final = ROOT / "spark" / "reproduce"
+PRODUCTS: Final = (
+    *("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris", "kafka2delta"),
+)
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "flink-avro": ("1.20.0", "2.2.0"),
@@ -41,13 +49,17 @@ _SEATUNNEL: Final = {
 _PARSERS: Final = {"canal": "CanalRecordParser", "debezium": "DebeziumJsonRecordParser"}
 
 
-def bundle(product: str, release: str = "") -> Bundle:
+def judged_reader(product: str) -> Reader:
+    """The first reader of a product, whose jars or packages its programs need."""
+    return next(reader for reader in READERS if reader.record == product)
+
+
+def bundle(product: str, release: str = "") -> Bundle | None:
     """The jars that the programs of a product's faults need, of one of its releases; "" is the
-    release that was judged.
+    release that was judged. None for a package for Spark.
     """
-    reader = next(reader for reader in READERS if reader.record == product)
-    assert reader.bundle is not None
-    if release in ("", reader.release):
+    reader = judged_reader(product)
+    if reader.bundle is None or release in ("", reader.release):
         return reader.bundle
     moved = tuple(
         (org, name, release if at == reader.release else at)
@@ -56,13 +68,18 @@ def bundle(product: str, release: str = "") -> Bundle:
     return replace(reader.bundle, name=f"{reader.bundle.name}-at-{release}", modules=moved)
 
 
+def spark_packages(product: str) -> tuple[MavenPackage, ...]:
+    """The packages of a Maven registry that Spark needs for a product's programs."""
+    options = dict(itertools.pairwise(judged_reader(product).options))
+    return parse_packages(options["--spark-packages"])
+
+
 def releases(product: str) -> list[str]:
     """All releases of a product on which its programs are run, the oldest first; the judged one is
     among them.
     """
-    judged = next(reader.release for reader in READERS if reader.record == product)
     return sorted(
-        (*OTHER.get(product, ()), judged),
+        (*OTHER.get(product, ()), judged_reader(product).release),
         key=lambda release: [int(number) for number in release.split(".")],
     )
 
@@ -74,10 +91,18 @@ def name_of(product: str, fault: Fault) -> str:
 
 
 def program(product: str, fault: Fault) -> str:
-    """The Java text of the program that shows a fault without the harness; its first line names the
-    jars that it needs.
+    """The text of the program that shows a fault without the harness, in Java, or in Python for a
+    package for Spark; its first line names the jars or the packages that it needs.
     """
-    modules = [module for module in bundle(product).modules if module not in (JACKSON, LOGGING)]
+    jars = bundle(product)
+    if jars is None:
+        template = (SPARK_TEMPLATES / f"{product}.txt").read_text("utf-8")
+        spark = spark_packages(product)[0].release
+        wheels = " ".join(line.partition(" ")[0] for line in judged_reader(product).wheels)
+        return f"# pip install pyspark=={spark} {wheels}\n" + template.replace(
+            "@MESSAGE@", fault.message
+        )
+    modules = [module for module in jars.modules if module not in (JACKSON, LOGGING)]
     columns = (
         [column.split(" ", 1) for column in re.split(r", (?=\w+ [A-Z])", fault.columns)]
         if fault.columns
@@ -137,12 +162,15 @@ def is_shown(fault: Fault, output: str) -> bool:
 
 def run(product: str, faults: Iterable[Fault], note: Note, release: str = "") -> dict[str, str]:
     """What the programs of faults print on a release, by the fault's id: they are compiled at once
-    and run in one JVM.
+    and run in one JVM, or run in one session of Spark.
 
-    Raises HarnessError if the jars cannot be had, or a program does not compile.
+    Raises HarnessError if the jars or packages cannot be had, or a program does not compile.
     """
     names = {name_of(product, fault): fault for fault in faults}
-    jars = jars_of(bundle(product, release), note)
+    needed = bundle(product, release)
+    if needed is None:
+        return _run_python(product, names, note)
+    jars = jars_of(needed, note)
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-reproduce-") as work:
         for name, fault in names.items():
             (Path(work) / f"{name}.java").write_text(program(product, fault), "utf-8")
@@ -163,6 +191,42 @@ def run(product: str, faults: Iterable[Fault], note: Note, release: str = "") ->
         ran = subprocess.run(
             [*words, "All", *names], capture_output=True, text=True, errors="replace", check=False
         )
+    return _parse_outputs(product, release, names, ran)
+
+
+def _run_python(product: str, names: Mapping[str, Fault], note: Note) -> dict[str, str]:
+    """What the Python programs of faults print, by the fault's id: they are run in one session of
+    Spark. `names` has the faults by the names of their programs.
+    """
+    reader = judged_reader(product)
+    wheels = install_wheels(reader.wheels, note)
+    jars = fetch_packages(spark_packages(product), note)
+    with tempfile.TemporaryDirectory(prefix="cdc-conformance-reproduce-") as work:
+        for name, fault in names.items():
+            (Path(work) / f"{name}.py").write_text(program(product, fault), "utf-8")
+        ran = subprocess.run(
+            [sys.executable, str(SPARK_TEMPLATES / "all.py"), ",".join(map(str, jars)), *names],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=work,
+            env={**os.environ, "PYTHONPATH": str(wheels)},
+            check=False,
+        )
+    return _parse_outputs(product, reader.release, names, ran)
+
+
+def _parse_outputs(
+    product: str,
+    release: str,
+    names: Mapping[str, Fault],
+    ran: subprocess.CompletedProcess[str],
+) -> dict[str, str]:
+    """What each program printed, by the fault's id: a line of the run has a program's name, and in
+    base64 what it printed.
+
+    Raises HarnessError unless all of them ran.
+    """
     lines = [line.split(" ") for line in ran.stdout.splitlines()]
     if ran.returncode != 0 or [name for name, _ in lines] != list(names):
         raise HarnessError(

@@ -371,7 +371,7 @@ def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: b
     """
     try:
         ok, state, remedy = check()
-    except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and the check reports it
+    except Exception as error:  # noqa: BLE001 - a broken package may raise anything
         # Our errors state the problem, then the remedy.
         state, _, remedy = " ".join(str(error).split()).partition(". ")
         ok, state = False, state or type(error).__name__

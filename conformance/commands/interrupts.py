@@ -47,13 +47,13 @@ class _Interrupt(KeyboardInterrupt):
 
 def install_handlers() -> None:
     """Lets SIGTERM interrupt this process like Ctrl-C, and sees to it that no interrupt is lost."""
-    owed = threading.Event()
+    pending_interrupt = threading.Event()
 
     def owe() -> None:
         """Remembers that an interrupt is still to be raised, and wakes the thread that sends
         reminders.
         """
-        owed.set()
+        pending_interrupt.set()
         with contextlib.suppress(BlockingIOError):
             os.write(writing, b"\0")
 
@@ -78,8 +78,8 @@ def install_handlers() -> None:
         """Handles a reminder: raises an owed interrupt, unless the exception would be lost here
         too.
         """
-        if owed.is_set() and not lost(frame):
-            owed.clear()
+        if pending_interrupt.is_set() and not lost(frame):
+            pending_interrupt.clear()
             raise _Interrupt
 
     def unraisable(unraised: UnraisableHookArgs) -> None:
@@ -102,7 +102,7 @@ def install_handlers() -> None:
             if set(os.read(reading, 1 << 16)) == {_REMINDER}:
                 continue
             until = time.monotonic() + _WAKING_S
-            while owed.is_set() or time.monotonic() < until:
+            while pending_interrupt.is_set() or time.monotonic() < until:
                 time.sleep(_AGAIN_S)
                 signal.pthread_kill(main, _REMINDER)
 

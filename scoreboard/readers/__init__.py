@@ -39,7 +39,8 @@ class Reader:
     there.
 
     A Java reader has `bundle`, its jars, and `factory`, the class in `java/` that opens it; a Spark
-    reader has `module`, a function in `spark/` whose module tells its capabilities. `built` says
+    reader has `module`, a function in `spark/` whose module tells its capabilities, and `wheels`,
+    the lines of pip's requirements, with digests, of the packages that it calls. `built` says
     which class of the product reads and with which options, `source` is the address of the
     product's line that builds it so, `settings` are the options that the adapter passes on, and
     `note` is what it had to choose beside them. `without_option` names the same reader without the
@@ -57,6 +58,7 @@ class Reader:
     factory: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     module: str = ""
+    wheels: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     faults: str = ""
     without_option: str = ""
@@ -68,7 +70,17 @@ class Reader:
 
 
 _PRODUCTS: Final = (
-    *("flink", "flinkcdc", "connect", "paimon", "seatunnel", "doris", "canal", "spark"),
+    *(
+        "flink",
+        "flinkcdc",
+        "connect",
+        "paimon",
+        "seatunnel",
+        "doris",
+        "canal",
+        "kafka2delta",
+        "spark",
+    ),
 )
 
 
@@ -76,10 +88,10 @@ _FIELDS: Final = {
     **{
         member.name: str
         for member in fields(Reader)
-        if member.name not in ("bundle", "options", "without_option")
+        if member.name not in ("bundle", "wheels", "options", "without_option")
     },
     **dict.fromkeys(("formats", "settings", "jars"), dict),
-    "options": list,
+    **dict.fromkeys(("wheels", "options"), list),
     "of": str,
     "ignoring": bool,
 }
@@ -157,6 +169,7 @@ def _make_reader(
         },
         bundle=jars and _bundle(**{**jars, "modules": map(replace_names, jars["modules"])}),
         settings=entry.get("settings", {}),
+        wheels=tuple(map(replace_names, entry.get("wheels", ()))),
         options=tuple(entry.get("options", ())),
     )
 
@@ -190,7 +203,8 @@ def _ignoring(reader: Reader) -> Reader:
         "built": f"{reader.built}; {option}=true",
         "without_option": reader.name,
     }
-    return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
+    settings = {**reader.settings, option: "true"}
+    return replace(reader, **changes, settings=settings)  # type: ignore[arg-type]
 
 
 _PARTS: Final = {"texts": dict, "lists": dict, "reader": list}

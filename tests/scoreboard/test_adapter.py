@@ -1,5 +1,6 @@
 """The adapters' common half, served over the real protocol, with a reader that echoes."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.brokers.jars import pyspark_jars
+from generators.errors import HarnessError
+from scoreboard import judging
 from scoreboard.judging import JAVA
 
 ECHO = Path(__file__).with_name("Echo.java").read_text("utf-8")
@@ -118,3 +121,17 @@ def test_a_conversation(classes):
     assert ended == {"type": "ended", "batch": 1}
     message = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
     assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": message}]
+
+
+def test_packages_are_installed_once_and_never_without_a_digest(tmp_path, monkeypatch):
+    monkeypatch.setattr(judging, "cache_dir", lambda: tmp_path)
+    notes = []
+    assert judging.install_wheels((), notes.append) is None
+    with pytest.raises(HarnessError, match=r"pip does not install a==1, b==2:\n"):
+        judging.install_wheels(("a==1", "b==2"), notes.append)
+    assert notes == ["installing a==1, b==2"]
+    assert [*(tmp_path / "scoreboard").iterdir()] == []
+    digest = hashlib.sha256(b"a==1\nb==2\n").hexdigest()[:16]
+    installed = tmp_path / "scoreboard" / f"wheels-{digest}"
+    installed.mkdir()
+    assert judging.install_wheels(("a==1", "b==2"), notes.append) == installed

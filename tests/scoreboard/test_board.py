@@ -17,6 +17,10 @@ from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
 from scoreboard.readers import READERS, Reader, find_reader, of_product
 
+OLDER_SOURCE = {"kafka2delta": "1.3.0"}
+"""Readers whose repository, as it could be had, ends before the judged release, with that end; the
+package of the judged release has the same lines.
+"""
 CLAIMS = {"alibaba-canal-json": {}}
 READER = Reader(
     "reader",
@@ -455,7 +459,8 @@ def test_a_reader_of_a_product_names_the_line_that_builds_it():
     for reader in READERS:
         if reader.record in reproducing.PRODUCTS:
             assert re.fullmatch(r"https://github\.com/.*#L\d+(-L\d+)?", reader.source), reader.name
-            assert reader.release in reader.source, reader.name
+            release = OLDER_SOURCE.get(reader.name, reader.release)
+            assert release in reader.source, reader.name
 
 
 def test_a_fault_that_has_no_later_source_is_of_the_newest_release():
