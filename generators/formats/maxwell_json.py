@@ -59,6 +59,7 @@ from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
+from generators.sources.drops import split_drop
 from generators.wire_format import Format, Loss, about
 
 __all__ = ["FORMAT", "MaxwellProfile", "write"]
@@ -287,8 +288,8 @@ it is none of a table.
 
 
 def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[WireMessage]:
-    """The message of the begin or end of a bootstrap, or of a DDL statement; nothing for other
-    events.
+    """The message of the begin or end of a bootstrap, or of a DDL statement, a DROP of several
+    tables once for each (maxwell#drop-of-several); nothing for other events.
     """
     match event:
         case Bootstrap(at=at, table=table, over=over):
@@ -301,33 +302,41 @@ def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[WireMessa
             )
             yield WireMessage(members, (control,))
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
-            # Of a RENAME `table` and `old` are the table before, `def` is the one after.
-            changed = event.old_name or event.table
-            table_before = event.before if DDL_TYPES[action] == "table-alter" else None
-            position = _position(event) if profile.position else None
-            members = {
-                "type": DDL_TYPES[action],
-                "database": event.database,
-                "table": changed or ABSENT,
-                "old": _definition(replace(table_before, name=changed)) if table_before else ABSENT,
-                "def": _definition(event.after) if event.after else ABSENT,
-                "ts": event.at.ms,
-                "sql": event.sql,
-                "position": position or ABSENT,
-            }
-            statement = Change(
-                0,
-                Kind.DDL,
-                None,
-                event.database,
-                None,
-                changed or None,
-                position=position,
-                commit_time_us=event.at.ms * 1000,
-                sql=event.sql,
-                other_keys=(event.after.primary_key,) if event.after else (),
-            )
-            yield WireMessage(members, (statement,))
+            for drop_or_event in split_drop(event):
+                yield _statement_message(drop_or_event, profile)
+
+
+def _statement_message(event: SchemaChange, profile: MaxwellProfile) -> WireMessage:
+    """The message of a DDL statement on one table or database. Of a RENAME `table` and `old` are
+    the table before, `def` is the one after.
+    """
+    changed = event.old_name or event.table
+    type = DDL_TYPES[event.action]
+    table_before = event.before if type == "table-alter" else None
+    position = _position(event) if profile.position else None
+    members = {
+        "type": type,
+        "database": event.database,
+        "table": changed or ABSENT,
+        "old": _definition(replace(table_before, name=changed)) if table_before else ABSENT,
+        "def": _definition(event.after) if event.after else ABSENT,
+        "ts": event.at.ms,
+        "sql": event.sql,
+        "position": position or ABSENT,
+    }
+    statement = Change(
+        0,
+        Kind.DDL,
+        None,
+        event.database,
+        None,
+        changed or None,
+        position=position,
+        commit_time_us=event.at.ms * 1000,
+        sql=event.sql,
+        other_keys=(event.after.primary_key,) if event.after else (),
+    )
+    return WireMessage(members, (statement,))
 
 
 def _definition(table: Table) -> dict[str, Any]:

@@ -393,8 +393,8 @@ class Cursor:
             self.take_parentheses()
 
     def split_at_commas(self) -> Iterator[Self]:
-        """The parts of the remaining words between the commas outside of parentheses, each as a
-        cursor.
+        """The parts of the remaining words between the commas outside of parentheses and brackets,
+        each as a cursor.
         """
         while not self.done:
             start = self.at
@@ -403,12 +403,14 @@ class Cursor:
             self.accept(",")
 
     def skip_until(self, *stops: str) -> None:
-        """Moves to the first of these words outside of parentheses, or to the end."""
-        while not self.done and self.peek().upper not in stops:
+        """Moves to the first of these words outside of parentheses and brackets, or to the end."""
+        open_brackets = 0  # of ARRAY[1, 2]
+        while not self.done and (open_brackets or self.peek().upper not in stops):
             if self.peek().upper == "(":
                 self.take_parentheses()
             else:
-                self.take()
+                depth_change = {"[": 1, "]": -1}.get(self.take().upper, 0)
+                open_brackets = max(0, open_brackets + depth_change)
 
     def skip_rest(self, start: int, action: str) -> None:
         """Skips all words that are left, and adds a note to the script's notes on those from number

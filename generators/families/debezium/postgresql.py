@@ -528,6 +528,8 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
     element = postgresql.element(type)
+    if element.name == "enum" and any(item is None or isinstance(item, list) for item in items):
+        return Meaning(None, None, _ENUM_ELEMENTS, lost=True)
     elements = [
         (
             None
@@ -546,24 +548,38 @@ _EPOCH_JDN: Final = 2_440_588
 
 
 def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
-    """The Connect value of an array's element, which goes through the classes of java.sql: days
-    before 1582-10-15 are by the Julian calendar, times are milliseconds of a day, times with zone
-    seconds (debezium#arrays).
+    """The Connect value of an array's element, which goes through the classes of java.sql: days of
+    a timestamp before 1582-10-15 are by the Julian calendar, a date and a timestamp with zone keep
+    year, month and day, times are milliseconds of a day, times with zone seconds (debezium#arrays).
     """
     match element.logical, value:
         case Logical.DATE, date():
-            return values.date_value(_julian_day((value - _EPOCH_DATE).days), modes)
+            return values.date_value(_shown_day((value - _EPOCH_DATE).days), modes)
         case Logical.DATE, str():
             return values.date_value(_INFINITE_READ[value], modes)
-        case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
+        case Logical.DATETIME, int():
             day, micros_of_day = divmod(value, DAY)
             value = _julian_day(day) * DAY + micros_of_day
+        case Logical.TIMESTAMP, int():
+            day, micros_of_day = divmod(value, DAY)
+            value = _shown_day(day) * DAY + micros_of_day
         case Logical.TIME, int():
             value = value % DAY // 1000 * 1000
     if element.name == "timetz" and isinstance(value, str):
         micros, offset = postgresql_text.timetz_parts(value)
         return f"{values.iso_time((micros // MICROS * MICROS - offset * MICROS) % DAY)}Z"
     return _meaning(element, value, modes).value
+
+
+_MISSING_DAYS: Final = range(-141_437, -141_427)
+"""1582-10-05 to 1582-10-14, which the calendar of java.sql does not have."""
+
+
+def _shown_day(day: int) -> int:
+    """The day, since 1970, whose year, month and day java.sql shows for `day`: a missing one is ten
+    days later.
+    """
+    return day + 10 if day in _MISSING_DAYS else day
 
 
 def _julian_day(day: int) -> int:
@@ -579,6 +595,9 @@ def _julian_day(day: int) -> int:
     return number - _EPOCH_JDN
 
 
+_ENUM_ELEMENTS: Final = (
+    "the schema of an enum's array lets no element be null, so the connector leaves out the array"
+)
 _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 

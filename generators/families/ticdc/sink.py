@@ -15,7 +15,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from generators.errors import Refused
 from generators.families.ticdc import text
@@ -41,12 +41,15 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.profiles import P, Profile
+from generators.profiles import Profile
+from generators.sources import mysql
+from generators.sources.drops import split_drop
 from generators.wire_format import Writer
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
+_DROPS: Final = {"drop table": "DROP TABLE", "drop view": "DROP VIEW"}
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
@@ -64,6 +67,11 @@ class SinkProfile(Profile):
     (ticdc#column-selectors)."""
     routed: bool = False
     """Tables come from another database than messages name (ticdc#table-routing)."""
+    rebuilds_drops: bool = True
+    """The text of a DROP names one table, with its database (ticdc#ddl-one-statement)."""
+
+
+P = TypeVar("P", bound=SinkProfile)
 
 
 def partition_of(
@@ -166,12 +174,29 @@ def statement(
     return restored(event.sql, placement, ttl_off, event.database if profile.routed else "")
 
 
+def jobs_of_event(event: Event, profile: SinkProfile) -> Iterator[Event]:
+    """The jobs of an event at TiDB: a DROP of several tables is one for each of them, with a commit
+    of its own (ticdc#ddl-one-statement). Any other event stays as it is.
+    """
+    if not isinstance(event, SchemaChange) or event.action not in _DROPS:
+        yield event
+        return
+    for number, drop in enumerate(split_drop(event)):
+        name = f"{mysql.quote(drop.database)}.{mysql.quote(drop.table)}"
+        yield replace(
+            drop,
+            at=replace(event.at, seq=event.at.seq + number),
+            sql=f"{_DROPS[event.action]} {name}" if profile.rebuilds_drops else event.sql,
+        )
+
+
 class Stopped(Exception):
     """TiCDC's encoder refuses a row, which stops the changefeed."""
 
 
 def publish_events(
     history: History,
+    profile: SinkProfile,
     layout: Layout,
     chance: random.Random,
     messages: Callable[[Event, int], Iterable[WireMessage]],
@@ -179,8 +204,8 @@ def publish_events(
     printer: Printer | None = None,
 ) -> list[Written]:
     """The messages of a history's events, or of those of `event_types`, in the order of
-    publication, up to where TiCDC stops. `messages` gives those of an event, which is sent at that
-    millisecond; `printer` prints them.
+    publication, up to where TiCDC stops. `messages` gives those of an event, or of one job of it,
+    which is sent at that millisecond; `printer` prints them.
     """
     written: list[Written] = []
     with contextlib.suppress(Stopped):
@@ -188,8 +213,11 @@ def publish_events(
             if event_types and not isinstance(event, event_types):
                 continue
             ms = event.at.ms + chance.randint(5, 2_000)
-            for message in messages(event, ms):
-                written += print_message(message, printer, layout, event=number, timestamp_ms=ms)
+            for job in jobs_of_event(event, profile):
+                for message in messages(job, ms):
+                    written += print_message(
+                        message, printer, layout, event=number, timestamp_ms=ms
+                    )
     return written
 
 
@@ -209,6 +237,7 @@ def writer_of_events(
         chance = random.Random(history.seed)
         return publish_events(
             history,
+            profile,
             layout,
             chance,
             lambda event, ms: messages(event, profile, layout, ms, chance),

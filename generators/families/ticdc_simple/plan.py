@@ -17,6 +17,7 @@ from typing import Final
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import (
     columns_of_rows,
+    jobs_of_event,
     partition_of,
     source_of,
     split_by_ticdc,
@@ -78,7 +79,12 @@ def plan(
     catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
     announced: dict[Table, _Announced] = {}
-    for number, event in enumerate(history.events):
+    jobs = (
+        (number, job)
+        for number, event in enumerate(history.events)
+        for job in jobs_of_event(event, profile)
+    )
+    for number, event in jobs:
         tso, built = event.at.tso, event.at.ms + chance.randint(5, 2_000)
         match event:
             case RowChange():

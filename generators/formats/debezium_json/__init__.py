@@ -105,6 +105,7 @@ from generators.model import (
     Written,
 )
 from generators.sources.boundaries import START
+from generators.sources.drops import split_drop
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
@@ -683,8 +684,9 @@ class _Writer:
 
     def schema_change(self, event: SchemaChange) -> None:
         """Remembers what a DDL statement says of defaults and character sets. MySQL's connector
-        also writes the statement; of a TRUNCATE it writes a message of that before it, from release
-        3.5 on in its place.
+        also writes the statement, a DROP of several tables once for each from release 1.9 on
+        (debezium#drop-of-several); of a TRUNCATE it writes a message of that before it, from
+        release 3.5 on in its place.
         """
         self.remember(event)
         profile = self.profile
@@ -695,6 +697,12 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
+        for written_event in (event,) if profile.short_schema_changes else split_drop(event):
+            self.statement_message(written_event)
+
+    def statement_message(self, event: SchemaChange) -> None:
+        """Writes the message of a DDL statement, or of what it does to one of its tables."""
+        profile = self.profile
         known_event = (
             event
             if event.after is None
@@ -719,7 +727,7 @@ class _Writer:
         dropped_names = envelope.dropped_tables(event)
         if len(dropped_names) > 1:
             table = ",".join(dropped_names)
-        sql = envelope.statement_text(event)
+        sql = event.sql if profile.short_schema_changes else envelope.statement_text(event)
         payload: dict[str, Any] = {
             "source": self.source(
                 event.at, event.database, "", table, self.last_row, is_statement=True

@@ -19,6 +19,7 @@ from generators.families.java_text import hash_order
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
+from generators.sources.drops import parse_dropped_tables
 from generators.sources.postgresql_types import postgresql_types
 
 
@@ -310,14 +311,8 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 
 
 _DROP: Final = re.compile(
-    r"(\s*DROP\s+TABLES?\s+(?:IF\s+EXISTS\s+)?).*?(\s+(?:RESTRICT|CASCADE))?\s*$",
+    r"(\s*DROP\s+TABLES?\s+(?:IF\s+EXISTS\s+)?).*?(?:\s+(RESTRICT|CASCADE))?\s*$",
     re.IGNORECASE | re.DOTALL,
-)
-
-
-_COMMENTED: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TABLE_NAME: Final = re.compile(
-    r"(?:(`(?:[^`]|``)+`|[\w$]+)\s*\.\s*)?(`(?:[^`]|``)+`|[\w$]+)\s*(?:,|$)"
 )
 
 
@@ -325,32 +320,24 @@ def dropped_tables(event: SchemaChange) -> list[str]:
     """The tables of the event's database that its DROP TABLE names, in the order in which a
     HashSet of their ids gives them, as `source` does; none for another statement.
     """
-    match = _DROP.match(event.sql) if event.action == "drop table" else None
-    if match is None:
-        return []
-    listed_names = _COMMENTED.sub("", event.sql[match.end(1) :]).strip()
     qualified_names = [
-        f"{event.database}.{_without_ticks(name)}"
-        for database, name in _TABLE_NAME.findall(listed_names)
-        if not database or _without_ticks(database) == event.database
+        f"{event.database}.{dropped.name}"
+        for dropped in parse_dropped_tables(event)
+        if dropped.database == event.database
     ]
     start = len(event.database) + 1
-    return [qualified[start:] for qualified in hash_order(list(dict.fromkeys(qualified_names)))]
-
-
-def _without_ticks(name: str) -> str:
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+    return [qualified[start:] for qualified in hash_order(qualified_names)]
 
 
 def statement_text(event: SchemaChange) -> str:
-    """The text of a statement in its message: that of the log, but a DROP TABLE names the table
-    with its database, between back-ticks (debezium#table-changes-of-drop).
+    """The text of a statement on one table in its message: that of the log, but a DROP TABLE names
+    the table with its database, between back-ticks (debezium#table-changes-of-drop).
     """
     match = _DROP.match(event.sql) if event.action == "drop table" else None
     if match is None:
         return event.sql
     name = f"{mysql.quote(event.database)}.{mysql.quote(event.table)}"
-    return f"{match[1]}{name}{match[2] or ''}"
+    return f"{match[1]}{name}{f' {match[2]}' if match[2] else ''}"
 
 
 def table_changes(
@@ -360,25 +347,16 @@ def table_changes(
     table that was dropped it is empty up to release 1.9, and later has no description. `charset` is
     the database's (debezium#table-changes).
     """
-    table = event.after or event.before
-    if (
-        table is None
-        or not event.table
-        or event.action == "truncate table"
-        or _OF_INDEX.match(event.sql)
-    ):
+    if not event.table or event.action == "truncate table" or _OF_INDEX.match(event.sql):
         return []
-    type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in (event.database, event.table))
-    if type_ == "DROP" and not profile.describes_drops:
+    if event.action == "drop table":
+        return [{"type": "DROP", "id": quoted, "table": None}] if profile.describes_drops else []
+    table = event.after or event.before
+    if table is None:
         return []
-    return [
-        {
-            "type": type_,
-            "id": quoted,
-            "table": None if type_ == "DROP" else _describe_table(table, charset, profile),
-        }
-    ]
+    type_ = "CREATE" if event.action == "create table" else "ALTER"
+    return [{"type": type_, "id": quoted, "table": _describe_table(table, charset, profile)}]
 
 
 def described_keys(changes: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:

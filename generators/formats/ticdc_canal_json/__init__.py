@@ -137,7 +137,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                 message = _watermark_message(profile, stamp)
                 yield replace(message, partitions=range(layout.partitions))
 
-    return sink.publish_events(history, layout, chance, messages, printer=partial(_print, profile))
+    return sink.publish_events(
+        history, profile, layout, chance, messages, printer=partial(_print, profile)
+    )
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.SplitRow]:

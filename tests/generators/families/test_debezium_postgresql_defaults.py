@@ -9,7 +9,7 @@ import pytest
 from generators.families.debezium import postgresql as debezium_postgresql
 from generators.families.debezium.postgresql_defaults import has_mapper, read_defaults
 from generators.formats.debezium_json.rows import _column_schema, defaults_of
-from generators.model import Column, Json, Table
+from generators.model import Column, Json, State, Table
 from generators.sources import postgresql_text
 from generators.tables.ddl_types import postgresql_default, postgresql_type
 from generators.wire_format import get
@@ -129,7 +129,12 @@ def test_an_address_of_ipv4_in_ipv6(address, text):
     [
         ("timestamp without time zone[]", ["0001-01-01 00:00:00"], "[-62135769600000000]"),
         ("date[]", ["1582-10-15", "2024-02-29"], "[-141427,19782]"),
-        ("date[]", ["0001-01-01"], "[-719164]"),
+        ("date[]", ["0001-01-01", "1582-10-05"], "[-719162,-141427]"),
+        (
+            "timestamp with time zone[]",
+            ["0001-01-01 00:00:00+00"],
+            '["0001-01-01T00:00:00.000000Z"]',
+        ),
         ("time without time zone[]", [86_399_999_999], "[86399999000]"),
     ],
 )
@@ -139,3 +144,12 @@ def test_elements_of_an_array_go_through_java_sql(spelling, items, written):
         get("debezium-json").profile("3.5.0.Final+postgresql").modes,
     )
     assert debezium_postgresql.wire(type, Json(items), modes).json == written
+
+
+@pytest.mark.parametrize("items", [["b", None], [["a"], ["b"]]])
+def test_an_array_of_an_enum_with_an_element_that_is_null_is_left_out(items):
+    """Its elements are not optional; an inner array is written as null."""
+    modes = get("debezium-json").profile("3.5.0.Final+postgresql").modes
+    type = postgresql_type("mood[]", {"mood": ("a", "b")})
+    cell = debezium_postgresql.wire(type, Json(items), modes)
+    assert (cell.json, cell.cell.state) == ("null", State.NULL)

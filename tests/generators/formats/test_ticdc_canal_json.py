@@ -197,6 +197,29 @@ def test_v5_3_broadcasts_ddl_and_v6_5_ends_only_rows_with_crlf():
     assert values("v6.5.11", event)[0].endswith(b'"data":null,"old":null}')
 
 
+@pytest.mark.parametrize(
+    ("release", "statements"),
+    [
+        ("v8.5.7+extension", ["DROP TABLE `d`.`t`", "DROP TABLE `e`.`u`"]),
+        ("new-8.5.7+extension", ["DROP TABLE `d`.`t`", "DROP TABLE `e`.`u`"]),
+        ("v5.4.3+extension", ["DROP TABLE IF EXISTS `t`, `e`.`u`"] * 2),
+    ],
+)
+def test_a_drop_of_two_tables_is_two_statements_with_commits_of_their_own(
+    release: str, statements: list[str]
+) -> None:
+    """DDLEvent.FromJobWithArgs, in v5.4.3 DDLEvent.FromJob."""
+    event = SchemaChange(AT, "drop table", "drop table if exists t, e.u", "d", "t")
+    messages = [json.loads(value) for value in values(release, event)]
+    assert [message["sql"] for message in messages] == statements
+    assert [(message["database"], message["table"]) for message in messages] == [
+        ("d", "t"),
+        ("e", "u"),
+    ]
+    commits = [message["_tidb"]["commitTs"] for message in messages]
+    assert commits == [AT.tso, AT.tso + 1]
+
+
 THREE_KEYS = Table(
     "d",
     "t",

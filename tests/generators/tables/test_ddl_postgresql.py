@@ -113,6 +113,23 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
     assert notes(schema) == noted("postgresql")
 
 
+def test_a_default_may_be_an_array_with_commas_in_it(reads):
+    schema = reads(
+        "CREATE TABLE a (id int PRIMARY KEY, s text[] DEFAULT ARRAY['x','y'::text], n int[][] NOT NULL"
+        " DEFAULT ARRAY[[1, 2], [3, 4]], z int);",
+        database="shop",
+    )
+    (table,) = schema.tables
+    assert [
+        (column.name, column.default and column.default.text) for column in table.table.columns
+    ] == [
+        ("id", None),
+        ("s", "ARRAY['x','y'::text]"),
+        ("n", "ARRAY[[1, 2], [3, 4]]"),
+        ("z", None),
+    ]
+
+
 def test_keys_may_stand_with_the_columns(reads, notes):
     schema = reads(
         """CREATE TABLE a (id serial PRIMARY KEY, x int CHECK (x > 0) NO INHERIT UNIQUE, "Y" varchar(3) NOT NULL);

@@ -1,0 +1,68 @@
+"""A DROP TABLE or DROP VIEW of several tables, taken apart into one statement for each.
+
+A server logs such a statement once, and some products write a message for each table of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from generators.model import SchemaChange
+
+_DROP: Final = re.compile(
+    r"\s*DROP\s+(?:TABLES?|VIEW)\s+(?:IF\s+EXISTS\s+)?(.*?)(?:\s+(?:RESTRICT|CASCADE))?\s*;?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_TICKED_OR_COMMENT: Final = re.compile(r"(`(?:[^`]|``)+`)|/\*.*?\*/", re.DOTALL)
+_QUALIFIED_NAME: Final = re.compile(
+    r"(?:(`(?:[^`]|``)+`|[\w$]+)\s*\.\s*)?(`(?:[^`]|``)+`|[\w$]+)\s*(?:,|$)"
+)
+
+
+class DroppedTable(NamedTuple):
+    """The database and the name of a table that a statement drops."""
+
+    database: str
+    name: str
+
+
+def parse_dropped_tables(event: SchemaChange) -> tuple[DroppedTable, ...]:
+    """The tables that a DROP TABLE or DROP VIEW names, in its order, each once; none of another
+    statement. A name without a database is of the event's.
+    """
+    if event.action not in ("drop table", "drop view"):
+        return ()
+    match = _DROP.fullmatch(_TICKED_OR_COMMENT.sub(r"\1", event.sql).strip())
+    if match is None:
+        return ()
+    named_tables = (
+        DroppedTable(_without_ticks(database) or event.database, _without_ticks(name))
+        for database, name in _QUALIFIED_NAME.findall(match[1])
+    )
+    return tuple(dict.fromkeys(named_tables))
+
+
+def _without_ticks(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def split_drop(event: SchemaChange) -> tuple[SchemaChange, ...]:
+    """One event for each table that a DROP TABLE or DROP VIEW names, in its order and with its
+    text; another statement alone, as it is. The table before it is known of the event's own table
+    alone.
+    """
+    dropped_tables = parse_dropped_tables(event)
+    if len(dropped_tables) < 2:
+        return (event,)
+    own = DroppedTable(event.database, event.table)
+    return tuple(
+        replace(
+            event,
+            database=dropped.database,
+            table=dropped.name,
+            before=event.before if dropped == own else None,
+        )
+        for dropped in dropped_tables
+    )
