@@ -59,7 +59,7 @@ from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
-from generators.sources.drops import split_drop
+from generators.sources.multi_table import split_drop
 from generators.wire_format import Format, Loss, about
 
 __all__ = ["FORMAT", "MaxwellProfile", "write"]

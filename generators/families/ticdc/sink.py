@@ -43,7 +43,7 @@ from generators.model import (
 )
 from generators.profiles import Profile
 from generators.sources import mysql
-from generators.sources.drops import split_drop
+from generators.sources.multi_table import split_drop
 from generators.wire_format import Writer
 
 RECORD_OVERHEAD: Final = 36

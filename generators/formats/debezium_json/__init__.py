@@ -54,6 +54,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from generators.errors import Refused
 from generators.families.connect import (
     Schema,
     members_of_struct,
@@ -64,7 +65,6 @@ from generators.families.connect import (
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
-from generators.families.java_text import hash_order
 from generators.families.wire_messages import (
     Part,
     Raw,
@@ -105,7 +105,7 @@ from generators.model import (
     Written,
 )
 from generators.sources.boundaries import START
-from generators.sources.drops import split_drop
+from generators.sources.multi_table import parse_renames, split_drop
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
@@ -123,6 +123,10 @@ _TABLE_CHARSET: Final = re.compile(
     r"\)[^)']*?\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*(\w+)[^)]*$", re.IGNORECASE
 )
 """The character set that a CREATE TABLE gives the table, behind its columns."""
+_CONVERSION: Final = re.compile(
+    r"\bCONVERT\s+TO\s+(?:CHARACTER\s+SET|CHARSET)\s+'?(\w+)", re.IGNORECASE
+)
+_REPLACING: Final = re.compile(r"\s*CREATE\s+OR\s+REPLACE\s+TABLE\b", re.IGNORECASE)
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 """Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
@@ -200,7 +204,7 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
-        self.known = KnownColumns()
+        self.known = KnownColumns(profile.nullable_keys)
         self.charsets: dict[str, str | None] = {}
         self.table_charsets: dict[tuple[str, str], str] = {}
         self.identities: dict[str, str] = {}
@@ -688,6 +692,11 @@ class _Writer:
         (debezium#drop-of-several); of a TRUNCATE it writes a message of that before it, from
         release 3.5 on in its place.
         """
+        if event.before is not None and _REPLACING.match(event.sql):
+            raise Refused(
+                f"the connector passes over this statement, and reads rows of {event.table!r} by"
+                f" the table before it: {event.sql}"
+            )
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
@@ -696,6 +705,9 @@ class _Writer:
                 return
         if not profile.is_mysql or event.action in SILENT:
             return
+        renames = parse_renames(event.sql) if profile.short_schema_changes else ()
+        if renames and event.table != renames[0].new_name:
+            return  # one message for all clauses
         self.advance()
         for written_event in (event,) if profile.short_schema_changes else split_drop(event):
             self.statement_message(written_event)
@@ -716,17 +728,9 @@ class _Writer:
         unnamed = "" if event.table and not profile.short_schema_changes else None
         truncated = event.action == "truncate table" and not profile.short_schema_changes
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
-        if event.old_name and profile.short_schema_changes:
-            # Both tables, in the order of a HashSet of their ids (debezium#schema-change-names).
-            qualified_names = hash_order(
-                [f"{event.database}.{name}" for name in (event.table, event.old_name)]
-            )
-            table = ",".join(
-                qualified.removeprefix(f"{event.database}.") for qualified in qualified_names
-            )
-        dropped_names = envelope.dropped_tables(event)
-        if len(dropped_names) > 1:
-            table = ",".join(dropped_names)
+        named_tables = envelope.tables_of_statement(event, profile)
+        if named_tables:
+            table = ",".join(named_tables)
         sql = event.sql if profile.short_schema_changes else envelope.statement_text(event)
         payload: dict[str, Any] = {
             "source": self.source(
@@ -768,6 +772,9 @@ class _Writer:
             self.table_charsets.pop(table_key, None)
             if table_charset:
                 self.table_charsets[table_key] = table_charset[1]
+        conversion = _CONVERSION.search(event.sql) if self.profile.follows_conversions else None
+        if conversion:
+            self.table_charsets[table_key] = conversion[1]
         if event.old_name:
             self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
             old_key = (event.database, event.old_name)

@@ -19,7 +19,11 @@ from generators.families.java_text import hash_order
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
-from generators.sources.drops import parse_dropped_tables
+from generators.sources.multi_table import (
+    RenameClause,
+    parse_dropped_tables,
+    parse_renames,
+)
 from generators.sources.postgresql_types import postgresql_types
 
 
@@ -316,23 +320,37 @@ _DROP: Final = re.compile(
 )
 
 
-def dropped_tables(event: SchemaChange) -> list[str]:
-    """The tables of the event's database that its DROP TABLE names, in the order in which a
-    HashSet of their ids gives them, as `source` does; none for another statement.
+def tables_of_statement(event: SchemaChange, profile: DebeziumProfile) -> list[str]:
+    """The tables that `source` names for a DROP TABLE or RENAME TABLE of several, in the order in
+    which a HashSet of their ids gives them: those that it drops in the event's database, the new
+    names, in 1.4 the old ones too (debezium#schema-change-names). None for another statement.
     """
-    qualified_names = [
-        f"{event.database}.{dropped.name}"
+    names = [
+        dropped.name
         for dropped in parse_dropped_tables(event)
         if dropped.database == event.database
     ]
+    renames = parse_renames(event.sql)
+    if profile.short_schema_changes and event.old_name:
+        for clause in renames or (RenameClause(event.old_name, event.table, event.sql),):
+            names += [clause.new_name, clause.old_name]
+    elif len(renames) > 1:
+        names = [clause.new_name for clause in renames]
+    if len(names) < 2:
+        return []
     start = len(event.database) + 1
+    qualified_names = [f"{event.database}.{name}" for name in dict.fromkeys(names)]
     return [qualified[start:] for qualified in hash_order(qualified_names)]
 
 
 def statement_text(event: SchemaChange) -> str:
     """The text of a statement on one table in its message: that of the log, but a DROP TABLE names
-    the table with its database, between back-ticks (debezium#table-changes-of-drop).
+    the table with its database, between back-ticks (debezium#table-changes-of-drop), and of a
+    RENAME TABLE of several tables there is one clause.
     """
+    for clause in parse_renames(event.sql):
+        if (clause.old_name, clause.new_name) == (event.old_name, event.table):
+            return clause.sql
     match = _DROP.match(event.sql) if event.action == "drop table" else None
     if match is None:
         return event.sql
@@ -417,7 +435,8 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     jdbc = _TINYINT if is_tinyint else _JDBC.get(base, _BLOB)
     serial = base == "SERIAL"
     implied = "ZEROFILL" in rest and not reads_zerofill_signed(profile.modes)
-    flags = ["UNSIGNED"] if "UNSIGNED" in rest or implied else []
+    flags = ["SIGNED"] if re.match(r" SIGNED\b", rest) else []
+    flags += ["UNSIGNED"] if "UNSIGNED" in rest or implied else []
     flags += [
         word
         for word in ("ZEROFILL", "BINARY")

@@ -4,7 +4,8 @@
 For CHANGE the connector edits the column that it knows: what the new definition does not say stays.
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
 CREATE TABLE LIKE takes the columns, not the comment. DROP INDEX is not read, so that a unique key
-which is a table's record key stays it (debezium#dropped-keys).
+which is a table's record key stays it (debezium#dropped-keys). A unique key is taken for a record
+key in the statement that makes it or not at all (debezium#unique-keys).
 """
 
 from __future__ import annotations
@@ -64,10 +65,15 @@ class _Known:
 class KnownColumns:
     """The columns and unique keys that the connector knows, and the tables whose comment it does
     not know, since they were made LIKE others.
+
+    `refused_keys` are the unique keys that had nullable columns when they were made: none, where
+    the connector takes such keys (`nullable_keys`).
     """
 
+    nullable_keys: bool = False
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     unique: dict[_Place, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    refused_keys: dict[_Place, set[tuple[str, ...]]] = field(default_factory=dict)
     alike: set[_Place] = field(default_factory=set)
 
     def see(self, event: SchemaChange) -> None:
@@ -78,9 +84,13 @@ class KnownColumns:
         if event.old_name:
             self.columns[table_key] = self.columns.pop((event.database, event.old_name), {})
             self.unique[table_key] = self.unique.pop((event.database, event.old_name), ())
+            self.refused_keys[table_key] = self.refused_keys.pop(
+                (event.database, event.old_name), set()
+            )
         if event.after is None:
             return
         self._see_keys(event, event.after)
+        self._refuse_keys(event, event.after)
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
         before = (
@@ -106,6 +116,27 @@ class KnownColumns:
         new_keys = tuple(key for key in after.unique if key not in known_keys)
         self.unique[table_key] = (*known_keys, *new_keys)
 
+    def _refuse_keys(self, event: SchemaChange, after: Table) -> None:
+        """Follows which unique keys of the table after a statement the connector refuses: of those
+        that the statement makes, the ones with nullable columns.
+        """
+        if self.nullable_keys:
+            return
+        table_key = (event.database, event.table)
+        if event.action == "create table":
+            self.refused_keys.pop(table_key, None)
+        nullable = {column.name for column in after.columns if column.nullable}
+        inline_keys = {(column.name,) for column in after.columns if column.inline_unique}
+        old_keys = event.before.unique if event.before else ()
+        refused_keys = self.refused_keys.setdefault(table_key, set())
+        for key in after.unique:
+            if key in old_keys:
+                continue
+            if key in inline_keys or nullable.isdisjoint(key):
+                refused_keys.discard(key)
+            else:
+                refused_keys.add(key)
+
     def table(self, table: Table) -> Table:
         """The table with comments and nullability of its columns as the connector knows them."""
         table_key = (table.database, table.name)
@@ -113,6 +144,9 @@ class KnownColumns:
             names = {column.name for column in table.columns}
             kept_keys = tuple(key for key in self.unique[table_key] if names.issuperset(key))
             table = replace(table, unique=kept_keys or table.unique)
+        if refused_keys := self.refused_keys.get(table_key):
+            taken_keys = tuple(key for key in table.unique if key not in refused_keys)
+            table = replace(table, unique=taken_keys)
         if known := self.columns.get(table_key):
             table = replace(
                 table,

@@ -1,4 +1,5 @@
-"""A DROP TABLE or DROP VIEW of several tables, taken apart into one statement for each.
+"""Statements on several tables: a DROP TABLE or DROP VIEW taken apart into one statement for each,
+and the clauses of a RENAME TABLE.
 
 A server logs such a statement once, and some products write a message for each table of it.
 """
@@ -11,13 +12,16 @@ from typing import Final, NamedTuple
 
 from generators.model import SchemaChange
 
+_NAME: Final = r"(?:`(?:[^`]|``)+`|[\w$]+)"
 _DROP: Final = re.compile(
     r"\s*DROP\s+(?:TABLES?|VIEW)\s+(?:IF\s+EXISTS\s+)?(.*?)(?:\s+(?:RESTRICT|CASCADE))?\s*;?\s*",
     re.IGNORECASE | re.DOTALL,
 )
 _TICKED_OR_COMMENT: Final = re.compile(r"(`(?:[^`]|``)+`)|/\*.*?\*/", re.DOTALL)
-_QUALIFIED_NAME: Final = re.compile(
-    r"(?:(`(?:[^`]|``)+`|[\w$]+)\s*\.\s*)?(`(?:[^`]|``)+`|[\w$]+)\s*(?:,|$)"
+_QUALIFIED_NAME: Final = re.compile(rf"(?:({_NAME})\s*\.\s*)?({_NAME})\s*(?:,|$)")
+_RENAME: Final = re.compile(r"\s*RENAME\s+TABLES?\s+(?:IF\s+EXISTS\s+)?", re.IGNORECASE)
+_RENAME_CLAUSE: Final = re.compile(
+    rf"(?:{_NAME}\s*\.\s*)?({_NAME})\s+TO\s+(?:{_NAME}\s*\.\s*)?({_NAME})", re.IGNORECASE
 )
 
 
@@ -65,4 +69,25 @@ def split_drop(event: SchemaChange) -> tuple[SchemaChange, ...]:
             before=event.before if dropped == own else None,
         )
         for dropped in dropped_tables
+    )
+
+
+class RenameClause(NamedTuple):
+    """A clause of a RENAME TABLE: the table's names before and after it, and the text of a RENAME
+    TABLE that has this clause alone.
+    """
+
+    old_name: str
+    new_name: str
+    sql: str
+
+
+def parse_renames(sql: str) -> tuple[RenameClause, ...]:
+    """The clauses of a RENAME TABLE in their order; none of another statement."""
+    start = _RENAME.match(sql)
+    if start is None:
+        return ()
+    return tuple(
+        RenameClause(_without_ticks(clause[1]), _without_ticks(clause[2]), f"{start[0]}{clause[0]}")
+        for clause in _RENAME_CLAUSE.finditer(sql, start.end())
     )

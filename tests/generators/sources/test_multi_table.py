@@ -6,7 +6,7 @@ import pytest
 
 from generators.model import Column, Instant, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.drops import parse_dropped_tables, split_drop
+from generators.sources.multi_table import parse_dropped_tables, split_drop
 
 PERSON = Table("audit", "person", (Column("id", mysql.integer("int"), False),), ("id",))
 
