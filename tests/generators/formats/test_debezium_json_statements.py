@@ -5,6 +5,8 @@ heartbeats.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from debezium_rows import (
@@ -22,6 +24,7 @@ from debezium_rows import (
 )
 
 from generators import model
+from generators.errors import Refused
 from generators.formats.debezium_json import FORMAT, DebeziumProfile, envelope, write
 from generators.model import (
     Column,
@@ -409,9 +412,10 @@ def test_columns_of_a_schema_change() -> None:
         ("3.5.0.Final", "SMALLINT ZEROFILL", "SMALLINT UNSIGNED ZEROFILL"),
         ("1.9.7.Final", "SMALLINT(3) ZEROFILL", "SMALLINT ZEROFILL"),
         ("1.9.7.Final", "INT UNSIGNED ZEROFILL", "INT UNSIGNED ZEROFILL"),
+        ("3.5.0.Final", "TINYINT(3) SIGNED DEFAULT 1", "TINYINT SIGNED"),
     ],
 )
-def test_the_name_of_a_zerofill_type(release: str, declared: str, name: str) -> None:
+def test_the_name_of_an_integer_type(release: str, declared: str, name: str) -> None:
     column = Column("c", mysql.integer("int", zerofill=True), declared=declared)
     assert envelope._column(column, None, FORMAT.profile(release))["typeName"] == name
 
@@ -591,6 +595,103 @@ def test_a_unique_key_that_is_dropped_stays_the_record_key() -> None:
     records = write(History(events), profile, Layout("cdc"))
     keys = [record.message.key for record in records if record.changes[0].kind is Kind.ROW]
     assert keys == [b'{"a":1}', None]
+
+
+def _renames(release: str) -> list[dict[str, Any]]:
+    """The payloads of one RENAME TABLE of two tables, whose clauses are an event each."""
+    sql = "RENAME TABLE old_a TO new_a, old_b TO new_b"
+    events = (
+        SchemaChange(
+            START,
+            "rename table",
+            sql,
+            "audit",
+            f"new_{end}",
+            replace(_BOOKINGS, name=f"old_{end}"),
+            replace(_BOOKINGS, name=f"new_{end}"),
+            f"old_{end}",
+        )
+        for end in ("a", "b")
+    )
+    records = write(History(tuple(events)), FORMAT.build(release, "schemaless"), Layout("cdc"))
+    return [json.loads(record.message.value or b"") for record in records]
+
+
+_BOOKINGS = Table(
+    "audit",
+    "bookings",
+    (Column("room", mysql.integer("int")), Column("slot", mysql.text("varchar", 9))),
+    unique=(("room",),),
+)
+
+
+def test_each_clause_of_a_rename_is_a_message_that_names_all_new_tables() -> None:
+    """As recorded of MariaDB's connector 3.5.0 and MySQL's 1.9.7."""
+    payloads = _renames("3.5.0.Final")
+    assert [(payload["ddl"], payload["source"]["table"]) for payload in payloads] == [
+        ("RENAME TABLE old_a TO new_a", "new_a,new_b"),
+        ("RENAME TABLE old_b TO new_b", "new_a,new_b"),
+    ]
+
+
+def test_a_rename_of_two_tables_is_one_message_in_1_4() -> None:
+    """MySqlSchema.applyDdl hands on the statement of one database as it is."""
+    (payload,) = _renames("1.4.0.Final")
+    assert payload["ddl"] == "RENAME TABLE old_a TO new_a, old_b TO new_b"
+    assert set(payload["source"]["table"].split(",")) == {"old_a", "old_b", "new_a", "new_b"}
+
+
+def test_a_unique_key_with_nullable_columns_is_no_record_key_later_either() -> None:
+    """As recorded of MariaDB's connector 3.5.0: MODIFY room INT NOT NULL leaves the key null."""
+    create = SchemaChange(
+        START,
+        "create table",
+        "CREATE TABLE bookings (room INT, slot VARCHAR(9), UNIQUE KEY (room))",
+        "audit",
+        "bookings",
+        None,
+        _BOOKINGS,
+    )
+    solid = replace(
+        _BOOKINGS, columns=(replace(_BOOKINGS.columns[0], nullable=False), _BOOKINGS.columns[1])
+    )
+    sql = "ALTER TABLE bookings MODIFY room INT NOT NULL"
+    modify = SchemaChange(START, "modify column", sql, "audit", "bookings", _BOOKINGS, solid)
+    add = replace(
+        modify,
+        action="create index",
+        sql="ALTER TABLE bookings ADD UNIQUE KEY u (room)",
+        before=replace(solid, unique=()),
+        after=solid,
+    )
+    row = boundaries.insert(solid, {"room": 1, "slot": "am"})
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    assert written(profile, create, modify, row)[-1].message.key is None
+    assert written(profile, create, modify, add, row)[-1].message.key == b'{"room":1}'
+    assert written(profile, modify, row)[-1].message.key == b'{"room":1}'
+
+
+@pytest.mark.parametrize(
+    ("release", "charset"), [("3.5.0.Final", "latin1"), ("2.5.4.Final", "utf8mb4")]
+)
+def test_a_conversion_gives_the_table_its_character_set_after_2_5(
+    release: str, charset: str
+) -> None:
+    sql = "ALTER TABLE bookings CONVERT TO CHARACTER SET latin1"
+    convert = SchemaChange(START, "table charset", sql, "audit", "bookings", _BOOKINGS, _BOOKINGS)
+    (record,) = write(History((convert,)), FORMAT.build(release, "schemaless"), Layout("cdc"))
+    (change,) = json.loads(record.message.value or b"")["tableChanges"]
+    assert change["table"]["defaultCharsetName"] == charset
+
+
+def test_a_replaced_table_is_refused() -> None:
+    sql = "CREATE OR REPLACE TABLE bookings (room INT)"
+    create = SchemaChange(START, "create table", sql, "audit", "bookings", None, _BOOKINGS)
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    assert len(write(History((create,)), profile, Layout("cdc"))) == 1
+    replaced = replace(create, before=_BOOKINGS)
+    with pytest.raises(Refused, match="reads rows of 'bookings' by the table before it"):
+        write(History((replaced,)), profile, Layout("cdc"))
 
 
 @pytest.mark.parametrize("in_transaction", [True, False])

@@ -1,4 +1,4 @@
-"""DROP TABLE and DROP VIEW of several tables."""
+"""DROP TABLE, DROP VIEW and RENAME TABLE of several tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from generators.model import Column, Instant, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.multi_table import parse_dropped_tables, split_drop
+from generators.sources.multi_table import parse_dropped_tables, parse_renames, split_drop
 
 PERSON = Table("audit", "person", (Column("id", mysql.integer("int"), False),), ("id",))
 
@@ -50,3 +50,21 @@ def test_a_drop_of_two_views_is_two_statements_with_one_text() -> None:
 def test_a_drop_of_one_table_stays_as_it_is() -> None:
     event = drop("DROP TABLE IF EXISTS `audit`.`person`")
     assert split_drop(event) == (event,)
+
+
+@pytest.mark.parametrize(
+    ("sql", "clauses"),
+    [
+        ("RENAME TABLE a TO b", [("a", "b", "RENAME TABLE a TO b")]),
+        (
+            "rename tables `s`.`a b` to `s`.`c`, d TO e /* done */",
+            [
+                ("a b", "c", "rename tables `s`.`a b` to `s`.`c`"),
+                ("d", "e", "rename tables d TO e"),
+            ],
+        ),
+        ("ALTER TABLE a RENAME TO b", []),
+    ],
+)
+def test_the_clauses_of_a_rename(sql: str, clauses: list[tuple[str, str, str]]) -> None:
+    assert list(parse_renames(sql)) == clauses
