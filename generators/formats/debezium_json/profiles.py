@@ -139,7 +139,7 @@ class DebeziumProfile(Profile):
     describes_drops: bool = True
     """tableChanges has a dropped table."""
     follows_conversions: bool = True
-    """CONVERT TO CHARACTER SET changes the table's character set (after 2.5)."""
+    """CONVERT TO CHARACTER SET changes the table's character set (debezium#converted-tables)."""
     short_schema_changes: bool = False
     """A schema change has four members, and no table but those that change; a RENAME has both, in
     the order of a HashSet (debezium#schema-change-names)."""
