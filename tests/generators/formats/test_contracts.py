@@ -321,12 +321,13 @@ _CANAL = {
     "table_hash",
     "table_options_silent",
 }
-_SINK = {"selected", "routed", "stored_select", "vectors"}
-"""Facts of every protocol of TiCDC: options, the server's types and its stored SELECT."""
+_SINK = {"rebuilds_drops", "selected", "routed", "stored_select", "vectors"}
+"""Facts of every protocol of TiCDC: options, the server's types, its stored SELECT and a DROP's text."""
 _OF_DEBEZIUM_S_RELEASES = {
     "binary_defaults",
     "enum_defaults",
     "flat_stops_at_heartbeats",
+    "follows_conversions",
     "hexadecimal_defaults",
     "incremental_snapshots",
     "keeps_schema_names",
@@ -341,7 +342,8 @@ _OF_DEBEZIUM_S_RELEASES = {
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
 `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
-from `short_schema_changes` and `truncate_has_statement`. Literal tests of the format hold what they write.
+from `short_schema_changes` and `truncate_has_statement`, and no named case converts a table to another character set
+(`follows_conversions`). Literal tests of the format hold what they write.
 """
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},
