@@ -207,6 +207,7 @@ FORMATS: tuple[str, ...] = (
     "ticdc-avro",
     "aws-dms-json",
     "alibaba-canal-protobuf",
+    "debezium-mongodb-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

@@ -260,8 +260,9 @@ def write_named_cases(
                 )
         cases += _three_row_faults(fmt, profile, applicable, is_selected)
         first = next(listed for listed in fmt.profiles if listed.source == profile.source)
+        edited = faults.edited_cells(fmt.unfit_cells(profile))
         for cell, scenario in faults.cell_text_scenarios(
-            profile.database, fmt.supports, profile.source
+            profile.database, fmt.supports, profile.source, edited
         ):
             if fmt.container in _JSON_CONTAINERS and profile is first and is_selected(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of

@@ -17,6 +17,7 @@ from generators.garbage import faults
 from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
 from generators.profiles import Profile
 from generators.sources.boundaries import change
+from generators.sources.databases import source
 from generators.tables import overrides, scenarios
 from generators.tables.load import TableLoad
 from generators.tables.schema import DIALECTS, Schema, UserTable, table_name
@@ -62,10 +63,12 @@ def profiles_of_source(
     """
     readers = tuple(profile for profile in selected if profile.source == schema.source)
     if not readers:
-        databases = ", ".join(dict.fromkeys(profile.source for profile in selected))
+        databases = dict.fromkeys(profile.source for profile in selected)
+        undeclared = [name for name in databases if not source(name).ddl_actions]
+        hint = f". No DDL declares tables of {undeclared[0]}" if undeclared else ""
         raise UsageError(
             f"{fmt.name}: the tables are of {schema.dialect}, the selected profiles read"
-            f" {databases}"
+            f" {', '.join(databases)}{hint}"
         )
     return readers
 

@@ -4,13 +4,13 @@ types of both databases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Final
 
 from conformance.pages._markdown import table
 from generators.model import Logical, SourceType
-from generators.sources import mysql, postgresql
+from generators.sources import mongodb, mysql, postgresql
 
 FIELDS: Final = {
     "name": "the bare name in lower case: `bigint`, `varchar`",
@@ -24,7 +24,7 @@ FIELDS: Final = {
     "members": "of ENUM and SET the labels in order, else ()",
     "low": "of integers and YEAR the smallest value; else None",
     "high": "of integers and YEAR the largest value; else None",
-    "source": "the database: mysql or postgresql",
+    "source": "the database: mysql, postgresql or mongodb",
 }
 """What each field of a type says."""
 PROPERTIES: Final = {
@@ -65,7 +65,11 @@ def column_types_page(note: str) -> str:
         "",
         _TYPES,
     ]
-    for title, types in (("MySQL", _mysql_types()), ("PostgreSQL", _postgresql_types())):
+    for title, types in (
+        ("MySQL", _types_by_key(mysql.TYPES)),
+        ("PostgreSQL", _types_by_key(postgresql.TYPES)),
+        ("MongoDB", _types_by_key(mongodb.TYPES)),
+    ):
         table_rows = (
             (f"`{type_.key}`", type_.logical.value, type_.spark, _values(type_)) for type_ in types
         )
@@ -89,10 +93,6 @@ def _values(type_: SourceType) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in values if value not in (None, 0, ()))
 
 
-def _mysql_types() -> list[SourceType]:
+def _types_by_key(types: Mapping[str, SourceType]) -> list[SourceType]:
     """One type for each key, in the order of the catalogue."""
-    return list({type_.key: type_ for type_ in mysql.TYPES.values()}.values())
-
-
-def _postgresql_types() -> list[SourceType]:
-    return list({type_.key: type_ for type_ in postgresql.TYPES.values()}.values())
+    return list({type_.key: type_ for type_ in types.values()}.values())

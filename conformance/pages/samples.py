@@ -7,11 +7,11 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.drawing.cases import LAYOUT
 from generators.families import confluent
@@ -25,11 +25,12 @@ from generators.model import (
     Op,
     RowChange,
     RowImages,
+    SourceType,
     Table,
     Value,
     Written,
 )
-from generators.sources import mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql
 from generators.wire_format import Format
 
 WIDTH: Final = 110
@@ -71,35 +72,41 @@ def samples(fmt: Format[Any]) -> Iterator[Sample]:
             yield _sample(fmt, profile, written)
 
 
+class _SampleTypes(NamedTuple):
+    """The types of the sample table's columns in a source, beside its key."""
+
+    name: SourceType
+    price: SourceType
+    moment: SourceType
+
+
+_SAMPLE_TYPES: Final[Mapping[str, _SampleTypes]] = {
+    "mysql": _SampleTypes(
+        mysql.text("varchar", 20), mysql.decimal(8, 2), mysql.temporal("timestamp", 3)
+    ),
+    "postgresql": _SampleTypes(
+        postgresql.text("varchar", 20),
+        postgresql.numeric(8, 2),
+        postgresql.temporal("timestamptz", 3),
+    ),
+    "mongodb": _SampleTypes(
+        mongodb.TYPES["string"], mongodb.TYPES["decimal"], mongodb.TYPES["date"]
+    ),
+}
+
+
 def _history(source: str) -> History:
     """The history behind the sample messages: a table of four columns, its bootstrap, and an
     INSERT, an UPDATE and a DELETE of one row, with types of the source (PostgreSQL or MySQL).
     """
-    integer, text_type, price, moment, schema = (
-        (
-            postgresql.integer("bigint"),
-            postgresql.text("varchar", 20),
-            postgresql.numeric(8, 2),
-            "timestamptz",
-            postgresql.SCHEMA,
-        )
-        if source == "postgresql"
-        else (
-            mysql.integer("bigint"),
-            mysql.text("varchar", 20),
-            mysql.decimal(8, 2),
-            "timestamp",
-            None,
-        )
-    )
-    moment_type = (postgresql if source == "postgresql" else mysql).temporal(moment, 3)
+    types = _SAMPLE_TYPES[source]
     columns = (
-        Column("id", integer, False),
-        Column("name", text_type),
-        Column("price", price),
-        Column("sold", moment_type),
+        Column("id", databases.source(source).key, False),
+        Column("name", types.name),
+        Column("price", types.price),
+        Column("sold", types.moment),
     )
-    table = Table("shop", "orders", columns, ("id",), schema=schema)
+    table = Table("shop", "orders", columns, ("id",), schema=databases.source(source).schema)
     sold = int(datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC).timestamp()) * 1_000_000 + 125_000
     row_before: dict[str, Value] = {
         "id": 1,

@@ -206,8 +206,9 @@ def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenar
         for variant in _with_three_row_variant((scenario,), cell.column):
             if variant.name == case.scenario:
                 return variant, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
+    edited = faults.edited_cells(fmt.unfit_cells(profile))
     for cell, scenario in faults.cell_text_scenarios(
-        profile.database, fmt.supports, profile.source
+        profile.database, fmt.supports, profile.source, edited
     ):
         if scenario.name == case.scenario:
             return scenario, Recipe(fmt, profile, partial(faults.cell_text, fault=cell))

@@ -22,7 +22,7 @@ from conformance.engines.specs import decoder_spec
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
 from generators.drawing import shared_history
-from generators.drawing.shared_history import KEY, Reference
+from generators.drawing.shared_history import Reference
 from generators.model import Cell, Layout, State, Value
 from generators.profiles import Profile
 from generators.sources import mysql
@@ -96,7 +96,11 @@ def compare_profile(
     written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
     carried = {column.name for column in expected.table.columns}
-    missing = tuple(name for name in shared_history.COLUMNS if name not in carried)
+    missing = tuple(
+        name
+        for name in shared_history.COLUMNS
+        if name not in carried and name != shared_history.KEY
+    )
     outcome = Comparison(
         fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing
     )
@@ -118,15 +122,16 @@ def compare_profile(
     finally:
         engine.release(handle)
     ordered = list(itertools.chain.from_iterable(outputs.get(place, ()) for place in places))
-    _compare(expected, _apply_changes(ordered, outcome), losses, outcome)
+    (key_name,) = expected.table.primary_key
+    _compare(expected, _apply_changes(ordered, key_name, outcome), losses, outcome)
     return outcome
 
 
 def _apply_changes(
-    changes: Iterable[OutputRow], outcome: Comparison
+    changes: Iterable[OutputRow], key_name: str, outcome: Comparison
 ) -> dict[Value, Mapping[str, Any]]:
-    """Applies decoded changes to an empty table and returns its rows by key. A CORRUPT row is noted
-    as a difference in `outcome`.
+    """Applies decoded changes to an empty table and returns its rows by the column `key_name`. A
+    CORRUPT row is noted as a difference in `outcome`.
     """
     table: dict[Value, Mapping[str, Any]] = {}
     for change in changes:
@@ -135,17 +140,14 @@ def _apply_changes(
             continue
         before, after = change.before, change.after
         if change.op in ("UPDATE", "DELETE") and before is not None:
-            table.pop(_key_value(before), None)
+            table.pop(_key_value(before[key_name]), None)
         if after is not None and change.op in ("INSERT", "UPDATE", "READ"):
-            table[_key_value(after)] = after
+            table[_key_value(after[key_name])] = after
     return table
 
 
-def _key_value(image: Mapping[str, Any]) -> Value:
-    """The value of the key column in an image: of a typed cell its inner value, of a decimal the
-    integer.
-    """
-    cell = image[KEY]
+def _key_value(cell: Any) -> Value:
+    """The value of a row's key: of a typed cell its inner value, of a decimal the integer."""
     value = cell.value if isinstance(cell, Typed) else cell
     return int(value) if isinstance(value, Decimal) else value
 

@@ -445,6 +445,7 @@ def why_key_unsure(story: Streamed) -> str:
     messages name and the values that they hold; "" if it can.
     """
     names = story.table.primary_key
+    texts_of_key: dict[tuple[Value, ...], tuple[str | None, ...]] = {}
     for written in story.written:
         for change in written.changes:
             image = change.before if change.op is Op.DELETE else change.after
@@ -468,6 +469,9 @@ def why_key_unsure(story: Streamed) -> str:
                     keys.append(tuple(event_image[name] for name in names))
             if values not in keys:
                 return f"the messages do not tell every value of the key {', '.join(names)}"
+            texts = tuple(image[name].text for name in names)
+            if texts_of_key.setdefault(values, texts) != texts:
+                return f"the messages spell the key {', '.join(names)} in several ways"
     return ""
 
 

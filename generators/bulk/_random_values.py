@@ -153,8 +153,8 @@ class Drawer:
         letters.
         """
         random_ = self._random
-        if postgresql_values.spelled(type):
-            return postgresql_values.text_at(type, random_.getrandbits(128))
+        if databases.spelled(type):
+            return databases.text_at(type, random_.getrandbits(128))
         if self.chance(0.6):
             texts = pools()
             characters = random_.choice(texts[random_.choice(tuple(texts))])
@@ -170,7 +170,7 @@ class Drawer:
 
     def _composite(self, type: SourceType) -> Any:
         """A random JSON document; for PostgreSQL's hstore an object of texts, for its arrays a
-        list.
+        list; for MongoDB's object an object, for its array a list.
         """
         random_ = self._random
         texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
@@ -182,6 +182,11 @@ class Drawer:
                 }
             case "text[]":
                 return random_.choices(texts, k=random_.randint(0, 3))
+            case "object":
+                names = random_.sample(_KEYS, random_.randint(0, 3))
+                return {name: self._document(2) for name in names}
+            case "array":
+                return [self._document(2) for _ in range(random_.randint(0, 3))]
             case "integer[]":
                 items = [
                     self._integer(-(1 << 31), (1 << 31) - 1) for _ in range(random_.randint(0, 3))

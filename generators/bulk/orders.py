@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.bulk._random_values import rng
 from generators.errors import UnknownName, UsageError
@@ -26,11 +26,12 @@ from generators.model import (
     RowChange,
     RowImages,
     Scenario,
+    SourceType,
     Table,
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import databases, mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql
 from generators.sources.boundaries import START
 from generators.sources.pools import pools
 from generators.wire_format import Format
@@ -205,6 +206,35 @@ def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
     return tuple(weights)
 
 
+class _LoadTypes(NamedTuple):
+    """Types of the table of load in a source: a text of up to so many characters, an amount with
+    two fraction digits, a moment with milliseconds.
+    """
+
+    varchar: Callable[[int], SourceType]
+    amount: SourceType
+    moment: SourceType
+
+
+_LOAD_TYPES: Final[Mapping[str, _LoadTypes]] = {
+    "mysql": _LoadTypes(
+        lambda length: mysql.text("varchar", length),
+        mysql.decimal(10, 2),
+        mysql.temporal("datetime", 3),
+    ),
+    "postgresql": _LoadTypes(
+        lambda length: postgresql.text("varchar", length),
+        postgresql.numeric(10, 2),
+        postgresql.temporal("timestamp", 3),
+    ),
+    "mongodb": _LoadTypes(
+        lambda _length: mongodb.TYPES["string"],
+        mongodb.TYPES["decimal"],
+        mongodb.TYPES["date"],
+    ),
+}
+
+
 @cache
 def load_table(source: str = "mysql", payload: bool = False) -> Table:
     """The table of load, `shop.orders`, in the types of a source. It has ten columns: a bigint key
@@ -212,24 +242,18 @@ def load_table(source: str = "mysql", payload: bool = False) -> Table:
     column of that name at the end. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
-    integer, varchar = (
-        origin.number,
-        postgresql.text if origin is databases.POSTGRESQL else mysql.text,
-    )
-    amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
-    if origin is databases.POSTGRESQL:
-        amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
+    integer, load_types = origin.number, _LOAD_TYPES[source]
     columns = (
         Column("id", origin.key, nullable=False),
         Column("customer_id", integer, nullable=False),
-        Column("status", varchar("varchar", 16), nullable=False),
-        Column("customer", varchar("varchar", 128), nullable=False),
-        Column("email", varchar("varchar", 128), nullable=False),
-        Column("address", varchar("varchar", 255), nullable=False),
+        Column("status", load_types.varchar(16), nullable=False),
+        Column("customer", load_types.varchar(128), nullable=False),
+        Column("email", load_types.varchar(128), nullable=False),
+        Column("address", load_types.varchar(255), nullable=False),
         Column("quantity", integer, nullable=False),
-        Column("amount", amount, nullable=False),
-        Column("created_at", created, nullable=False),
-        Column("note", varchar("varchar", 255)),
+        Column("amount", load_types.amount, nullable=False),
+        Column("created_at", load_types.moment, nullable=False),
+        Column("note", load_types.varchar(255)),
     )
     extra = (Column(PAYLOAD, origin.long_text, nullable=False),) if payload else ()
     return Table("shop", "orders", (*columns, *extra), ("id",), schema=origin.schema)

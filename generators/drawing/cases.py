@@ -9,6 +9,7 @@ from typing import Any
 from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table, Written
 from generators.profiles import Profile
 from generators.sources import boundaries
+from generators.sources.collections import scenario_of_collections
 from generators.wire_format import Format
 
 LAYOUT = Layout()
@@ -63,6 +64,7 @@ def as_case(
     """The scenario as a case: the messages that the profile writes for it carry the case's id.
     Raises Refused for a history that is impossible at the profile's source.
     """
+    scenario = scenario_of_collections(scenario, profile.source)
     name = case_id(fmt, profile, scenario)
     written = owed_at_level(scenario, fmt.write(scenario.history, profile, layout))
     written_with_id = tuple(replace(w, message=replace(w.message, case=name)) for w in written)

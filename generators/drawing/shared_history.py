@@ -31,30 +31,33 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql
 from generators.sources.pools import pools
 from generators.wire_format import Format
 
 NAME: Final = "one_history"
 KEY: Final = "id"
 
-_TYPES: Final[Mapping[str, tuple[SourceType, SourceType]]] = {
-    "id": (mysql.integer("bigint"), postgresql.integer("bigint")),
-    "small": (mysql.integer("smallint"), postgresql.integer("smallint")),
-    "number": (mysql.integer("int"), postgresql.integer("integer")),
-    "big": (mysql.integer("bigint"), postgresql.integer("bigint")),
-    "price": (mysql.decimal(10, 2), postgresql.numeric(10, 2)),
-    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10)),
-    "ratio": (mysql.real("double"), postgresql.real("double precision")),
-    "name": (mysql.text("varchar", 64), postgresql.text("varchar", 64)),
-    "note": (mysql.text("text"), postgresql.text("text")),
-    "day": (mysql.temporal("date"), postgresql.temporal("date")),
-    "wall": (mysql.temporal("datetime", 6), postgresql.temporal("timestamp", 6)),
-    "moment": (mysql.temporal("timestamp", 6), postgresql.temporal("timestamptz", 6)),
-    "raw": (mysql.binary("varbinary", 64), postgresql.bytea()),
-    "document": (mysql.json(), postgresql.json("jsonb")),
+_MONGODB: Final = mongodb.TYPES
+_TYPES: Final[Mapping[str, tuple[SourceType, SourceType, SourceType | None]]] = {
+    "id": (mysql.integer("bigint"), postgresql.integer("bigint"), _MONGODB["long"]),
+    "small": (mysql.integer("smallint"), postgresql.integer("smallint"), _MONGODB["int"]),
+    "number": (mysql.integer("int"), postgresql.integer("integer"), _MONGODB["int"]),
+    "big": (mysql.integer("bigint"), postgresql.integer("bigint"), _MONGODB["long"]),
+    "price": (mysql.decimal(10, 2), postgresql.numeric(10, 2), _MONGODB["decimal"]),
+    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10), None),
+    "ratio": (mysql.real("double"), postgresql.real("double precision"), _MONGODB["double"]),
+    "name": (mysql.text("varchar", 64), postgresql.text("varchar", 64), _MONGODB["string"]),
+    "note": (mysql.text("text"), postgresql.text("text"), _MONGODB["string"]),
+    "day": (mysql.temporal("date"), postgresql.temporal("date"), None),
+    "wall": (mysql.temporal("datetime", 6), postgresql.temporal("timestamp", 6), None),
+    "moment": (mysql.temporal("timestamp", 6), postgresql.temporal("timestamptz", 6), None),
+    "raw": (mysql.binary("varbinary", 64), postgresql.bytea(), _MONGODB["binData"]),
+    "document": (mysql.json(), postgresql.json("jsonb"), None),
 }
-"""Each column's type in MySQL and in PostgreSQL."""
+"""Each column's type in MySQL, in PostgreSQL and in MongoDB; None where MongoDB has none that holds
+all its values.
+"""
 
 COLUMNS: Final = tuple(_TYPES)
 
@@ -67,7 +70,7 @@ LONG: Final = "note"
 BEYOND_A_PAGE: Final = 3_000
 """Characters of a long value: PostgreSQL keeps it out of line, and sends it only if it changes."""
 
-_SOURCES: Final = {"mysql": 0, "postgresql": 1}
+_SOURCES: Final = {"mysql": 0, "postgresql": 1, "mongodb": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +87,40 @@ def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
     order.
     """
     at = _SOURCES[profile.source]
-    return tuple(name for name, kinds in _TYPES.items() if fmt.supports(kinds[at]))
+    typed = ((name, types[at]) for name, types in _TYPES.items())
+    return tuple(name for name, type in typed if type is not None and fmt.supports(type))
+
+
+def key_of(profile: Profile) -> str:
+    """The name of the shared table's key in the profile's source."""
+    return databases.source(profile.source).key_name
 
 
 def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
     """The shared table in the types of a profile's source, with the columns that the format
     supports.
     """
-    at = _SOURCES[profile.source]
-    columns = tuple(Column(n, _TYPES[n][at], nullable=n != KEY) for n in supported(fmt, profile))
-    schema = postgresql.SCHEMA if profile.source == "postgresql" else None
-    return Table("differential", name, columns, (KEY,), schema=schema)
+    at, key = _SOURCES[profile.source], key_of(profile)
+    columns = []
+    for column_name in supported(fmt, profile):
+        is_key, type = column_name == KEY, _TYPES[column_name][at]
+        assert type is not None
+        columns.append(Column(key if is_key else column_name, type, nullable=not is_key))
+    schema = databases.source(profile.source).schema
+    return Table("differential", name, tuple(columns), (key,), schema=schema)
 
 
 def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Reference:
     """The shared history of a seed for one format: `changes` events of one row each, with the
     columns that the format supports.
     """
-    table, names = _table(fmt, profile, NAME), supported(fmt, profile)
+    table, key = _table(fmt, profile, NAME), key_of(profile)
+    names = {name: key if name == KEY else name for name in supported(fmt, profile)}
     final_rows: dict[Value, Row] = {}
     events = []
     for number, (op, before, after) in enumerate(_changes(seed, changes)):
-        before_image = None if before is None else {name: before[name] for name in names}
-        after_image = None if after is None else {name: after[name] for name in names}
+        before_image = None if before is None else {n: before[name] for name, n in names.items()}
+        after_image = None if after is None else {n: after[name] for name, n in names.items()}
         events.append(
             RowChange(
                 Instant(START_MS + 1000 * number, 1),
@@ -116,9 +130,9 @@ def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200
             )
         )
         if before_image is not None:
-            del final_rows[before_image[KEY]]
+            del final_rows[before_image[key]]
         if after_image is not None:
-            final_rows[after_image[KEY]] = after_image
+            final_rows[after_image[key]] = after_image
     return Reference(table, History(tuple(events), seed), final_rows)
 
 
@@ -169,6 +183,7 @@ class _SharedStory(Story):
             Column(DROPPED, _TYPES[DROPPED][0]),
         )
         self._fresh, self._unsent = 0, unsent
+        self._key = key_of(profile)
 
     def fresh(self) -> Row:
         """A new row whose key is new, or is that of a row that was deleted or got another key."""
@@ -179,18 +194,20 @@ class _SharedStory(Story):
         # No other row of the statement may take it.
         self.moved.discard((key,))
         self.gone.discard((key,))
-        return {c.name: key if c.name == KEY else self.value(c.name) for c in self.table.columns}
+        return {
+            c.name: key if c.name == self._key else self.value(c.name) for c in self.table.columns
+        }
 
     def updated(self, key: Key) -> Row:
         """The row with this key after an UPDATE of one to four columns, sometimes also of the key.
         In a history with `unsent` the long value changes with the key and else seldom, so that the
         source mostly leaves it out of the message.
         """
-        unchanged_columns = (KEY, LONG) if self._unsent else (KEY,)
+        unchanged_columns = (self._key, LONG) if self._unsent else (self._key,)
         names = [c.name for c in self.table.columns if c.name not in unchanged_columns]
         changed_columns = self.chance.sample(names, self.chance.randint(1, 4))
         self._fresh += 1
-        moved: Row = {KEY: (1 << 53) + self._fresh} if self.chance.random() < 0.25 else {}
+        moved: Row = {self._key: (1 << 53) + self._fresh} if self.chance.random() < 0.25 else {}
         # A row that leaves its key is deleted and inserted: nothing would tell its long value.
         if self._unsent and (moved or self.chance.random() < 0.15):
             moved = {**moved, LONG: self.value(LONG)}

@@ -401,7 +401,7 @@ def _documents() -> SearchStrategy[Any]:
 
 def _composite(type: SourceType) -> SearchStrategy[Any]:
     """A strategy for the contents of PostgreSQL's hstore, an object of texts, and of its arrays, a
-    list.
+    list; of MongoDB's objects and arrays; else of any document.
     """
     texts = st.none() | st.sampled_from(_JSON_TEXTS) | st.text(_STORABLE, max_size=6)
     match type.name:
@@ -409,6 +409,10 @@ def _composite(type: SourceType) -> SearchStrategy[Any]:
             return st.dictionaries(st.sampled_from(_JSON_KEYS), texts, max_size=3)
         case "text[]":
             return st.lists(texts, max_size=3)
+        case "object":
+            return st.dictionaries(st.sampled_from(_JSON_KEYS), _documents(), max_size=3)
+        case "array":
+            return st.lists(_documents(), max_size=3)
         case "integer[]":
             return st.lists(st.none() | st.integers(-(1 << 31), (1 << 31) - 1), max_size=3)
     if type.name.endswith("[]"):
@@ -439,9 +443,9 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
                 min_value=least, allow_nan=False, allow_infinity=False, width=width
             ).map(lambda x: x + 0.0)
         case Logical.TEXT:
-            if _postgresql_values.spelled(type):
+            if databases.spelled(type):
                 return st.integers(0, (1 << 128) - 1).map(
-                    lambda number: _postgresql_values.text_at(type, number)
+                    lambda number: databases.text_at(type, number)
                 )
             source = databases.source_of(type)
             drawn = st.text(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from generators.errors import Refused
@@ -685,7 +686,7 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
     for which the source has no column.
     """
     for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
-        column = of_mysql if source == "mysql" else of_postgresql
+        column = {"mysql": of_mysql, "postgresql": of_postgresql}.get(source, "")
         for way in Way:
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
                 yield UnfitCell(logical, way, column, 1 if column == "c_boolean" else value)
@@ -821,6 +822,14 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
     return written_json, spoiled_json
 
 
+def edited_cells(faults: Iterable[CellFault]) -> tuple[CellFault, ...]:
+    """Those cell faults of a format that only an edit puts into a message, and that are a kind of
+    types in a way (`matrix`).
+    """
+    names = {f"cell-{logical}-{way}" for logical, way in product(Logical, Way)}
+    return tuple(fault for fault in faults if fault.edit is not None and fault.name in names)
+
+
 def cell_fault_scenarios(
     supports: Callable[[SourceType], bool],
     faults: tuple[CellFault, ...] = CELL_FAULTS,
@@ -842,13 +851,16 @@ def cell_fault_scenarios(
 
 
 def cell_text_scenarios(
-    database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
+    database: str,
+    supports: Callable[[SourceType], bool],
+    source: str = "mysql",
+    faults: Iterable[CellFault] = (),
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each unfit cell of `unfit_cells`, with the level-one INSERT into a table of its column to
-    whose message it is applied.
+    """Each unfit cell of `faults`, or without them of `unfit_cells`, with the level-one INSERT into
+    a table of its column to whose message it is applied.
     """
     columns = {column.name: column for column in boundaries.every_type(supports, source).columns}
-    for fault in unfit_cells(source, {}):
+    for fault in tuple(faults) or unfit_cells(source, {}):
         if fault.column in columns:
             name = f"fault/text/{fault.name}"
             kinds = (boundaries.id_column(source), columns[fault.column])

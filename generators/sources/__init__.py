@@ -1,4 +1,5 @@
-"""What databases hold: MySQL's and PostgreSQL's types, their values and the boundaries of each.
+"""What databases hold: MySQL's, PostgreSQL's and MongoDB's types, their values and the boundaries
+of each.
 
 Imports nothing of `generators` beyond this room and the base modules.
 """

@@ -1,4 +1,5 @@
-"""The databases that writers read: the facts of MySQL and PostgreSQL that generic code needs.
+"""The databases that writers read: the facts of MySQL, PostgreSQL and MongoDB that generic code
+needs.
 
 `Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and
 faults ask here instead of naming a database's module.
@@ -13,7 +14,7 @@ from typing import Final
 from generators.errors import UnknownName
 from generators.model import SourceType, Table, Value
 from generators.sources import families as _families
-from generators.sources import mysql, postgresql, postgresql_values
+from generators.sources import mongodb, mysql, postgresql, postgresql_values
 from generators.sources.mysql import DdlAction
 
 
@@ -33,6 +34,7 @@ class Source:
     pool of level two, another one for each source, so that a table's database tells the sources
     apart. `key`, `number`, `string`, `moment` and `long_text` are the types of scenarios about
     something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
+    `key_name` is the name that the key `id` of a scenario\'s table has in messages.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Source:
     string: SourceType
     moment: SourceType
     long_text: SourceType
+    key_name: str = "id"
 
 
 def _mysql_text(type: SourceType, value_text: str) -> str:
@@ -129,7 +132,32 @@ POSTGRESQL: Final = Source(
     long_text=postgresql.text("text"),
 )
 
-SOURCES: Final[Mapping[str, Source]] = {item.name: item for item in (MYSQL, POSTGRESQL)}
+MONGODB: Final = Source(
+    name=mongodb.NAME,
+    types=mongodb.TYPES,
+    boundary_values=mongodb.boundary_values,
+    candidates=mongodb.candidates,
+    fits=mongodb.fits,
+    families=mongodb.FAMILIES,
+    keyable=mongodb.keyable,
+    bulk_keys=("long", "int", "string", "objectId"),
+    as_stored=mongodb.as_stored,
+    identifier=mongodb.collection_name,
+    quote=mongodb.quote,
+    declared=mongodb.declared,
+    ddl_actions={},
+    drawn_ddl=(),
+    schema=None,
+    pool_database="pool_mongo",
+    key=mongodb.TYPES["long"],
+    number=mongodb.TYPES["int"],
+    string=mongodb.TYPES["string"],
+    moment=mongodb.TYPES["date"],
+    long_text=mongodb.TYPES["string"],
+    key_name=mongodb.ID,
+)
+
+SOURCES: Final[Mapping[str, Source]] = {item.name: item for item in (MYSQL, POSTGRESQL, MONGODB)}
 """Every source by its name."""
 
 
@@ -148,6 +176,22 @@ def source_of(type: SourceType) -> Source:
 def of_table(table: Table) -> Source:
     """The source of a table's columns. Raises UnknownName."""
     return source_of(table.columns[0].type) if table.columns else MYSQL
+
+
+def spelled(type: SourceType) -> bool:
+    """Whether the values of the type are texts with a grammar of their own (PostgreSQL's uuid,
+    MongoDB's ObjectId ...).
+    """
+    return postgresql_values.spelled(type) or mongodb.spelled(type)
+
+
+def text_at(type: SourceType, number: int) -> str:
+    """The text that a number below 2^128 stands for, in a type whose texts have a grammar
+    (`spelled`). Every value of everyday size has a number, the plainest has 0.
+    """
+    if type.source == mongodb.NAME:
+        return mongodb.text_at(type, number)
+    return postgresql_values.text_at(type, number)
 
 
 def fits(type: SourceType, value: Value) -> bool:

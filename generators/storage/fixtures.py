@@ -55,8 +55,24 @@ NAMES: Final = (
     "timestamptz-6/max",
     "uuid/digits",
     "jsonb/null-literal",
+    "long/two-to-53-plus-one",
+    "long/min",
+    "decimal/exponent",
+    "decimal/many-digits",
+    "string/controls",
+    "string/emoji",
+    "string/extended-json",
+    "object/look-alike",
+    "objectId/digits",
+    "binData/digits-in-base64",
+    "binData/update-to-null",
+    "object/every-type",
+    "array/longs",
+    "array/mixed",
 )
-"""Generic boundary cases, by name, MySQL's and PostgreSQL's: those in which decoders fail most."""
+"""Generic boundary cases, by name, of MySQL, PostgreSQL and MongoDB: those in which decoders fail
+most.
+"""
 
 OWN: Final = 7
 """How many of a format's own scenarios: evenly spread over their order."""

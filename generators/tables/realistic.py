@@ -272,7 +272,7 @@ def has_grammar(type: SourceType) -> bool:
         bool(type.members)
         or bool(_examples(type))
         or type.name == "vector"
-        or postgresql_values.spelled(type)
+        or databases.spelled(type)
     )
 
 
@@ -339,8 +339,8 @@ def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
             Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None})
             for _ in range(16)
         ]
-    if postgresql_values.spelled(type):
-        return [postgresql_values.text_at(type, chance.getrandbits(127)) for _ in range(SIZE)]
+    if databases.spelled(type):
+        return [databases.text_at(type, chance.getrandbits(127)) for _ in range(SIZE)]
     return [value for value in boundaries(type).values() if value is not None]
 
 

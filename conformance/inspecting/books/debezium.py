@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -201,6 +202,22 @@ def described(opened: OpenedRecord) -> TableDescription | None:
     }
     types = types or {name: kind_of(value) for name, value in image.items() if name not in ADDED}
     return TableDescription(database, table, types, key_names(opened))
+
+
+def describe_collection(opened: OpenedRecord) -> TableDescription | None:
+    """The collection that a change is of: its database and name, the kinds of JSON values that the
+    fields of its document have, and its key `_id`. None for other messages.
+    """
+    if not is_row(opened):
+        return None
+    origin, payload = source(opened), opened.payload
+    document_text = payload.get("after") or payload.get("before") or "{}"
+    try:
+        document = json.loads(document_text) if isinstance(document_text, str) else {}
+    except ValueError:
+        document = {}
+    types = {name: kind_of(value) for name, value in member_object(document).items()}
+    return TableDescription(str(origin.get("db")), str(origin.get("collection")), types, ("_id",))
 
 
 def before_is_whole(opened: OpenedRecord) -> bool:

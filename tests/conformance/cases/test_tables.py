@@ -176,6 +176,13 @@ def test_the_profiles_must_read_the_database_of_the_tables():
         debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql")
     )
     assert {profile.source for profile in profiles} == {"postgresql"}
+    mongodb = get("debezium-mongodb-json")
+    with pytest.raises(UsageError) as refusal:
+        profiles_of_source(mongodb, mongodb.profiles, SHOP.schema)
+    assert str(refusal.value) == (
+        "debezium-mongodb-json: the tables are of mysql, the selected profiles read mongodb."
+        " No DDL declares tables of mongodb"
+    )
 
 
 def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):

@@ -119,7 +119,7 @@ def test_named_cases_are_never_told_wrong(name, profile):
             checked += 1
         for message in records:
             whole.add(message)
-    assert checked > 10
+    assert checked >= 10
     if name in whole.tallies:
         assert wrong(whole, name, of.release, of.options) == []
     assert any(name in group or AS_ANOTHER.get(name) in group for group in writers(whole))

@@ -30,7 +30,8 @@ def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -
     events = [event for event in story.history.events if isinstance(event, RowChange)]
     assert {event.op for event in events} == {Op.INSERT, Op.UPDATE, Op.DELETE}
     pairs = [(row.before, row.after) for event in events for row in event.rows]
-    assert any(b and a and b["id"] != a["id"] for b, a in pairs)
+    (key,) = story.table.primary_key
+    assert any(b and a and b[key] != a[key] for b, a in pairs)
     assert any(b and b == a for b, a in pairs)
     assert len(story.rows) > 20
     fits = databases.source(fmt.profiles[0].source).fits
@@ -45,7 +46,7 @@ def test_every_format_is_told_the_same_rows() -> None:
         story = histories.history_of(fmt, fmt.profiles[0], 5)
         tables[name] = (story.rows, {column.name for column in story.table.columns})
     shared = set.intersection(*(columns for _, columns in tables.values()))
-    assert len(shared) >= 9
+    assert len(shared) >= 7
     first, *others = (
         {key: {n: row[n] for n in shared} for key, row in rows.items()}
         for rows, _ in tables.values()

@@ -22,7 +22,7 @@ from generators.model import (
     Table,
     Watermark,
 )
-from generators.sources import mysql, postgresql
+from generators.sources import mongodb, mysql, postgresql
 from generators.sources.boundaries import START, change
 from generators.sources.ddl import ddl_event
 from generators.wire_format import FORMATS, get, module_name
@@ -37,6 +37,7 @@ PROFILES = {
     "ticdc-simple-json": "v8.5.7",
     "ticdc-simple-avro": "v8.5.7",
     "debezium-avro": "3.5.0.Final",
+    "debezium-mongodb-json": "3.6.1.Final+change_streams+schemaless",
     "maxwell-json": "1.45.0+ddl",
     "aws-dms-json": "2016-01-01",
 }
@@ -44,6 +45,13 @@ PROFILES = {
 
 WITH_SCHEMA = ("huawei-cdl-json", "huawei-cdl-debezium")
 """Formats whose messages begin with a schema of over a thousand characters, which is not shown."""
+
+NOTES = {
+    "mysql": (mysql.TYPES["int"], mysql.TYPES["text"]),
+    "postgresql": (postgresql.TYPES["integer"], postgresql.TYPES["text"]),
+    "mongodb": (mongodb.TYPES["int"], mongodb.TYPES["string"]),
+}
+"""The types of the columns of `shop.notes` by source."""
 
 BEFORE: Row = {"id": 1, "note": "old"}
 AFTER: Row = {"id": 1, "note": "new"}
@@ -82,9 +90,8 @@ def written_texts(name: str) -> Iterator[str]:
     """The messages of all events, without the tombstones of JSON, which have no text."""
     fmt = get(name)
     profile = fmt.profile(PROFILES[name]) if name in PROFILES else fmt.profiles[-1]
-    types = postgresql if profile.source == "postgresql" else mysql
-    number = types.TYPES["integer" if types is postgresql else "int"]
-    columns = (Column("id", number, nullable=False), Column("note", types.TYPES["text"]))
+    number, text = NOTES[profile.source]
+    columns = (Column("id", number, nullable=False), Column("note", text))
     for event in events(Table("shop", "notes", columns, ("id",))):
         for written in fmt.write(History((event,)), profile, Layout(partitions=1)):
             if written.message.value is not None or fmt.container != "json":

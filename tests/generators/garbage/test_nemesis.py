@@ -228,17 +228,18 @@ def test_a_streamed_history_leaves_the_rows_that_it_says(name: str) -> None:
     fmt = get(name)
     for profile in {fmt.profiles[0], fmt.profiles[-1]}:
         story = streamed(fmt, profile, 5, "t_1")
+        (key,) = story.table.primary_key
         rows: dict[object, object] = {}
         for event in story.history.events:
             match event:
                 case RowChange(rows=images):
                     for image in images:
                         if image.before is not None:
-                            del rows[(image.before[KEY],)]
+                            del rows[(image.before[key],)]
                     for image in images:
                         if image.after is not None:
-                            assert (image.after[KEY],) not in rows
-                            rows[(image.after[KEY],)] = image.after
+                            assert (image.after[key],) not in rows
+                            rows[(image.after[key],)] = image.after
                 case SchemaChange(action="truncate table" | "drop table"):
                     rows.clear()
         assert rows.keys() == story.rows.keys()
