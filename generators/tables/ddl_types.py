@@ -298,6 +298,8 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
     )
     if name in ("timetz", "timestamptz"):
         name, zone = name.removesuffix("tz"), " with time zone"
+    if parts == ("bpchar",) and not numbers:
+        name = "character varying"  # it has no longest length, as CHAR has
     if name == "double precision" and numbers:
         name, numbers = ("real" if int(numbers) <= 24 else name), ""
     dimensions = ""  # PostgreSQL does not keep how many

@@ -130,6 +130,17 @@ def test_a_default_may_be_an_array_with_commas_in_it(reads):
     ]
 
 
+def test_a_bpchar_without_a_length_has_any_length(reads):
+    schema = reads(
+        "CREATE TABLE a (id serial PRIMARY KEY, b bpchar, c bpchar(3), d character);",
+        database="shop",
+    )
+    (table,) = schema.tables
+    any_length = postgresql.text("varchar", 1_073_741_823)
+    types = [column.type for column in table.table.columns[1:]]
+    assert types == [any_length, postgresql.text("char", 3), postgresql.text("char", 1)]
+
+
 def test_keys_may_stand_with_the_columns(reads, notes):
     schema = reads(
         """CREATE TABLE a (id serial PRIMARY KEY, x int CHECK (x > 0) NO INHERIT UNIQUE, "Y" varchar(3) NOT NULL);
