@@ -60,13 +60,13 @@ def split_drop(event: SchemaChange) -> tuple[SchemaChange, ...]:
     dropped_tables = parse_dropped_tables(event)
     if len(dropped_tables) < 2:
         return (event,)
-    own = DroppedTable(event.database, event.table)
+    event_table = DroppedTable(event.database, event.table)
     return tuple(
         replace(
             event,
             database=dropped.database,
             table=dropped.name,
-            before=event.before if dropped == own else None,
+            before=event.before if dropped == event_table else None,
         )
         for dropped in dropped_tables
     )

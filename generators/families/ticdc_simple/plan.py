@@ -30,6 +30,7 @@ from generators.families.ticdc_simple.schema import Catalogue, Known
 from generators.model import (
     Bootstrap,
     Column,
+    Event,
     History,
     Logical,
     Op,
@@ -79,12 +80,7 @@ def plan(
     catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
     announced: dict[Table, _Announced] = {}
-    jobs = (
-        (number, job)
-        for number, event in enumerate(history.events)
-        for job in jobs_of_event(event, profile)
-    )
-    for number, event in jobs:
+    for number, event in _numbered_jobs(history, profile):
         tso, built = event.at.tso, event.at.ms + chance.randint(5, 2_000)
         match event:
             case RowChange():
@@ -134,6 +130,13 @@ def plan(
                 yield Planned(records.WatermarkRecord(tso, built), everywhere, number)
             case _:
                 pass
+
+
+def _numbered_jobs(history: History, profile: SimpleProfile) -> Iterator[tuple[int, Event]]:
+    """The jobs of a history's events at TiDB, each with the number of its event."""
+    for number, event in enumerate(history.events):
+        for job in jobs_of_event(event, profile):
+            yield number, job
 
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
