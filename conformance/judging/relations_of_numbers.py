@@ -91,10 +91,12 @@ def round_to_float(number: float) -> float:
 
 def find_widths(expected: Decimal, actual: Decimal) -> frozenset[int]:
     """The widths of which the second number is the lowest bits of the first; none if it is no
-    integer, or too large a one.
+    integer (NaN is none), or too large a one.
     """
     limit = 1 << max(_WIDTHS)
-    if not -limit < expected < limit or expected != expected.to_integral_value():
+    if not expected.is_finite() or not -limit < expected < limit:
+        return frozenset()
+    if expected != expected.to_integral_value():
         return frozenset()
     number = int(expected)
     return frozenset(

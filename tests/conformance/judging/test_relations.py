@@ -14,6 +14,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.compared_units import cell_of, change_of
 from conformance.judging.findings import Finding
 from conformance.judging.relations_of_fields import relate_fields
+from conformance.judging.relations_of_numbers import find_widths
 from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Deployment, Json, Kind, Message, Op, State, Written
@@ -112,6 +113,12 @@ def test_the_relation_of_texts(kind, text, actual, hint):
 def test_the_relation_of_typed_values(kind, value, actual, hint):
     expected = cell(kind, value, "?")
     assert hinted(expected, actual, level=2) == hint
+
+
+@pytest.mark.parametrize("expected", ["NaN", "Infinity", "-Infinity", "1.5", str(2**70)])
+def test_what_is_no_integer_or_too_large_has_no_lowest_bits(expected):
+    assert find_widths(Decimal(expected), Decimal(0)) == frozenset()
+    assert 32 in find_widths(Decimal(2**32), Decimal(0))
 
 
 def test_a_value_of_the_other_image_or_of_another_row_is_named():
