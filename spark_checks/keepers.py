@@ -35,7 +35,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from conformance.rules.order import Order
+from conformance.rules.order import Order, number_sql
 from generators.model import Table
 
 KEPT: Final = 3
@@ -135,10 +135,7 @@ class Materialiser:
             return F.expr("array(CAST(0 AS decimal(20,0)))")
         cases = []
         for pattern, groups in self.order.positions:
-            numbers = ", ".join(
-                f"CAST(regexp_extract(position, r'{pattern}', {g}) AS decimal(20,0))"
-                for g in groups
-            )
+            numbers = ", ".join(number_sql(pattern, group) for group in groups)
             cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
         commit_micros = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
         return F.expr(

@@ -30,7 +30,7 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.sources import databases, mongodb, mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
 from generators.wire_format import Format
 
 WIDTH: Final = 110
@@ -88,6 +88,11 @@ _SAMPLE_TYPES: Final[Mapping[str, _SampleTypes]] = {
         postgresql.text("varchar", 20),
         postgresql.numeric(8, 2),
         postgresql.temporal("timestamptz", 3),
+    ),
+    "sqlserver": _SampleTypes(
+        sqlserver.text("nvarchar", 20),
+        sqlserver.money(),
+        sqlserver.temporal("datetimeoffset", 3),
     ),
     "mongodb": _SampleTypes(
         mongodb.TYPES["string"], mongodb.TYPES["decimal"], mongodb.TYPES["date"]

@@ -8,7 +8,7 @@ from string import Template
 from typing import Final
 
 from conformance.brokers.lakehouses import Sink
-from conformance.rules.order import Order, order_of
+from conformance.rules.order import Order, number_sql, order_of
 from generators.errors import UsageError
 from generators.wire_format import module_name
 
@@ -34,8 +34,7 @@ def version_sql(order: Order) -> list[str]:
         parts.append(f" WHEN position RLIKE r'{pattern}' THEN array(")
         for group in groups:
             comma = ", " if group != groups[-1] else ")"
-            number = f"regexp_extract(position, r'{pattern}', {group})"
-            parts.append(f"CAST({number} AS decimal(20,0)){comma}")
+            parts.append(f"{number_sql(pattern, group)}{comma}")
     return [*parts, f" ELSE {by_time} END"]
 
 

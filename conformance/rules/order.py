@@ -14,13 +14,36 @@ from conformance.rules.rule import Citation, Provenance
 from conformance.rules.tables import Legal, check_fields, check_name
 from generators.errors import UsageError
 
+_LSN: Final = "([0-9a-f]{8}):([0-9a-f]{8}):([0-9a-f]{4})"
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
     "number": (r"^(\d+)$", (1,)),
     "file:position": (r"^[^:]*?(\d+):(\d+)$", (1, 2)),
     "file:position:row": (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3)),
+    "commit_lsn:change_lsn:event_serial_no": (
+        rf"^{_LSN}:{_LSN}:([0-9a-f]+)$",
+        (1, 2, 3, 4, 5, 6, 7),
+    ),
+    "commit_lsn": (rf"^{_LSN}$", (1, 2, 3)),
     "offset@file": (r"^(\d+)@(\d+)$", (2, 1)),
 }
 """The forms of `position`: a pattern, and its groups from the most significant one on."""
+
+
+def base_of(pattern: str) -> int:
+    """The base of the numbers in positions of that pattern: 16 or 10. A decimal number without
+    leading zeros is ordered rightly as a hexadecimal one, too.
+    """
+    return 16 if "[0-9a-f]" in pattern else 10
+
+
+def number_sql(pattern: str, group: int) -> str:
+    """Spark SQL of the number that a group of a pattern finds in the column `position`."""
+    digits = f"regexp_extract(position, r'{pattern}', {group})"
+    if base_of(pattern) == 16:
+        digits = f"conv({digits}, 16, 10)"
+    return f"CAST({digits} AS decimal(20,0))"
+
+
 KEYS: Final = ("change", "schema", "table")
 
 

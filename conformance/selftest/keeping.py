@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from conformance.judging.perfect import row_of_change
-from conformance.rules.order import Order, order_of
+from conformance.rules.order import Order, base_of, order_of
 from conformance.rules.tables import TableFile, check_fields, naming_place, read_package_toml
 from conformance.streams.kept import KeptTables
 from conformance.streams.recipes import Group, ReadStream
@@ -210,7 +210,7 @@ class Keeper:
         for pattern, groups in positions:
             match = re.search(pattern, change.position or "")
             if match:
-                numbers = [int(match[number]) for number in groups]
+                numbers = [int(match[number], base_of(pattern)) for number in groups]
                 if self.mistake is POSITION_ROUNDED:
                     numbers = [int(float(number)) for number in numbers]
                 return tuple(numbers)

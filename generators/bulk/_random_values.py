@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
-from generators.sources import databases, mysql, postgresql, postgresql_values
+from generators.sources import databases, mysql, postgresql, postgresql_values, sqlserver
 from generators.sources.pools import pools
 
 ALPHABET: Final = (
@@ -68,6 +68,8 @@ class Drawer:
         are more frequent.
         """
         random_ = self._random
+        if sqlserver.is_sampled(type):
+            return random_.choice(sqlserver.candidates_that_fit(type))
         step: int = 10 ** (6 - type.fsp)
         match type.logical:
             case Logical.INT | Logical.BIT | Logical.SET:
@@ -116,6 +118,8 @@ class Drawer:
             case Logical.TIME:
                 if type.source == "postgresql":
                     return random_.randint(0, mysql.DAY // step) * step
+                if type.source == "sqlserver":
+                    return random_.randrange(mysql.DAY // step) * step
                 limit = mysql.DAY if self.chance(0.7) else mysql.TIME_LIMIT
                 return random_.randint(-limit // step, limit // step) * step
             case Logical.JSON:

@@ -31,7 +31,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import databases, mongodb, mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
 from generators.sources.boundaries import START
 from generators.sources.pools import pools
 from generators.wire_format import Format
@@ -226,6 +226,11 @@ _LOAD_TYPES: Final[Mapping[str, _LoadTypes]] = {
         lambda length: postgresql.text("varchar", length),
         postgresql.numeric(10, 2),
         postgresql.temporal("timestamp", 3),
+    ),
+    "sqlserver": _LoadTypes(
+        lambda length: sqlserver.text("nvarchar", length),
+        sqlserver.decimal(10, 2),
+        sqlserver.temporal("datetime2", 3),
     ),
     "mongodb": _LoadTypes(
         lambda _length: mongodb.TYPES["string"],

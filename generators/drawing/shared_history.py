@@ -31,7 +31,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import databases, mongodb, mysql, postgresql
+from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
 from generators.sources.pools import pools
 from generators.wire_format import Format
 
@@ -39,24 +39,79 @@ NAME: Final = "one_history"
 KEY: Final = "id"
 
 _MONGODB: Final = mongodb.TYPES
-_TYPES: Final[Mapping[str, tuple[SourceType, SourceType, SourceType | None]]] = {
-    "id": (mysql.integer("bigint"), postgresql.integer("bigint"), _MONGODB["long"]),
-    "small": (mysql.integer("smallint"), postgresql.integer("smallint"), _MONGODB["int"]),
-    "number": (mysql.integer("int"), postgresql.integer("integer"), _MONGODB["int"]),
-    "big": (mysql.integer("bigint"), postgresql.integer("bigint"), _MONGODB["long"]),
-    "price": (mysql.decimal(10, 2), postgresql.numeric(10, 2), _MONGODB["decimal"]),
-    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10), None),
-    "ratio": (mysql.real("double"), postgresql.real("double precision"), _MONGODB["double"]),
-    "name": (mysql.text("varchar", 64), postgresql.text("varchar", 64), _MONGODB["string"]),
-    "note": (mysql.text("text"), postgresql.text("text"), _MONGODB["string"]),
-    "day": (mysql.temporal("date"), postgresql.temporal("date"), None),
-    "wall": (mysql.temporal("datetime", 6), postgresql.temporal("timestamp", 6), None),
-    "moment": (mysql.temporal("timestamp", 6), postgresql.temporal("timestamptz", 6), None),
-    "raw": (mysql.binary("varbinary", 64), postgresql.bytea(), _MONGODB["binData"]),
-    "document": (mysql.json(), postgresql.json("jsonb"), None),
+_TYPES: Final[Mapping[str, tuple[SourceType | None, ...]]] = {
+    "id": (
+        mysql.integer("bigint"),
+        postgresql.integer("bigint"),
+        sqlserver.integer("bigint"),
+        _MONGODB["long"],
+    ),
+    "small": (
+        mysql.integer("smallint"),
+        postgresql.integer("smallint"),
+        sqlserver.integer("smallint"),
+        _MONGODB["int"],
+    ),
+    "number": (
+        mysql.integer("int"),
+        postgresql.integer("integer"),
+        sqlserver.integer("int"),
+        _MONGODB["int"],
+    ),
+    "big": (
+        mysql.integer("bigint"),
+        postgresql.integer("bigint"),
+        sqlserver.integer("bigint"),
+        _MONGODB["long"],
+    ),
+    "price": (
+        mysql.decimal(10, 2),
+        postgresql.numeric(10, 2),
+        sqlserver.decimal(10, 2),
+        _MONGODB["decimal"],
+    ),
+    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10), sqlserver.decimal(38, 10), None),
+    "ratio": (
+        mysql.real("double"),
+        postgresql.real("double precision"),
+        sqlserver.real("float"),
+        _MONGODB["double"],
+    ),
+    "name": (
+        mysql.text("varchar", 64),
+        postgresql.text("varchar", 64),
+        sqlserver.text("nvarchar", 64),
+        _MONGODB["string"],
+    ),
+    "note": (
+        mysql.text("text"),
+        postgresql.text("text"),
+        sqlserver.text("nvarchar(max)"),
+        _MONGODB["string"],
+    ),
+    "day": (mysql.temporal("date"), postgresql.temporal("date"), sqlserver.temporal("date"), None),
+    "wall": (
+        mysql.temporal("datetime", 6),
+        postgresql.temporal("timestamp", 6),
+        sqlserver.temporal("datetime2", 6),
+        None,
+    ),
+    "moment": (
+        mysql.temporal("timestamp", 6),
+        postgresql.temporal("timestamptz", 6),
+        sqlserver.temporal("datetimeoffset", 6),
+        None,
+    ),
+    "raw": (
+        mysql.binary("varbinary", 64),
+        postgresql.bytea(),
+        sqlserver.binary("varbinary", 64),
+        _MONGODB["binData"],
+    ),
+    "document": (mysql.json(), postgresql.json("jsonb"), None, None),
 }
-"""Each column's type in MySQL, in PostgreSQL and in MongoDB; None where MongoDB has none that holds
-all its values.
+"""Each column's type in MySQL, in PostgreSQL, in SQL Server and in MongoDB; None where the last two
+have none that holds all its values.
 """
 
 COLUMNS: Final = tuple(_TYPES)
@@ -70,7 +125,7 @@ LONG: Final = "note"
 BEYOND_A_PAGE: Final = 3_000
 """Characters of a long value: PostgreSQL keeps it out of line, and sends it only if it changes."""
 
-_SOURCES: Final = {"mysql": 0, "postgresql": 1, "mongodb": 2}
+_SOURCES: Final = {"mysql": 0, "postgresql": 1, "sqlserver": 2, "mongodb": 3}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
-from generators.sources import databases, mysql
+from generators.sources import databases, mysql, sqlserver
 from generators.sources import postgresql as _postgresql
 from generators.sources import postgresql_values as _postgresql_values
 
@@ -362,7 +362,7 @@ def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
 
 def _duration(type: SourceType) -> SearchStrategy[int]:
     """A strategy of TIME values in microseconds; MySQL's may be negative and longer than a day."""
-    if type.source == "postgresql":
+    if type.source != "mysql":
         return st.tuples(st.integers(0, 86_399), _fractions(type.fsp)).map(
             lambda parts: parts[0] * mysql.MICROS + parts[1]
         )
@@ -424,6 +424,8 @@ def _composite(type: SourceType) -> SearchStrategy[Any]:
 
 def _range(type: SourceType) -> SearchStrategy[Value]:
     """A strategy for every value of the type that fits into a row of reasonable size."""
+    if sqlserver.is_sampled(type):
+        return st.sampled_from(pool(type))
     low, high, length = type.low or 0, type.high or 0, type.length or 1
     match type.logical:
         case Logical.INT | Logical.BIT | Logical.SET:
@@ -451,6 +453,8 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
             drawn = st.text(
                 ALPHABET if source is databases.MYSQL else _STORABLE, max_size=min(length, 12)
             )
+            if source is databases.SQLSERVER:
+                return drawn.map(lambda s: sqlserver.shortened_text(type, s))
             return drawn.map(lambda s: source.as_stored(type, s)) if type.name == "char" else drawn
         case Logical.BINARY:
             return st.binary(max_size=min(length, 16))

@@ -646,6 +646,20 @@ message has, and the text of a value of that form which the type does not have. 
 column of texts.
 """
 
+SQLSERVER_COLUMNS: Final[Mapping[Logical, str]] = {
+    Logical.INT: "c_int",
+    Logical.DECIMAL: "c_decimal_10_2",
+    Logical.FLOAT: "c_real",
+    Logical.DOUBLE: "c_float",
+    Logical.BIT: "c_bit",
+    Logical.BINARY: "c_varbinary",
+    Logical.DATE: "c_date",
+    Logical.DATETIME: "c_datetime2_0",
+    Logical.TIMESTAMP: "c_datetimeoffset_0",
+    Logical.TIME: "c_time_0",
+}
+"""Of each kind of types a column in SQL Server."""
+
 FITS: Final[Mapping[str, str]] = {
     "binary/outside": "any bytes fit",
     "json/outside": "any document fits",
@@ -686,10 +700,15 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
     for which the source has no column.
     """
     for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
-        column = {"mysql": of_mysql, "postgresql": of_postgresql}.get(source, "")
+        column = {
+            "mysql": of_mysql,
+            "postgresql": of_postgresql,
+            "sqlserver": SQLSERVER_COLUMNS.get(logical, ""),
+        }.get(source, "")
         for way in Way:
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
-                yield UnfitCell(logical, way, column, 1 if column == "c_boolean" else value)
+                is_boolean = column in ("c_boolean", "c_bit")
+                yield UnfitCell(logical, way, column, 1 if is_boolean else value)
 
 
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:

@@ -1,5 +1,5 @@
-"""The databases that writers read: the facts of MySQL, PostgreSQL and MongoDB that generic code
-needs.
+"""The databases that writers read: the facts of MySQL, PostgreSQL, SQL Server and MongoDB that
+generic code needs.
 
 `Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and
 faults ask here instead of naming a database's module.
@@ -14,7 +14,7 @@ from typing import Final
 from generators.errors import UnknownName
 from generators.model import SourceType, Table, Value
 from generators.sources import families as _families
-from generators.sources import mongodb, mysql, postgresql, postgresql_values
+from generators.sources import mongodb, mysql, postgresql, postgresql_values, sqlserver
 from generators.sources.mysql import DdlAction
 
 
@@ -71,6 +71,10 @@ def _postgresql_text(type: SourceType, value_text: str) -> str:
     """
     value_text = value_text.replace("\0", "")
     return value_text.rstrip(" ").ljust(type.length or 0) if type.name == "char" else value_text
+
+
+def _sqlserver_name(name: str) -> str:
+    return name[: sqlserver.NAME_LIMIT]
 
 
 def _mysql_name(name: str) -> str:
@@ -132,6 +136,30 @@ POSTGRESQL: Final = Source(
     long_text=postgresql.text("text"),
 )
 
+SQLSERVER: Final = Source(
+    name="sqlserver",
+    types=sqlserver.TYPES,
+    boundary_values=sqlserver.boundary_values,
+    candidates=sqlserver.candidates,
+    fits=sqlserver.fits,
+    families=_families.SQLSERVER,
+    keyable=_families.sqlserver_keyable,
+    bulk_keys=("bigint", "int", "nvarchar", "smallint"),
+    as_stored=sqlserver.stored_text,
+    identifier=_sqlserver_name,
+    quote=sqlserver.quote,
+    declared=sqlserver.declared,
+    ddl_actions=sqlserver.DDL_ACTIONS,
+    drawn_ddl=("add column",),
+    schema=sqlserver.SCHEMA,
+    pool_database="pool_ms",
+    key=sqlserver.integer("bigint"),
+    number=sqlserver.integer("int"),
+    string=sqlserver.text("nvarchar", 64),
+    moment=sqlserver.temporal("datetime2", 6),
+    long_text=sqlserver.text("nvarchar(max)"),
+)
+
 MONGODB: Final = Source(
     name=mongodb.NAME,
     types=mongodb.TYPES,
@@ -157,7 +185,9 @@ MONGODB: Final = Source(
     key_name=mongodb.ID,
 )
 
-SOURCES: Final[Mapping[str, Source]] = {item.name: item for item in (MYSQL, POSTGRESQL, MONGODB)}
+SOURCES: Final[Mapping[str, Source]] = {
+    item.name: item for item in (MYSQL, POSTGRESQL, SQLSERVER, MONGODB)
+}
 """Every source by its name."""
 
 

@@ -4,11 +4,12 @@ first.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Final
 
 from generators.model import Logical, SourceType
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, sqlserver
 
 PLAIN_LABELS: Final = tuple(
     f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop"
@@ -153,6 +154,55 @@ POSTGRESQL: Final = _postgresql()
 past 255 and label lists are samples). The numeric without precision and money are repeated, since
 they are two types among two thousand.
 """
+
+
+def _sqlserver() -> tuple[tuple[SourceType, ...], ...]:
+    """The groups of SQL Server types from which a column's type is drawn."""
+    integers = tuple(sqlserver.integer(n) for n in ("int", "bigint", "smallint", "tinyint"))
+    digits = (7, 0, 3, 6, 1, 2, 4, 5)
+    scales = tuple((p, s) for p, s in itertools.product(range(1, 39), range(39)) if s <= p)
+    return (
+        integers,
+        (
+            *(sqlserver.text("nvarchar", n) for n in (*_LENGTHS, 256, 1024, 4000)),
+            *(sqlserver.text("varchar", n) for n in _LENGTHS),
+            *(sqlserver.text(name, n) for name in ("char", "nchar") for n in _LENGTHS),
+        ),
+        (
+            *(sqlserver.decimal(p, s) for p, s in ((10, 0), (10, 2), (38, 10))),
+            sqlserver.money(),
+            sqlserver.money("smallmoney"),
+            *(sqlserver.decimal(p, s) for p, s in scales),
+            *(sqlserver.decimal(p, 0, "numeric") for p in range(1, 39)),
+        ),
+        (sqlserver.real("float"), sqlserver.real("real")),
+        (
+            *(sqlserver.temporal("datetime2", n) for n in digits),
+            sqlserver.temporal("datetime"),
+            sqlserver.temporal("smalldatetime"),
+        ),
+        tuple(sqlserver.temporal("datetimeoffset", n) for n in digits),
+        (sqlserver.temporal("date"), *(sqlserver.temporal("time", n) for n in digits)),
+        tuple(sqlserver.text(n) for n in ("nvarchar(max)", "varchar(max)", "text", "ntext", "xml")),
+        (
+            *(sqlserver.binary("varbinary", n) for n in _LENGTHS),
+            *(sqlserver.binary("binary", n) for n in (16, 8, 255)),
+            *(sqlserver.binary(n) for n in ("varbinary(max)", "image", "rowversion")),
+            sqlserver.binary("hierarchyid"),
+        ),
+        (sqlserver.bit(), sqlserver.uniqueidentifier()),
+    )
+
+
+SQLSERVER: Final = _sqlserver()
+"""Types of SQL Server that are drawn."""
+
+
+def sqlserver_keyable(type: SourceType) -> bool:
+    """Whether people use columns of the type in SQL Server's keys."""
+    if type.logical is Logical.TEXT:
+        return type.name in ("varchar", "nvarchar", "uniqueidentifier")
+    return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)
 
 
 def postgresql_keyable(type: SourceType) -> bool:

@@ -190,8 +190,8 @@ def axis(column: Column) -> Axis | None:
                 lambda value: int(value) // unit,
             )
         case Logical.TIME:
-            most = DAY - 1 if type.source == "postgresql" else TIME_LIMIT
-            least = 0 if type.source == "postgresql" else -TIME_LIMIT
+            most = DAY - 1 if type.source != "mysql" else TIME_LIMIT
+            least = 0 if type.source != "mysql" else -TIME_LIMIT
             return Axis(
                 least // unit,
                 most // unit,

@@ -4,8 +4,8 @@ pages debezium and connect).
 One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`:
 a heartbeat, the mark of a transaction, a schema change. A tombstone, which follows a DELETE, has no
 value. `d` has its row in `before`, with key columns and fallbacks only where the replica identity
-is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's LSN. Debezium's own
-readers take `op` in either case.
+is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, PostgreSQL's LSN, or SQL Server's
+`commit_lsn:change_lsn:event_serial_no`. Debezium's own readers take `op` in either case.
 
 A flattened message (debezium#flattened) is the row with `__op` and `__table` behind it; the old row
 where it was deleted. The text null is no value: of such messages it is a delete, which a header
@@ -28,6 +28,7 @@ from spark_checks.decoders.families.connect import rows as _connect
 _BLOCKS: Final = {
     "source": _framing.struct(
         "ts_ms:long db:string schema:string table:string file:string pos:long row:long lsn:long"
+        " commit_lsn:string change_lsn:string event_serial_no:long"
     ),
     "message": _framing.struct("prefix:string"),
     "tableChanges": ArrayType(_framing.struct("id:string")),
@@ -84,12 +85,18 @@ def _flattened(p: Column) -> Column:
 
 def _position(p: Column) -> Column:
     """The position of a row change in the source's log: binlog file, offset and row of MySQL, the
-    LSN of PostgreSQL.
+    LSN of PostgreSQL, of SQL Server the places of commit and change and the number of the change.
     """
     source = p["source"]
     binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
-    return F.when(source["file"].isNotNull(), binlog).otherwise(
-        F.coalesce(source["lsn"], p["__lsn"]).cast("string")
+    capture = F.concat_ws(
+        ":", source["commit_lsn"], source["change_lsn"], source["event_serial_no"]
+    )
+    has_commit = source["commit_lsn"].isNotNull()
+    return (
+        F.when(source["file"].isNotNull(), binlog)
+        .when(has_commit, capture)
+        .otherwise(F.coalesce(source["lsn"], p["__lsn"]).cast("string"))
     )
 
 

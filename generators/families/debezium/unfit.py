@@ -142,6 +142,23 @@ _UNFIT: Final = (
 )
 
 
+_SQLSERVER: Final = {
+    "integer": "int",
+    "smallint": "smallint",
+    "bigint": "bigint",
+    "numeric-10-2": "decimal-10-2",
+    "real": "real",
+    "double-precision": "float",
+    "boolean": "bit",
+    "date": "date",
+    "timestamp-0": "datetime2-0",
+    "timestamptz-0": "datetimeoffset-0",
+    "time-0": "time-0",
+    "bytea": "varbinary",
+}
+"""SQL Server's type of the same kind as a type of PostgreSQL."""
+
+
 def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
     """The cell faults of a source's types in Debezium's formats, whose cells `wire` writes. The
     name of the column makes each piece of JSON unique in the message.
@@ -149,6 +166,8 @@ def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
     faults = []
     for unfit in _UNFIT:
         name = unfit.mysql if source_name == "mysql" else unfit.postgresql
+        if source_name == "sqlserver":
+            name = _SQLSERVER.get(unfit.postgresql, "")
         if not name:
             continue
         cell = wire(source(source_name).types[name], unfit.value)

@@ -103,6 +103,13 @@ class Modes:
     unavailable_hstore_is_object: bool = True
     """An hstore that was not sent is an object of the placeholder (since 2.5), else the placeholder
     alone."""
+    checks_nanos: bool = False
+    """A moment beyond 64 bits of nanoseconds is null (since 3.6), else they overflow."""
+    streams_time_in_millis: bool = False
+    """A streamed `time` of SQL Server has milliseconds (2.5)."""
+    unavailable_large_values: bool = False
+    """A NULL of SQL Server's text, ntext, image and xml that an UPDATE did not change is written as
+    the placeholder (3.6), else as null."""
 
     @property
     def precise(self) -> bool:

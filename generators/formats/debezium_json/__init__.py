@@ -62,8 +62,8 @@ from generators.families.connect import (
     partition_of,
     string,
 )
-from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium import sqlserver as _debezium_sqlserver
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.families.wire_messages import (
     Part,
@@ -78,8 +78,10 @@ from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_columns import KnownColumns
+from generators.formats.debezium_json.losses import value_writer
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
+from generators.formats.debezium_json.sqlserver_log import SqlServerLog
 from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Cell,
@@ -106,6 +108,7 @@ from generators.model import (
 )
 from generators.sources.boundaries import START
 from generators.sources.multi_table import parse_renames, split_drop
+from generators.sources.sqlserver_types import sqlserver_types
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
@@ -194,6 +197,7 @@ class _Writer:
         self.reading = _rows.Reading(history.events, profile.marks_tables)
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
+        self.log = SqlServerLog()
         # Both change their number of digits within a history of some dozens of events.
         self.file_number = 999_999 - self.chance.randrange(1, 999) % 3
         self.place = 10**9 - 2000 - self.chance.randrange(1 << 24, 1 << 25) % 4000
@@ -205,6 +209,7 @@ class _Writer:
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.known = KnownColumns(profile.nullable_keys)
+        self.log.begin(self.place)
         self.charsets: dict[str, str | None] = {}
         self.table_charsets: dict[tuple[str, str], str] = {}
         self.identities: dict[str, str] = {}
@@ -294,6 +299,7 @@ class _Writer:
         if not self.open:
             self.transaction += 1
             self.counts = {}
+            self.log.begin(self.place)
 
     def source_ms(self, at: Instant) -> int:
         """The member `ts_ms` of `source`: the commit's time, as exact as the log has it; of an
@@ -346,6 +352,14 @@ class _Writer:
             threadless = mariadb or not in_log or (is_statement and not profile.statement_threads)
             block["thread"] = None if threadless else 7
             block["query"] = self.query or None
+        elif profile.is_sqlserver:
+            block |= {
+                "schema": outer,
+                "table": table,
+                "change_lsn": None if snapshot else self.log.change_lsn,
+                "commit_lsn": self.log.commit_lsn,
+                "event_serial_no": None if snapshot else self.log.serial_number,
+            }
         else:
             transaction = self.transaction if in_transaction else None
             block |= {"schema": outer, "table": table, "txId": transaction, "lsn": self.place}
@@ -357,10 +371,13 @@ class _Writer:
                 block["sequence"] = f"[{last},{place}]"
         return members_of_struct(envelope.source_schema(profile), block)
 
-    def position(self, row: int = 0) -> str | None:
+    def position(self, row: int = 0, snapshot: str = "") -> str | None:
         """The position of the current event's row, as the format's file defines it; None in
-        PostgreSQL's incremental snapshot, which has none.
+        PostgreSQL's incremental snapshot, which has none. A row of SQL Server that a snapshot read
+        has the commit's place alone.
         """
+        if self.profile.is_sqlserver:
+            return self.log.commit_lsn if snapshot else self.log.position
         if self.reading.incremental and not self.profile.is_mysql:
             return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
@@ -376,6 +393,8 @@ class _Writer:
         """
         if self.profile.connector == "mariadb":
             return f"0-{self.server}-{self.transaction}"
+        if self.profile.is_sqlserver:
+            return self.log.commit_lsn
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return (
@@ -416,7 +435,8 @@ class _Writer:
             self.query = self.logged or _rows.statement(event)
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and not snapshot:
-                self.place += 56  # each row has its place in PostgreSQL's log
+                self.place += 56  # each row has its place in the log
+            self.log.see_row(self.place)
             self.write_row(event, shape, known_defaults, images, i)
         self.last_commit = self.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
@@ -436,8 +456,9 @@ class _Writer:
         delete with its tombstone and a create.
         """
         profile, table, identity = self.profile, shape.known, shape.identity
-        if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
-            return  # MySQL logs no row that stays as it is
+        logs_unchanged = profile.source == "postgresql"
+        if event.op is Op.UPDATE and not logs_unchanged and images.before == images.after:
+            return  # MySQL and SQL Server log no row that stays as it is
         snapshot = event.op is Op.READ
         before = (
             self.wires(table, images.before, defaults, snapshot)
@@ -454,10 +475,15 @@ class _Writer:
         )
         old = before if identity is None else self.sent_image(table, before, defaults, identity)
         if event.op is Op.DELETE:
+            if profile.is_sqlserver:
+                old = self.logged_delete(table, old)
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
             return
         new_key = _rows.key_members(shape, after)
+        if profile.is_sqlserver and event.op is Op.UPDATE:
+            self.sqlserver_update(position, images, before, after)
+            return
         moved = identity is None or any(
             before[name].json != after[name].json for name in identity if before
         )
@@ -484,7 +510,7 @@ class _Writer:
         read by its byte order mark, which is dropped.
         """
         modes, mysql = self.profile.modes, self.profile.is_mysql
-        wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
+        wire = value_writer(self.profile)
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
         row = {
             name: _rows.unmarked(value) if name in marked else value for name, value in row.items()
@@ -507,6 +533,64 @@ class _Writer:
                     stand_in, cell=replace(stand_in.cell, cls="default", reason=_REPLACED)
                 )
         return wires
+
+    def sqlserver_update(
+        self, place: _rows.Place, images: RowImages, before: _rows.Wires, after: _rows.Wires
+    ) -> None:
+        """Writes an UPDATE of SQL Server. Change data capture has a change of the key as a delete
+        and an insert, which share a place in the log (debezium#sqlserver-key-update).
+        """
+        table = place.shape.known
+        old_key, new_key = (_rows.key_members(place.shape, key_row) for key_row in (before, after))
+        if old_key != new_key:
+            self.delete(place, self.logged_delete(table, before))
+            self.log.serial_number = 2
+            self.change(place, Op.INSERT, None, after, new_key)
+            return
+        self.log.serial_number = 2  # its two rows are counted
+        old, new = self.logged_update(table, images, before, after)
+        self.change(place, Op.UPDATE, old, new, new_key)
+
+    def logged_delete(self, table: Table, before: _rows.Wires) -> _rows.Wires:
+        """The old row of a delete as SQL Server's change data capture has it: without the values of
+        text, ntext and image (debezium#sqlserver-large-values).
+        """
+        unsent = {c.name: sqlserver_types()[c.type.name].unsent for c in table.columns}
+        return {
+            c.name: (
+                _debezium_sqlserver.not_logged(c.type, self.profile.modes, c.nullable)
+                if unsent[c.name] == "old"
+                else before[c.name]
+            )
+            for c in table.columns
+        }
+
+    def logged_update(
+        self, table: Table, images: RowImages, before: _rows.Wires, after: _rows.Wires
+    ) -> tuple[_rows.Wires, _rows.Wires]:
+        """Both rows of an UPDATE as SQL Server's change data capture has them, which lacks old
+        values of large columns. Since 3.6 the connector writes its placeholder for each NULL of
+        text, ntext, image and xml that the UPDATE did not change, in both rows
+        (debezium#sqlserver-large-values).
+        """
+        modes = self.profile.modes
+        old_row, new_row = dict(before), dict(after)
+        assert images.before is not None and images.after is not None
+        for column in table.columns:
+            type, name = column.type, column.name
+            unsent = sqlserver_types()[type.name].unsent
+            old, new = images.before.get(name), images.after.get(name)
+            is_changed = old != new
+            if unsent == "old" or (unsent and not is_changed):
+                old_row[name] = _debezium_sqlserver.not_logged(type, modes, column.nullable)
+                old = None
+            if modes.unavailable_large_values and _debezium_sqlserver.is_large(type):
+                hidden = _debezium_sqlserver.placeholder(type, modes, column.nullable)
+                if old is None and not is_changed:
+                    old_row[name] = hidden
+                if new is None and not is_changed:
+                    new_row[name] = hidden
+        return old_row, new_row
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
         """The row after an UPDATE, with a placeholder for each value that the server did not send
@@ -625,7 +709,12 @@ class _Writer:
             event.at, table.database, shape.outer, shape.table, place.row, place.snapshot
         )
         moment = envelope.stamps(profile, event.at.ms + self.lag)
-        block = {"transaction": self.transaction_block(f"{shape.outer}.{shape.table}")}
+        collection = f"{shape.outer}.{shape.table}"
+        if profile.is_sqlserver:
+            collection = f"{table.database}.{collection}"
+        # The connector's monitor of transactions sees no row of a snapshot.
+        has_block = op is not Op.READ or not profile.is_sqlserver
+        block = {"transaction": self.transaction_block(collection) if has_block else None}
         op_and_stamps = {"op": CODES[op], **moment}
         payload = {
             "before": _rows.row_members(shape, before),
@@ -644,7 +733,7 @@ class _Writer:
             schema=None if profile.is_mysql else shape.outer,
             table=shape.table,
             keys=self.keys(shape),
-            position=self.position(place.row),
+            position=self.position(place.row, place.snapshot),
             commit_time_us=self.source_ms(event.at) * 1000,
             before=_rows.image(shape, before),
             after=_rows.image(shape, after),
@@ -703,6 +792,9 @@ class _Writer:
             self.truncate(event.at, self.known.table(event.before))
             if not profile.truncate_has_statement:
                 return
+        if profile.is_sqlserver:
+            self.capture_change(event)
+            return
         if not profile.is_mysql or event.action in SILENT:
             return
         renames = parse_renames(event.sql) if profile.short_schema_changes else ()
@@ -756,6 +848,39 @@ class _Writer:
         name = self.key_part(key, {"databaseName": event.database})
         headers = (*self.context, *self.added({"__db": event.database}))
         self.emit(self.prefix, name, self.value_part(value, payload), change, event.at, headers)
+
+    def capture_change(self, event: SchemaChange) -> None:
+        """Writes what SQL Server's connector tells of a table whose columns changed, when a new
+        capture instance took the place of the old one: no statement, and the whole table
+        (debezium#sqlserver-schema-change).
+        """
+        if event.after is None:
+            return
+        table, profile = event.after, self.profile
+        payload: dict[str, Any] = {
+            "source": self.source(event.at, event.database, table.schema or "", table.name),
+            "ts_ms": event.at.ms + self.lag,
+            "databaseName": event.database,
+            "schemaName": table.schema,
+            "ddl": envelope.NO_STATEMENT,
+            "tableChanges": [envelope.sqlserver_change(event, table)],
+        }
+        key, value = envelope.schema_change_schemas(profile)
+        change = Change(
+            0,
+            Kind.DDL,
+            database=event.database,
+            schema=table.schema,
+            table=table.name,
+            position=self.position(),
+            commit_time_us=self.source_ms(event.at) * 1000,
+            sql=envelope.NO_STATEMENT,
+            other_keys=(table.primary_key,) if table.primary_key else (),
+        )
+        name = self.key_part(key, {"databaseName": event.database})
+        self.emit(
+            self.prefix, name, self.value_part(value, payload), change, event.at, self.context
+        )
 
     def remember(self, event: SchemaChange) -> None:
         """Remembers the character set that a statement gives a database, and what it says of
@@ -852,7 +977,7 @@ class _Writer:
     def logical_message(self, event: LogicalMessage) -> None:
         """Writes PostgreSQL's logical decoding message; release 1.4 does not know such messages."""
         profile = self.profile
-        if profile.is_mysql or not profile.logical_messages:
+        if profile.source != "postgresql" or not profile.logical_messages:
             return
         self.advance()
         payload: dict[str, Any] = {

@@ -25,6 +25,7 @@ from generators.sources.multi_table import (
     parse_renames,
 )
 from generators.sources.postgresql_types import postgresql_types
+from generators.sources.sqlserver_types import sqlserver_types
 
 
 def mangled(name: str) -> str:
@@ -103,6 +104,11 @@ def source_schema(profile: DebeziumProfile) -> Schema:
         declared += (
             " table:string? server_id:int64 gtid:string? file:string pos:int64 row:int32"
             " thread:int64? query:string?"
+        )
+    elif profile.is_sqlserver:
+        declared += (
+            " schema:string table:string change_lsn:string? commit_lsn:string?"
+            " event_serial_no:int64?"
         )
     else:
         declared += " schema:string table:string txId:int64? lsn:int64? xmin:int64?"
@@ -375,6 +381,61 @@ def table_changes(
         return []
     type_ = "CREATE" if event.action == "create table" else "ALTER"
     return [{"type": type_, "id": quoted, "table": _describe_table(table, charset, profile)}]
+
+
+NO_STATEMENT: Final = "N/A"
+"""The statement of a schema change of SQL Server's connector, which reads none."""
+
+
+def sqlserver_change(event: SchemaChange, table: Table) -> dict[str, Any]:
+    """The element of `tableChanges` of a table of SQL Server that is captured anew
+    (debezium#sqlserver-schema-change).
+    """
+    quoted = (f'"{part}"' for part in (table.database, table.schema or "", table.name))
+    return {
+        "type": "CREATE" if event.action == "create table" else "ALTER",
+        "id": ".".join(quoted),
+        "table": {
+            "primaryKeyColumnNames": list(table.primary_key),
+            "columns": [
+                {**_sqlserver_column(column), "position": position}
+                for position, column in enumerate(table.columns, 1)
+            ],
+        },
+    }
+
+
+def _sqlserver_column(column: Column) -> dict[str, Any]:
+    """The description of a column of SQL Server in `tableChanges`: what the driver tells of it."""
+    type_row = sqlserver_types()[column.type.name]
+    length, scale = sqlserver_size(column.type)
+    name = type_row.reported or type_row.name
+    return {
+        "name": column.name,
+        "jdbcType": type_row.jdbc,
+        "typeName": name,
+        "typeExpression": name,
+        "length": length,
+        "scale": scale,
+        "optional": column.nullable,
+        "autoIncremented": False,
+        "generated": False,
+        "defaultValueExpression": column.default.text if column.default else None,
+    }
+
+
+_TIME_LENGTHS: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
+
+
+def sqlserver_size(type: SourceType) -> tuple[int | None, int | None]:
+    """The length and the scale of a type of SQL Server as the driver gives them."""
+    type_row = sqlserver_types()[type.name]
+    if type.name in _TIME_LENGTHS:
+        digits = type.scale or 0
+        return _TIME_LENGTHS[type.name] + (digits + 1 if digits else 0), digits
+    if type_row.length is not None:
+        return type_row.length, type_row.scale
+    return type.precision or type.length, type.scale
 
 
 def described_keys(changes: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:

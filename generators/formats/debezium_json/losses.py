@@ -6,11 +6,12 @@ Source: the facts that each loss cites.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium import sqlserver as _debezium_sqlserver
 from generators.families.debezium import unfit
 from generators.families.debezium.values import DebeziumCell, wire_values
 from generators.formats.debezium_json.profiles import DebeziumProfile
@@ -19,10 +20,16 @@ from generators.model import Logical, SourceType, Value
 from generators.wire_format import Loss
 
 
+def value_writer(profile: DebeziumProfile) -> Callable[..., DebeziumCell]:
+    """The function of the profile's connector that writes a value of a column."""
+    if profile.is_sqlserver:
+        return _debezium_sqlserver.wire
+    return _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
+
+
 def wire_of(profile: DebeziumProfile, type: SourceType, value: Value) -> DebeziumCell:
     """A streamed value of a nullable column as that profile writes it."""
-    wire = _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
-    return wire(type, value, profile.modes)
+    return value_writer(profile)(type, value, profile.modes)
 
 
 def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
@@ -64,6 +71,14 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         yield Loss((Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", left)
     if profile.modes.temporal == "isostring":
         yield Loss((Logical.TIME,), "IsoTime is a time of day alone", "debezium#time-of-day", left)
+    if profile.is_sqlserver:
+        statement = "a datetime2(7) beyond 64 bits of nanoseconds is null, or overflows up to 2.5"
+        yield Loss((Logical.DATETIME,), statement, "debezium#sqlserver-nanos", left)
+        statement = "a datetimeoffset before 1970 with a fraction is a second late"
+        yield Loss((Logical.TIMESTAMP,), statement, "debezium#sqlserver-datetimeoffset", left)
+        if profile.modes.streams_time_in_millis:
+            statement = "a streamed time has milliseconds up to 2.5"
+            yield Loss((Logical.TIME,), statement, "debezium#sqlserver-time", left)
     if profile.is_mysql:
         yield Loss(
             (Logical.DATE, Logical.YEAR),

@@ -55,7 +55,7 @@ class DebeziumProfile(Profile):
     """`tombstones.on.delete`."""
     defaults: bool = True
     """The connector knows the defaults of columns."""
-    connector: Literal["mysql", "mariadb", "postgresql"] = "mysql"
+    connector: Literal["mysql", "mariadb", "postgresql", "sqlserver"] = "mysql"
     """The connector's own name."""
     toasted: int = TOASTED
     """The bytes beyond which PostgreSQL keeps a value out of line."""
@@ -151,6 +151,11 @@ class DebeziumProfile(Profile):
         """Whether the connector is MySQL's."""
         return self.source == "mysql"
 
+    @property
+    def is_sqlserver(self) -> bool:
+        """Whether the connector is SQL Server's."""
+        return self.source == "sqlserver"
+
 
 CHOICES: Final = read_choices("debezium-json", DebeziumProfile)
 """Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and
@@ -159,7 +164,7 @@ what has schemas. A profile whose deployment another has costs no decode call of
 
 
 def supports(type: SourceType) -> bool:
-    """Whether a connector has the type: every type of `generators.sources.mysql` and
-    `generators.sources.postgresql`.
+    """Whether a connector has the type: every type of `generators.sources.mysql`,
+    `generators.sources.postgresql` and `generators.sources.sqlserver`.
     """
-    return type.source in ("mysql", "postgresql")
+    return type.source in ("mysql", "postgresql", "sqlserver")

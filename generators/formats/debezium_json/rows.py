@@ -21,6 +21,7 @@ from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium import postgresql_defaults
+from generators.families.debezium import sqlserver as _debezium_sqlserver
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
@@ -172,7 +173,8 @@ def shape_of(
     if len(set(names.values())) < len(names):
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
     outer, name = envelope.qualified(profile, table, snapshot)
-    full_name = f"{prefix}.{outer}.{name}"
+    place = (table.database, outer, name) if profile.is_sqlserver else (outer, name)
+    full_name = ".".join((prefix, *place))
     if profile.names_of_topics:
         full_name = envelope.topic_name(full_name)
     key = key_columns(table, profile, snapshot)
@@ -209,7 +211,7 @@ def shape_of(
         names,
         outer,
         name,
-        envelope.topic_name(prefix, outer, name),
+        envelope.topic_name(prefix, *place),
         key,
         identity,
         table,
@@ -246,6 +248,8 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
     """The table as the connector knows it: with the columns and the key that it takes."""
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
+    if profile.is_sqlserver:
+        return replace(table, primary_key=table.primary_key or first_unique_index(table))
     hidden, bare = (
         _unknown_key_columns(table, profile, snapshot),
         _columns_without_facts(table, profile, snapshot),
@@ -286,7 +290,7 @@ def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple
     """The columns of the record key in their order; streams of PostgreSQL up to release 1.4 have
     them in the table's order (debezium#record-key).
     """
-    if not profile.is_mysql and profile.key_in_table_order and not snapshot:
+    if profile.source == "postgresql" and profile.key_in_table_order and not snapshot:
         return tuple(c.name for c in table.columns if c.name in table.primary_key)
     return table.primary_key
 
@@ -313,6 +317,8 @@ def _column_schema(
         schema = _debezium_mysql.schema(
             column.type, profile.modes, column.nullable, spelling(column, snapshot)
         )
+    elif profile.is_sqlserver:
+        schema = _debezium_sqlserver.schema(column.type, profile.modes, column.nullable)
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     default_json = "null" if default is None else stand_in(column, default, profile, snapshot).json
@@ -343,6 +349,8 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
     """Whether the connector knows this default of the column."""
     if profile.is_mysql:
         return _has_mysql_default(column, default, profile)
+    if profile.is_sqlserver:
+        return default.value is not None
     return _has_postgresql_default(column, default, profile)
 
 
@@ -424,6 +432,8 @@ def stand_in(
     type, modes, value = column.type, profile.modes, default.value
     if profile.is_mysql:
         return _mysql_stand_in(column, default, profile, snapshot)
+    if profile.is_sqlserver:
+        return _debezium_sqlserver.default_cell(type, value, modes, column.nullable)
     if value is None:
         expression_text = postgresql_defaults.expression_value(type.name, default.text) or ""
         zeros: dict[Logical, Value] = {

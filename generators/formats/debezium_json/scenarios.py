@@ -14,6 +14,11 @@ from generators.families.cases import OWN, Cases, deleted, inserted, read, updat
 from generators.formats.debezium_json.envelope import SILENT
 from generators.formats.debezium_json.losses import cell_faults, losses
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
+from generators.formats.debezium_json.sqlserver_scenarios import (
+    SQLSERVER_DEFAULTS,
+    bracketed_names,
+    sqlserver_cases,
+)
 from generators.model import (
     Column,
     Default,
@@ -36,7 +41,7 @@ from generators.model import (
     Value,
     ZeroDate,
 )
-from generators.sources import databases, mysql, postgresql
+from generators.sources import databases, mysql, postgresql, sqlserver
 from generators.sources.boundaries import (
     START,
     change,
@@ -103,6 +108,8 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     if profile.is_mysql:
         yield from cases.mysql()
         yield from cases.ddl()
+    elif profile.is_sqlserver:
+        yield from sqlserver_cases(profile, cases)
     else:
         yield from cases.postgresql()
     yield from cases.level_two_cases()
@@ -120,6 +127,19 @@ class _Cases(Cases):
     def typed(self, column: Column) -> Cases:
         """The maker of cases whose tables have that column between `id` and `b`."""
         return self.of(self.id, column, self.b)
+
+    def decimal(self, precision: int, scale: int) -> SourceType:
+        """A decimal type of the source."""
+        if self.profile.is_sqlserver:
+            return sqlserver.decimal(precision, scale)
+        maker = mysql.decimal if self.profile.is_mysql else postgresql.numeric
+        return maker(precision, scale)
+
+    def raw(self) -> SourceType:
+        """A type of bytes of the source."""
+        if self.profile.is_sqlserver:
+            return sqlserver.binary("varbinary", 16)
+        return mysql.binary("varbinary", 16) if self.profile.is_mysql else postgresql.bytea()
 
     def operations(self) -> Iterator[Scenario]:
         """Yields the cases of snapshot rows, truncation, deletes with their tombstones, and updates
@@ -180,8 +200,7 @@ class _Cases(Cases):
         unique keys, no key.
         """
         is_mysql, number = self.profile.is_mysql, self.origin.number
-        amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
-        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        amount, raw = self.decimal(10, 2), self.raw()
         keys: tuple[tuple[str, SourceType, Value], ...] = (
             ("key/decimal", amount, Decimal("-26588.24")),
             ("key/binary", raw, b"\xd7m\xf8"),
@@ -241,6 +260,9 @@ class _Cases(Cases):
         back-ticks, with letters beyond ASCII.
         """
         number, string = self.origin.number, self.origin.string
+        if self.profile.is_sqlserver:
+            yield from bracketed_names(self)
+            return
         if self.profile.is_mysql:
             ticked_row: Row = {"k``": 1, "a`b": "x", "a": "y"}
             tags = {"back-tick"}
@@ -283,9 +305,7 @@ class _Cases(Cases):
         """Yields the cases of base64 that looks like a number, in decimals and binaries, and of
         what stands in place of NULL.
         """
-        is_mysql = self.profile.is_mysql
-        scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
-        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        scaled, raw = self.decimal(20, 4), self.raw()
         for digits_text in COLLISIONS:
             number = int.from_bytes(base64.b64decode(digits_text), "big", signed=True)
             sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
@@ -301,6 +321,8 @@ class _Cases(Cases):
                 base64.b64decode(digits_text),
                 tags={"base64-digits"},
             )
+        if self.profile.is_sqlserver:
+            return  # a default is known from the table itself: `typed_defaults`
         table_with_default = self.of(self.id, self.a, Column("c", self.origin.number))
         lacking: Row = {"id": 1, "a": "x", "c": None}
         events = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
@@ -352,6 +374,10 @@ class _Cases(Cases):
             expression = Column(
                 "expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP")
             )
+        elif self.profile.is_sqlserver:
+            for label, type, default, value in SQLSERVER_DEFAULTS:
+                yield label, Column(label, type, default=default), value
+            return
         else:
             defaults = (
                 ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
@@ -677,19 +703,19 @@ class _Cases(Cases):
         typed = tuple(
             (column, value) for label, column, value in self.with_default() if label != "bytes"
         )
-        columns = (
-            self.id,
-            self.a,
-            Column("c", self.origin.number),
-            *(column for column, _ in typed),
-        )
+        number = Column("c", self.origin.number)
+        if self.profile.is_sqlserver:
+            number = replace(number, default=Default("((5))", 5))
+        columns = (self.id, self.a, number, *(column for column, _ in typed))
         lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
         typed_values: Row = {column.name: value for column, value in typed}
         inserted_images: tuple[tuple[Row | None, Row | None], ...] = (
             (None, {"id": 1, "a": "x", "c": None, **typed_values}),
             (None, {"id": 2, "a": None, "c": 7, **typed_values}),
         )
-        events = self.default(lacking, "c"), change(lacking, Op.INSERT, *inserted_images)
+        events: tuple[Event, ...] = (change(lacking, Op.INSERT, *inserted_images),)
+        if not self.profile.is_sqlserver:
+            events = (self.default(lacking, "c"), *events)
         yield named("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
         nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(typed_values)})
         yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
@@ -730,8 +756,11 @@ class _Cases(Cases):
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
-        for base64_text, number in digits.items():
-            value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -10))
+        if self.profile.is_sqlserver:
+            column, raw = "c_decimal_38_10", "c_varbinary"
+        for base64_text, unscaled_value in digits.items():
+            digit_numbers = tuple(map(int, str(abs(unscaled_value))))
+            value = Decimal((int(unscaled_value < 0), digit_numbers, -10))
             event = insert(
                 table,
                 {
@@ -752,7 +781,7 @@ class _Cases(Cases):
         yield named("rows/debezium/key-update", moved, level=2, tags={"key-update"})
         pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
         yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
-        if not self.profile.is_mysql:
+        if self.profile.source == "postgresql":
             kinds = {
                 **ARRAYS,
                 **{

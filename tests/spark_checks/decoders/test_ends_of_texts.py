@@ -10,7 +10,7 @@ import pytest
 
 import spark_checks.decoders
 from generators.model import Deployment
-from generators.sources import mysql
+from generators.sources import mysql, sqlserver
 from spark_checks.decoders import aws_dms_json, canal_dialects_json, maxwell_json
 from spark_checks.decoders.aliyun_dts_avro import cells as aliyun_cells
 from spark_checks.decoders.families import cloudcanal
@@ -19,6 +19,7 @@ from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import literal
 
 TIME, MOMENT = mysql.temporal("time"), mysql.temporal("datetime")
+TIMESTAMP = mysql.temporal("timestamp")
 DECIMAL_40 = mysql.decimal(40, 2)
 LIST = replace(Deployment(), binary="list")
 READERS = {
@@ -49,13 +50,24 @@ READERS = {
     ),
     "PostgreSQL's bits": (lambda t: aliyun_cells._bits(t, mysql.bit(3)), "101"),
     "Debezium's DATE": (values._date_sql, "2020-01-02Z"),
-    "Debezium's DATETIME": (values._wall_clock, "2020-01-02T03:04:05Z"),
-    "Debezium's TIMESTAMP": (lambda t: values._instant(t, "UTC"), "2020-01-02T03:04:05Z"),
+    "Debezium's DATETIME": (lambda t: values._wall_clock(t, MOMENT), "2020-01-02T03:04:05Z"),
+    "Debezium's TIMESTAMP": (
+        lambda t: values._instant(t, "UTC", TIMESTAMP),
+        "2020-01-02T03:04:05Z",
+    ),
     "Debezium's TIMESTAMP as SQL text": (
-        lambda t: values._instant(t, "UTC"),
+        lambda t: values._instant(t, "UTC", TIMESTAMP),
         "2020-01-02 03:04:05",
     ),
-    "Debezium's TIME": (values._clock, "12:00:00Z"),
+    "Debezium's TIME": (lambda t: values._clock(t, TIME), "12:00:00Z"),
+    "SQL Server's TIME": (
+        lambda t: values._clock(t, sqlserver.temporal("time")),
+        "12:00:00.1234567Z",
+    ),
+    "SQL Server's DATETIME2": (
+        lambda t: values._wall_clock(t, sqlserver.temporal("datetime2")),
+        "2020-01-02T03:04:05.1234567Z",
+    ),
     "Debezium's BIGINT UNSIGNED": (values._unsigned, "18446744073709551615"),
     "base64": (decimals.base64_bytes, "YWJj"),
     "digits with an exponent": (lambda t: decimals.from_text(t, 40, 12), "1E-7"),

@@ -119,9 +119,9 @@ class ConnectDialect:
     no schema tells it; Debezium's by default. `bare`: the operation on the wire of a payload that
     is the row itself, NULL of any other; `added` are the payload's members that are no columns
     then, and `header` is a header that tells such a member. None where every row has an envelope.
-    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL in place of a value that
-    was not sent, as text: NULL at level two. `fixed`: options of the deployment that the format
-    leaves no choice of.
+    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL and SQL Server in place of
+    a value that was not sent, as text, the plain text first: NULL at level two. `fixed`: options of
+    the deployment that the format leaves no choice of.
     """
 
     kind: OfPayload
@@ -439,12 +439,15 @@ class _RowSql:
         did not send.
         """
         if (
-            c.type.source != "postgresql"
+            c.type.source == "mysql"
             or not self.unsent
             or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON)
         ):
             return cell_text
-        unsent = ", ".join(f"'{value}'" for value in self.unsent)
+        texts = self.unsent
+        if c.type.source == "sqlserver":  # whose connector writes it in hexadecimal digits as well
+            texts = (*texts, *(value.encode().hex() for value in texts[:1]))
+        unsent = ", ".join(f"'{value}'" for value in texts)
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
 
     def _wire(self, type: SourceType) -> DataType:

@@ -40,6 +40,7 @@ UNAVAILABLE: Final = "__debezium_unavailable_value"
 """What stands for a TOASTed value that did not change (debezium#unavailable-value)."""
 
 _POSTGRESQL: Final = "postgresql"
+_SQLSERVER: Final = "sqlserver"
 _FIRST_DAY: Final = -719_162
 _LAST_DAY: Final = 2_932_896
 _DAY: Final = 86_400_000_000
@@ -48,6 +49,9 @@ _MYSQL_TIME_END: Final = (838 * 3600 + 59 * 60 + 60) * 1_000_000
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|\z)"
 _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
+_FINE_STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?"
+"""Texts of SQL Server's types may have seven fraction digits, of which Spark takes six."""
+_FINE_CLOCK: Final = r"^\d\d:[0-5]\d:[0-5]\d(\.\d{1,9})?Z?\z"
 _CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?\z"
 
 _BY_NAME: Final = {
@@ -90,8 +94,8 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
     """The form in which a column's cells are written in a message without schema, as the
     deployment's options of Debezium say; "" is Debezium's own default.
     """
-    postgresql = type.source == _POSTGRESQL
-    temporal = deployment.temporal or ("adaptive" if postgresql else "adaptive_time_microseconds")
+    is_mysql = type.source not in (_POSTGRESQL, _SQLSERVER)
+    temporal = deployment.temporal or ("adaptive_time_microseconds" if is_mysql else "adaptive")
     match type.logical:
         case Logical.DECIMAL if deployment.decimal in ("", "precise"):
             return "variable" if _unconstrained(type) else "decimal"
@@ -121,7 +125,10 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
                 "microseconds": "us",
                 "nanoseconds": "ns",
             }
-            return units.get(temporal, "ms" if type.fsp <= 3 else "us")
+            adaptive = "ms" if type.fsp <= 3 else "us"
+            if type.source == _SQLSERVER and (type.scale or 0) > 6:
+                adaptive = "ns"
+            return units.get(temporal, adaptive)
         case Logical.INT | Logical.YEAR:
             return "number"
         case _:
@@ -156,7 +163,7 @@ def misfit(cell_text: str, value: str, type: SourceType, deployment: Deployment)
     unfit = f"{value} IS NULL AND {cell_text} IS NOT NULL"
     if type.logical in (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP):
         unfit += f" AND NOT {cell_text} RLIKE r'{_ZERO_DATE}'"
-    elif type.source == _POSTGRESQL and type.logical in (Logical.JSON, Logical.BINARY):
+    elif type.source != "mysql" and type.logical in (Logical.JSON, Logical.BINARY):
         unfit += f" AND {cell_text} <> '{UNAVAILABLE}'"
     outside = _outside(cell_text, value, type)
     return f"({unfit})" + (f" OR {outside}" if outside else "")
@@ -222,13 +229,14 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
             )
             return {"days": f"CASE WHEN {days} END", "text": _date_sql(t)}
         case Logical.DATETIME:
-            return {"text": _wall_clock(t), "": _stamp(t, form_sql, type)}
+            return {"text": _wall_clock(t, type), "": _stamp(t, form_sql, type)}
         case Logical.TIMESTAMP:
-            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form_sql, type)}
+            moment = _instant(t, deployment.time_zone, type)
+            return {"text": moment, "": _stamp(t, form_sql, type)}
         case Logical.TIME:
             return {
-                "text": _clock(t),
-                "": _time_sql(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
+                "text": _clock(t, type),
+                "": _time_sql(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END, type), type),
             }
         case Logical.ENUM:
             return {"": _label(t, type)}
@@ -328,16 +336,17 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
     )
 
 
-def _micros(t: str, form_sql: str, low: int, high: int) -> str:
+def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str:
     """SQL of microseconds from a number of the unit that the form names (ms, us, ns), if they are
     at least `low` and less than `high`; else NULL, also for nanoseconds that are no whole
-    microsecond.
+    microsecond. SQL Server's types have a seventh digit, which is cut off.
     """
     last = high - 1
     ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
     us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
     inside = f"v BETWEEN {max(low * 1000, -(1 << 63))} AND {min(last * 1000, (1 << 63) - 1)}"
-    ns = f"WHEN 'ns' THEN CASE WHEN {inside} AND v % 1000 = 0 THEN v DIV 1000 END"
+    micros_only = "" if type.source == _SQLSERVER else " AND v % 1000 = 0"
+    ns = f"WHEN 'ns' THEN CASE WHEN {inside}{micros_only} THEN (v - pmod(v, 1000L)) DIV 1000 END"
     return let(f"try_cast({t} AS bigint)", "v", f"CASE {form_sql} {ms} {us} {ns} END")
 
 
@@ -345,7 +354,7 @@ def _stamp(t: str, form_sql: str, type: SourceType) -> str:
     """SQL of a date and time from a number of units since the epoch; NULL outside the years 1 to
     9999, which Spark and Python do not have.
     """
-    micros = _micros(t, form_sql, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
+    micros = _micros(t, form_sql, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY, type)
     if type.logical is Logical.TIMESTAMP:
         return f"timestamp_micros({micros})"
     return f"timestampadd(MICROSECOND, {micros}, {_EPOCH})"
@@ -362,24 +371,28 @@ def _date_sql(t: str) -> str:
     )
 
 
-def _wall_clock(t: str) -> str:
+def _stamp_of(type: SourceType) -> str:
+    """The pattern of a date and time as the source's connectors write it."""
+    return _FINE_STAMP if type.source == _SQLSERVER else _STAMP
+
+
+def _wall_clock(t: str, type: SourceType) -> str:
     """SQL of a DATETIME from its text; NULL for another text. A Z at the end, which the connector
     appends to values without a zone, is ignored.
     """
-    usual = f"{t} >= '0001' AND {t} RLIKE r'{_STAMP}Z?\\z'"
+    usual = f"{t} >= '0001' AND {t} RLIKE r'{_stamp_of(type)}Z?\\z'"
     return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, r'Z\\z', '') AS timestamp_ntz) END"
 
 
-def _instant(t: str, time_zone: str) -> str:
+def _instant(t: str, time_zone: str, type: SourceType) -> str:
     """SQL of a TIMESTAMP from its text: with an offset, as Debezium writes it, or as SQL text in
     the deployment's time zone; NULL for another text.
     """
-    zoned = f"WHEN {t} RLIKE r'{_STAMP}{_OFFSET}\\z' THEN try_cast({t} AS timestamp)"
+    stamp = _stamp_of(type)
+    zoned = f"WHEN {t} RLIKE r'{stamp}{_OFFSET}\\z' THEN try_cast({t} AS timestamp)"
     local = f"try_cast(concat({t}, 'Z') AS timestamp)"
     local = local if time_zone == "UTC" else f"to_utc_timestamp({local}, '{time_zone}')"
-    return (
-        f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}\\z' THEN {local} END"
-    )
+    return f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{stamp}\\z' THEN {local} END"
 
 
 def _time_sql(micros: str, type: SourceType) -> str:
@@ -400,12 +413,18 @@ def _time_sql(micros: str, type: SourceType) -> str:
     body = (
         f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {minutes_and_seconds}, {fraction})"
     )
-    valid = f"CASE WHEN v BETWEEN 0 AND {_DAY} THEN v END" if type.source == _POSTGRESQL else "v"
+    last = {_POSTGRESQL: _DAY, _SQLSERVER: _DAY - 1}.get(type.source)
+    valid = "v" if last is None else f"CASE WHEN v BETWEEN 0 AND {last} THEN v END"
     return let(let(micros, "v", valid), "v", let("abs(v)", "a", body))
 
 
-def _clock(t: str) -> str:
-    """SQL of a TIME's text without the Z that may end it; NULL for another text."""
+def _clock(t: str, type: SourceType) -> str:
+    """SQL of a TIME's text without the Z that may end it; NULL for another text. Of SQL Server's
+    digits six are left.
+    """
+    if type.source == _SQLSERVER:
+        cut = rf"regexp_replace({t}, r'(\.\d{{6}})\d*|Z\z', '$1')"
+        return f"CASE WHEN {t} RLIKE r'{_FINE_CLOCK}' THEN {cut} END"
     plain = f"regexp_replace({t}, r'Z\\z', '')"
     return f"CASE WHEN {t} RLIKE r'{_CLOCK}' THEN {plain} END"
 
