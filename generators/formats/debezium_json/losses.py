@@ -11,8 +11,7 @@ from functools import partial
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium import sqlserver as _debezium_sqlserver
-from generators.families.debezium import unfit
+from generators.families.debezium import sqlserver, unfit
 from generators.families.debezium.values import DebeziumCell, wire_values
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.garbage.faults import CellFault
@@ -23,7 +22,7 @@ from generators.wire_format import Loss
 def value_writer(profile: DebeziumProfile) -> Callable[..., DebeziumCell]:
     """The function of the profile's connector that writes a value of a column."""
     if profile.is_sqlserver:
-        return _debezium_sqlserver.wire
+        return sqlserver.wire
     return _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
 
 

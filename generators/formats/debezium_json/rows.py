@@ -20,8 +20,7 @@ from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium import postgresql_defaults
-from generators.families.debezium import sqlserver as _debezium_sqlserver
+from generators.families.debezium import postgresql_defaults, sqlserver
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
@@ -318,7 +317,7 @@ def _column_schema(
             column.type, profile.modes, column.nullable, spelling(column, snapshot)
         )
     elif profile.is_sqlserver:
-        schema = _debezium_sqlserver.schema(column.type, profile.modes, column.nullable)
+        schema = sqlserver.schema(column.type, profile.modes, column.nullable)
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     default_json = "null" if default is None else stand_in(column, default, profile, snapshot).json
@@ -433,7 +432,7 @@ def stand_in(
     if profile.is_mysql:
         return _mysql_stand_in(column, default, profile, snapshot)
     if profile.is_sqlserver:
-        return _debezium_sqlserver.default_cell(type, value, modes, column.nullable)
+        return sqlserver.default_cell(type, value, modes, column.nullable)
     if value is None:
         expression_text = postgresql_defaults.expression_value(type.name, default.text) or ""
         zeros: dict[Logical, Value] = {
