@@ -8,7 +8,7 @@ from string import Template
 from typing import Final
 
 from conformance.brokers.lakehouses import Sink
-from conformance.rules.order import Order, number_sql, order_of
+from conformance.rules.order import Order, base_of, number_sql, order_of
 from generators.errors import UsageError
 from generators.wire_format import module_name
 
@@ -31,6 +31,15 @@ def version_sql(order: Order) -> list[str]:
         return [by_time]
     parts = ["CASE"]
     for pattern, groups in order.positions:
+        if base_of(pattern) == 16:
+            # Seven numbers of a place in SQL Server's log would be a line each.
+            group_numbers = ", ".join(map(str, groups))
+            digits = f"regexp_extract(position, r'{pattern}', part)"
+            parts.append(
+                f" WHEN position RLIKE r'{pattern}' THEN transform(array({group_numbers}),"
+            )
+            parts.append(f" part -> CAST(conv({digits}, 16, 10) AS decimal(20,0)))")
+            continue
         parts.append(f" WHEN position RLIKE r'{pattern}' THEN array(")
         for group in groups:
             comma = ", " if group != groups[-1] else ")"
