@@ -98,6 +98,12 @@ def read_tables(
     from generators.tables.reading import read_schema
 
     origins = {reader.source for reader in readers}
+    if origins and origins.isdisjoint(DIALECTS.values()):
+        names = ", ".join(sorted(origins))
+        raise UsageError(
+            f"the selected profiles read {names}, whose DDL is not read; select profiles that read"
+            f" one of: {', '.join(dict.fromkeys(DIALECTS.values()))}"
+        )
     dialects = [name for name, origin in DIALECTS.items() if origins == {origin}]
     fallback = dialects[0] if len(dialects) == 1 else None
     schema = read_schema(sources, dialect, database, fallback)

@@ -8,12 +8,19 @@ from string import Template
 from typing import Final
 
 from conformance.brokers.lakehouses import Sink
-from conformance.rules.order import Order, base_of, number_sql, order_of
+from conformance.rules.order import LSN, Order, base_of, number_sql, order_of
 from generators.errors import UsageError
 from generators.wire_format import module_name
 
 TITLES: Final[dict[Sink, str]] = {"delta": "Delta", "iceberg": "Iceberg"}
 _TEMPLATE: Final = Path(__file__).with_name("template.py.txt")
+_HEXADECIMAL: Final = (
+    f" WHEN position RLIKE r'^{LSN}(:.*)?$' THEN transform(",
+    "split(position, ':'), part -> CAST(conv(part, 16, 10) AS decimal(20,0)))",
+)
+"""SQL of the numbers in a position of SQL Server, whether it has the place of the commit alone or
+that of the change, too: each number is hexadecimal, and colons stand between them.
+"""
 
 
 class _Marked(Template):
@@ -30,15 +37,10 @@ def version_sql(order: Order) -> list[str]:
     if not order.positions:
         return [by_time]
     parts = ["CASE"]
+    if any(base_of(pattern) == 16 for pattern, _ in order.positions):
+        parts += _HEXADECIMAL
     for pattern, groups in order.positions:
         if base_of(pattern) == 16:
-            # Seven numbers of a place in SQL Server's log would be a line each.
-            group_numbers = ", ".join(map(str, groups))
-            digits = f"regexp_extract(position, r'{pattern}', part)"
-            parts.append(
-                f" WHEN position RLIKE r'{pattern}' THEN transform(array({group_numbers}),"
-            )
-            parts.append(f" part -> CAST(conv({digits}, 16, 10) AS decimal(20,0)))")
             continue
         parts.append(f" WHEN position RLIKE r'{pattern}' THEN array(")
         for group in groups:

@@ -14,16 +14,17 @@ from conformance.rules.rule import Citation, Provenance
 from conformance.rules.tables import Legal, check_fields, check_name
 from generators.errors import UsageError
 
-_LSN: Final = "([0-9a-f]{8}):([0-9a-f]{8}):([0-9a-f]{4})"
+LSN: Final = "([0-9a-f]{8}):([0-9a-f]{8}):([0-9a-f]{4})"
+"""A place in SQL Server's log: file, block and slot in hexadecimal digits."""
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
     "number": (r"^(\d+)$", (1,)),
     "file:position": (r"^[^:]*?(\d+):(\d+)$", (1, 2)),
     "file:position:row": (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3)),
     "commit_lsn:change_lsn:event_serial_no": (
-        rf"^{_LSN}:{_LSN}:([0-9a-f]+)$",
+        rf"^{LSN}:{LSN}:([0-9a-f]+)$",
         (1, 2, 3, 4, 5, 6, 7),
     ),
-    "commit_lsn": (rf"^{_LSN}$", (1, 2, 3)),
+    "commit_lsn": (rf"^{LSN}$", (1, 2, 3)),
     "offset@file": (r"^(\d+)@(\d+)$", (2, 1)),
 }
 """The forms of `position`: a pattern, and its groups from the most significant one on."""

@@ -69,9 +69,22 @@ NAMES: Final = (
     "object/every-type",
     "array/longs",
     "array/mixed",
+    "tinyint/over-signed",
+    "numeric-18-0/max",
+    "bit/true",
+    "smallmoney/min",
+    "nvarchar/emoji",
+    "nchar/han",
+    "uniqueidentifier/plain",
+    "rowversion/high",
+    "hierarchyid/child",
+    "time-7/fraction",
+    "datetime2-7/last-in-nanoseconds",
+    "datetimeoffset-7/before-epoch",
+    "smalldatetime/max",
 )
-"""Generic boundary cases, by name, of MySQL, PostgreSQL and MongoDB: those in which decoders fail
-most.
+"""Generic boundary cases, by name, of MySQL, PostgreSQL, SQL Server and MongoDB: those in which
+decoders fail most.
 """
 
 OWN: Final = 7

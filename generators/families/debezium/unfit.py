@@ -24,7 +24,8 @@ from generators.sources.databases import source
 class _Unfit:
     """A value of a column, by its names in MySQL and PostgreSQL ("" where there is none), and the
     JSON of a value that the type cannot hold, by the last part of the schema's name, or by its type
-    where it has none.
+    where it has none. `sqlserver` is a column that only SQL Server has; else it has the one of the
+    same kind as PostgreSQL's.
     """
 
     name: str
@@ -33,6 +34,7 @@ class _Unfit:
     value: Value
     unfit_json: Mapping[str, str]
     readable_as: Value | None = None
+    sqlserver: str = ""
 
 
 def _base64(raw: bytes) -> str:
@@ -106,6 +108,7 @@ _UNFIT: Final = (
     _Unfit("cell-double", "double", "double-precision", 54321.25, {"double": '"5432x"'}),
     _Unfit("cell-bit", "bit-8", "bit-8", 173, {"Bits": _base64(b"\x00\x01")}),
     _Unfit("cell-bit-base64", "bit-8", "bit-8", 171, {"Bits": '"%%%%"'}),
+    _Unfit("cell-bit", "", "", 1, {"boolean": "2"}, sqlserver="bit"),
     _Unfit("cell-boolean", "bit-1", "boolean", 1, {"boolean": '"yes"'}),
     _Unfit(
         "cell-date",
@@ -167,7 +170,7 @@ def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
     for unfit in _UNFIT:
         name = unfit.mysql if source_name == "mysql" else unfit.postgresql
         if source_name == "sqlserver":
-            name = _SQLSERVER.get(unfit.postgresql, "")
+            name = unfit.sqlserver or _SQLSERVER.get(unfit.postgresql, "")
         if not name:
             continue
         cell = wire(source(source_name).types[name], unfit.value)

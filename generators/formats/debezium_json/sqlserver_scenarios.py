@@ -41,13 +41,13 @@ SQLSERVER_DEFAULTS: Final[tuple[tuple[str, SourceType, Default, Value], ...]] = 
 """Defaults as the catalogue has them; the connector knows that of no expression."""
 
 _LARGE: Final = (
-    ("varchar-max", "large and not changed"),
+    ("varchar-max", "a long value"),
     ("nvarchar-max", "大きい"),
-    ("ntext", "old text"),
-    ("text", "old text"),
+    ("ntext", "an old value"),
+    ("text", "an old value"),
     ("xml", "<a>b</a>"),
-    ("varbinary-max", b"large \xff"),
-    ("image", b"old image"),
+    ("varbinary-max", b"long \xff"),
+    ("image", b"an old value"),
 )
 _SEVENTH: Final = (
     ("datetime2-7", "2024-01-02 03:04:05.1234567"),

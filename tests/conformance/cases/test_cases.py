@@ -134,6 +134,7 @@ def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
             ("pool", None),
             ("pool_pg", "public"),
             ("pool_mongo", None),
+            ("pool_ms", "dbo"),
         }
         owed = [
             (w.message.event, change.op)

@@ -49,7 +49,12 @@ def streams_with_statements(name: str) -> Iterator[ReadStream]:
 
 def version_of(sql: str, change: Change) -> tuple[int, ...]:
     """VERSION, as Spark evaluates it: a CASE of patterns over the position, else the commit time."""
-    cases = re.findall(r"WHEN position RLIKE r'(.*?)' THEN array\((.*?)\)(?= WHEN| ELSE)", sql)
+    by_colons = re.search(
+        r"WHEN position RLIKE r'([^']*)' THEN transform\(split\(position, ':'\)", sql
+    )
+    if by_colons and re.search(by_colons[1], change.position or ""):
+        return tuple(int(part, 16) for part in (change.position or "").split(":"))
+    cases = re.findall(r"WHEN position RLIKE r'([^']*)' THEN array\((.*?)\)(?= WHEN| ELSE)", sql)
     for pattern, numbers in cases:
         match = re.search(pattern, change.position or "")
         if match:

@@ -23,7 +23,7 @@ from remembered import done
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.lanes import by_name
-from conformance.rules.order import order_of
+from conformance.rules.order import base_of, order_of
 from conformance.rules.streams import rules
 from conformance.selftest import checks as selftest
 from conformance.selftest import keeping
@@ -350,7 +350,7 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
             now = (
                 (change.commit_time_us,)
                 if matched is None
-                else tuple(int(matched[group]) for group in groups)
+                else tuple(int(matched[group], base_of(matched.re.pattern)) for group in groups)
             )
             assert now[0] is not None and now >= last
             last = now

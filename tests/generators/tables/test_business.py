@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.tables import named_cases, read_tables
-from generators.sources.databases import SOURCES
 from generators.tables.reading import read_schema
 from generators.wire_format import formats
 
@@ -23,11 +22,7 @@ NOT_UNDERSTOOD = {"mysql": 3, "postgresql": 4}
 """Statements that change rows, which are no DDL: TRUNCATE, UPDATE, DELETE, WITH."""
 
 
-STATED = [name for name, source in SOURCES.items() if source.ddl_actions]
-"""Sources whose tables statements make."""
-
-
-@pytest.mark.parametrize("source", STATED)
+@pytest.mark.parametrize("source", TABLES)
 def test_every_statement_is_read_or_left_out_with_a_note(source):
     assert (FOLDER / f"{source}.sql").read_text("utf-8").count(";\n") > 100
     schema = read_schema([str(FOLDER / f"{source}.sql")], source)
@@ -46,7 +41,7 @@ def test_every_statement_is_read_or_left_out_with_a_note(source):
 @pytest.mark.slow
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_every_format_writes_the_tables_of_its_sources(fmt):
-    for source in STATED:
+    for source in TABLES:
         profiles = [profile for profile in fmt.profiles if profile.source == source]
         if not profiles:
             continue

@@ -13,15 +13,11 @@ from hypothesis import strategies as st
 
 from generators.drawing import strategies
 from generators.errors import UsageError
-from generators.sources.databases import SOURCES
 from generators.tables.reading import read_schema
 from recorders import sql
 
-STATED = [name for name, source in SOURCES.items() if source.ddl_actions]
-"""Sources whose tables statements make."""
 
-
-@pytest.mark.parametrize("source", STATED)
+@pytest.mark.parametrize("source", sql.DIALECTS)
 def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
     path = tmp_path / "tables.sql"
 
