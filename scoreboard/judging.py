@@ -5,6 +5,7 @@ keeps the outcome.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import shlex
@@ -13,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +52,8 @@ LETTERS: Final = 700
 """Characters of a text that are kept."""
 _RECORDED: Final = ("--select", "*/recorded/*", "--causes", "1000")
 """Options of the run on recorded messages: every cause there may be the evidence of a fault."""
+_SELECTING: Final = frozenset({"profiles", "types"})
+"""Claims that select the cases on which a reader is judged, and change nothing else."""
 _ENDS: Final = (0, 1)
 """Exit codes of a run that reached its verdict: conforms, or not."""
 _NOTHING: Final = (2, 4)
@@ -88,31 +92,45 @@ def judge(
             **every,
             **results,
             "cases_digest": digest(reader, name),
-            "adapter_digest": adapter_digest(reader),
+            "adapter_digest": adapter_digest(reader, name),
         }
     return outcome
 
 
 def digest(reader: Reader, name: str) -> str:
-    """A digest of a format's rules and of the cases that a reader is judged on, with what they
-    expect: it changes when a kept result is outdated. Only cases of level two count, of profiles
-    and recorded types that the reader says it reads.
+    """A digest of the cases that a reader is judged on, with what they expect, and of the rules
+    that own anything in their profiles: it changes when a kept result is outdated. Only cases of
+    level two count, of profiles and recorded types that the reader says it reads.
     """
     return _digest_of_claims(name, json.dumps(reader.formats[name]))
 
 
 @cache
 def _digest_of_claims(name: str, claims: str) -> str:
-    """The digest of the cases of a format that match claims, a JSON text, with its rules: readers
-    of the same claims share it.
+    """The digest of the cases of a format that match claims, a JSON text, with the rules of their
+    profiles: readers of the same claims share it.
     """
-    hasher = hashlib.sha256(
-        repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode()
-    )
     capabilities = Capabilities.of(json.loads(claims))
-    for case in claimed([case for case, _ in _typed_rows(name).values()], capabilities, (2,))[0]:
+    judged_cases = claimed([case for case, _ in _typed_rows(name).values()], capabilities, (2,))[0]
+    profiles = {case.profile for case in judged_cases}
+    judged_rules = [
+        (rule.id, rule.obligation.value)
+        for rule in rules(name)
+        if _can_concern(rule.selector.profiles, profiles)
+    ]
+    hasher = hashlib.sha256(repr(judged_rules).encode())
+    for case in judged_cases:
         hasher.update(_typed_rows(name)[case.id][1])
     return hasher.hexdigest()[:16]
+
+
+def _can_concern(globs: Sequence[str], profiles: Iterable[str]) -> bool:
+    """Whether a rule whose selector has these globs of profiles can own anything in one of the
+    profiles; a rule without globs can in each.
+    """
+    return not globs or any(
+        fnmatchcase(profile, glob) for profile, glob in itertools.product(profiles, globs)
+    )
 
 
 @cache
@@ -141,14 +159,17 @@ def _table_digest(table: Table) -> str:
     ).hexdigest()
 
 
-def adapter_digest(reader: Reader) -> str:
-    """A digest of a reader's release, options and claims, and of its adapter's source."""
+def adapter_digest(reader: Reader, name: str) -> str:
+    """A digest of a reader's release and options, of its conventions in a format, and of its
+    adapter's source. The profiles and types that it says it reads are not in it, but the cases that
+    they select are in `digest`.
+    """
     files = (
         _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
     )
     data: tuple[object, ...] = (
         reader.release,
-        reader.formats,
+        {key: globs for key, globs in reader.formats[name].items() if key not in _SELECTING},
         reader.settings,
         reader.options,
         reader.bundle and reader.bundle.name,
@@ -168,11 +189,10 @@ def stale() -> dict[str, list[str]]:
     for reader in READERS:
         file = RESULTS / f"{reader.name}.json"
         results = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
-        adapter = adapter_digest(reader)
         old = [
             fmt
             for fmt in reader.formats
-            if results.get(fmt, {}).get("adapter_digest") != adapter
+            if results.get(fmt, {}).get("adapter_digest") != adapter_digest(reader, fmt)
             or results[fmt].get("cases_digest") != digest(reader, fmt)
         ]
         if old:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -201,7 +202,7 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
     monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
     now = {
         "cases_digest": "cases of alibaba-canal-json",
-        "adapter_digest": judging.adapter_digest(READER),
+        "adapter_digest": judging.adapter_digest(READER, "alibaba-canal-json"),
     }
     for digests, stale in (
         (now, {}),
@@ -213,13 +214,37 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
             json.dumps({"formats": {"alibaba-canal-json": digests}})
         )
         assert judging.stale() == ({"reader": ["alibaba-canal-json"]} if stale else {})
-    changed = Reader(
-        **{
-            **{key: getattr(READER, key) for key in READER.__dataclass_fields__},
-            "settings": {"a": "b"},
-        }
+    claims = {"types": ("int",), "profiles": ("1.1.8",)}
+    for change, is_stale in (
+        ({"settings": {"a": "b"}}, True),
+        ({"formats": {"alibaba-canal-json": {**claims, "conventions": ("whole-before",)}}}, True),
+        ({"formats": {"alibaba-canal-json": claims}}, False),
+    ):
+        digest = judging.adapter_digest(replace(READER, **change), "alibaba-canal-json")
+        assert (digest != now["adapter_digest"]) is is_stale
+
+
+def test_a_result_covers_the_cases_and_rules_of_the_profiles_that_its_reader_reads(monkeypatch):
+    def digest(*profiles):
+        claims = {"debezium-json": {"profiles": profiles}}
+        return judging.digest(replace(READER, formats=claims), "debezium-json")
+
+    every_rule = rules("debezium-json")
+    of_sqlserver = "debezium-json/value/money-four-digits"
+    fmt = get("debezium-json")
+    cases = list(catalogue.named_cases(fmt, fmt.profiles, ("*/rows/debezium/key-update",)))
+    monkeypatch.setattr(
+        judging, "_typed_rows", lambda name: {case.id: (case, case.id.encode()) for case in cases}
     )
-    assert judging.adapter_digest(changed) != now["adapter_digest"]
+    before = {glob: digest(glob) for glob in ("3.5.0.Final", "3.6.1.Final+sqlserver")}
+    assert digest("3.5.0.Fina[l]") == before["3.5.0.Final"]
+    judging._digest_of_claims.cache_clear()
+    monkeypatch.setattr(
+        judging, "rules", lambda name: [rule for rule in every_rule if rule.id != of_sqlserver]
+    )
+    assert digest("3.5.0.Final") == before["3.5.0.Final"]
+    assert digest("3.6.1.Final+sqlserver") != before["3.6.1.Final+sqlserver"]
+    judging._digest_of_claims.cache_clear()
 
 
 @pytest.mark.parametrize(
