@@ -39,7 +39,7 @@ NAME: Final = "one_history"
 KEY: Final = "id"
 
 _MONGODB: Final = mongodb.TYPES
-_TYPES: Final[Mapping[str, tuple[SourceType | None, ...]]] = {
+_TYPES: Final[Mapping[str, tuple[SourceType, SourceType, SourceType | None, SourceType | None]]] = {
     "id": (
         mysql.integer("bigint"),
         postgresql.integer("bigint"),
