@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from math import copysign
 from typing import Any, Final
 
@@ -209,17 +209,17 @@ def _is_wider_than_spark(type: SourceType) -> bool:
     return (type.precision or 0) > 38
 
 
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
+
+
 def _equals_decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Whether a text is the expected number, of a DECIMAL that is too wide for Spark's; false for a
     narrower one, whose text is no right answer.
     """
-    if not _is_wider_than_spark(type) or "_" in actual.value:
-        # Python reads 1_5 as 15.
+    if not _is_wider_than_spark(type) or not _NUMBER.fullmatch(actual.value):
+        # Python reads 1_5 as 15, too, and a number between blanks or in digits of other scripts.
         return False
-    try:
-        return bool(Decimal(actual.value) == expected)
-    except InvalidOperation:
-        return False
+    return bool(Decimal(actual.value) == expected)
 
 
 def _equals_bit(type: SourceType, expected: Value, actual: Typed) -> bool:

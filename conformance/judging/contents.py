@@ -73,7 +73,8 @@ _IN_JSON: Final = (
     *(
         ("true or false", r"\b(true|false)\b"),
         ("null", r"\bnull\b"),
-        ("a fraction", r"\d[.]\d|\d[eE]-\d"),
+        ("null in an object or array", r"[\[:,]\s*null\b"),
+        ("a fraction", r"\d[.]\d*[1-9]|\d[eE]-\d"),
         ("a number", r"(\A|[\[:,]\s*)-?\d"),
     ),
     *(
@@ -190,6 +191,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "before 1970": of_date and micros < 0,
             "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
             "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
+            "of over 23:59:59": not of_date and abs(micros) > _DAY - SECOND,
             "of over a day": not of_date and abs(micros) >= _DAY,
             "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
@@ -211,6 +213,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         words_of_integer = {
             "that is 0": value == 0,
             _OVER_ONE: value > 1,
+            "that is 0 or 1": family is Logical.BIT and value in (0, 1),
             SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
         }
         words = (words for words, is_so in words_of_integer.items() if is_so)

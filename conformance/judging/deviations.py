@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -38,6 +38,7 @@ class DeviationKind(enum.StrEnum):
     ROW_LOST = "row-lost"
     ROW_REFUSED = "row-refused"
     ROW_SURPLUS = "row-surplus"
+    ROW_REPEATED = "row-repeated"
     ROW_NUMBER_NULL = "row-number-null"
     ROW_NUMBER_WRONG = "row-number-wrong"
     OTHER_OP = "other-op"
@@ -46,6 +47,7 @@ class DeviationKind(enum.StrEnum):
     FIELD_WRONG = "field-wrong"
     IMAGE_SURPLUS = "image-surplus"
     IMAGE_MISSING = "image-missing"
+    IMAGE_ON_OTHER_SIDE = "image-on-other-side"
     IMAGE_WITHOUT_COLUMNS = "image-without-columns"
     COLUMN_MISSING = "column-missing"
     COLUMN_SURPLUS = "column-surplus"
@@ -55,6 +57,7 @@ class DeviationKind(enum.StrEnum):
     ROWS_SHUFFLED = "rows-shuffled"
     COLUMNS_SWAPPED = "columns-swapped"
     MESSAGE_VANISHES = "message-vanishes"
+    DOUBTFUL_VANISHES = "doubtful-vanishes"
     MESSAGE_ACCEPTED = "message-accepted"
     ROWS_BESIDE_REFUSAL = "rows-beside-refusal"
 
@@ -92,7 +95,8 @@ class Deviation:
     @property
     def is_of_kinds(self) -> bool:
         """Whether the kind of a row is another, or is spelled otherwise."""
-        return self.kind is DeviationKind.OTHER_KIND or self == _KIND_IN_OTHER_LETTERS
+        in_other_letters = self.kind is DeviationKind.OP_IN_OTHER_LETTERS and self.name == "kind"
+        return self.kind is DeviationKind.OTHER_KIND or in_other_letters
 
     @property
     def is_of_presence(self) -> bool:
@@ -155,6 +159,7 @@ _OF_VALUES: Final = frozenset(
 _OF_FAULTS: Final = frozenset(
     {
         DeviationKind.MESSAGE_VANISHES,
+        DeviationKind.DOUBTFUL_VANISHES,
         DeviationKind.MESSAGE_ACCEPTED,
         DeviationKind.ROWS_BESIDE_REFUSAL,
     }
@@ -210,7 +215,7 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
     unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
     match finding.aspect:
         case Aspect.ACCEPTED | Aspect.MISSING | Aspect.KIND if unreadable:
-            return _deviation_of_fault(finding)
+            return _deviation_of_fault(finding, is_doubtful=change is not None and change.anything)
         case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
             return _OF_ROWS[finding.aspect]
         case Aspect.KIND | Aspect.OP:
@@ -227,12 +232,14 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
     return _deviation_of_value(finding, case, elsewhere)
 
 
-def _deviation_of_fault(finding: Finding) -> Deviation:
+def _deviation_of_fault(finding: Finding, *, is_doubtful: bool) -> Deviation:
     """How the rows of an unreadable message differ from the one CORRUPT row that it owes: none
     came, one whose kind is in other letters, several CORRUPT rows, other rows beside a CORRUPT one,
-    or other rows alone.
+    or other rows alone. A doubtful message may as well be read: it owes any row.
     """
     kinds = finding.came
+    if is_doubtful:
+        return Deviation(DeviationKind.DOUBTFUL_VANISHES)
     if kinds == ():
         return Deviation(DeviationKind.MESSAGE_VANISHES)
     if kinds and len(kinds) == 1 and _is_in_other_letters(kinds[0], (Kind.CORRUPT,)):
@@ -492,6 +499,22 @@ def unify_rows(
             yield (NOT_NULL if failing.finding.aspect is Aspect.NULL else WRONG), failing
         else:
             yield deviation, failing
+
+
+def unify_doubtful(
+    failings: Iterable[tuple[Deviation, Failing]],
+) -> list[tuple[Deviation, Failing]]:
+    """The deviations, where messages that may be read or refused vanish as unreadable ones do: it
+    is one mistake.
+    """
+    vanishes = Deviation(DeviationKind.MESSAGE_VANISHES)
+    listed = list(failings)
+    if not any(deviation == vanishes for deviation, _ in listed):
+        return listed
+    return [
+        (vanishes if deviation.kind is DeviationKind.DOUBTFUL_VANISHES else deviation, failing)
+        for deviation, failing in listed
+    ]
 
 
 _IN_SHUFFLED_ROWS: Final = (NULL, WRONG, MISSING_COLUMN)

@@ -40,7 +40,7 @@ OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"
 OF_MESSAGES: Final = frozenset(
     {
         *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
-        *("repeated", "same-rows", "foreign"),
+        *("repeated", "same-rows", "same-as-before", "foreign"),
         *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
     }
 )
@@ -74,7 +74,8 @@ _CONTENTS_OF_NAMES: Final = {
     "a line end": "line ends",
     "a quote": "quotes",
     "numbers": "a number",
-    "nulls": "null",
+    "nulls": "null in an object or array",
+    "objects and arrays": "an empty object or array",
     "names of members": "members",
     "true and false": "true or false",
     "blanks at the beginning": "a blank at the beginning",
@@ -88,7 +89,6 @@ _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
     RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
     RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
-    RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
 }
 """What a value holds that comes out in such a relation."""
 _PRECISION_OF_RELATIONS: Final = {

@@ -468,7 +468,7 @@ class RunIndex:
             case, number, change = outcome.row.case, outcome.row.message, outcome.row.change
             is_fault = change.kind is Kind.CORRUPT
             if name == "faults":
-                if is_fault:
+                if is_fault and not self._shows_nothing_of_a_fault(outcome):
                     yield self.traits.of_fault(case, number)
             elif name in _OF_ROWS:
                 is_compared = not is_fault and not outcome.breaks_other_rules(self.counting)
@@ -476,6 +476,16 @@ class RunIndex:
                     yield self.traits.of_row_with_cells(case, number, change)
             else:
                 yield from self._cells_of(name, outcome)
+
+    def _shows_nothing_of_a_fault(self, outcome: RowOutcome) -> bool:
+        """Whether it cannot be told from an unreadable message that the decoder treats such messages
+        wrongly or rightly: any rows are right there, what came may be one of several right rows, or
+        it breaks a rule that does not count.
+        """
+        change = outcome.row.change
+        may_be_another = bool(change.accept) and not outcome.findings
+        breaks_others = any(finding.rule not in self.counting for finding in outcome.findings)
+        return change.anything or may_be_another or breaks_others
 
     def _cells_of(self, name: PopulationName, outcome: RowOutcome) -> Iterator[frozenset[Trait]]:
         """The traits of each compared cell of a row that belongs to the population (such as

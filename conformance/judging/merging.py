@@ -94,7 +94,10 @@ def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
     sorts = {trait[0] for trait in (*mistake.traits, *earlier.traits)}
     if mistake.traits != earlier.traits and sorts == {"sign"}:
         return True
-    is_swapped = earlier.statement.deviation == deviations.SWAPPED
+    deviation = earlier.statement.deviation
+    is_swapped = (
+        deviation is not None and deviation.kind is deviations.DeviationKind.COLUMNS_SWAPPED
+    )
     return is_swapped and mistake.finding.aspect is Aspect.PRESENCE
 
 
@@ -117,7 +120,9 @@ def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
         return True
     if _is_of_bare_rows(mistake) and _is_of_bare_rows(earlier):
         return True
-    if earlier.statement.deviation == deviations.SHUFFLED and mistake.traits == (("later",),):
+    deviation = earlier.statement.deviation
+    is_shuffled = deviation is not None and deviation.kind is deviations.DeviationKind.ROWS_SHUFFLED
+    if is_shuffled and mistake.traits == (("later",),):
         return True
     if _follows_from_kinds(mistake, earlier):
         return True

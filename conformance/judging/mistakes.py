@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from conformance.judging import deviations
 from conformance.judging.contents import SIZES
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
+from conformance.judging.effects import with_effect
 from conformance.judging.explaining import (
     OF_MESSAGES,
     OF_NAMES,
@@ -176,7 +177,7 @@ def _group_by_deviation(
     by_deviation: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
     decided = deviations.without_chance(failings, index)
     renumbered = list(deviations.unify_row_numbers(decided))
-    for deviation, failing in deviations.unify_rows(renumbered):
+    for deviation, failing in deviations.unify_doubtful(deviations.unify_rows(renumbered)):
         by_deviation[deviation].setdefault(failing.unit, failing)
     return deviations.unify_families(deviations.unify_other_images(by_deviation))
 
@@ -216,11 +217,13 @@ class _Part:
 
 
 def _unit_name(deviation: Deviation) -> str:
-    """The noun by which a sentence calls what has the deviation: message, column, NULL, value or
-    row.
+    """The noun by which a sentence calls what has the deviation: unreadable message, column, NULL,
+    value or row.
     """
+    if deviation.kind is DeviationKind.DOUBTFUL_VANISHES:
+        return "doubtful message"
     if deviation.is_of_faults:
-        return "message"
+        return "unreadable message"
     if deviation.is_of_presence:
         return "column"
     if deviation.is_for_null:
@@ -250,7 +253,7 @@ def _explain(
         if deviation.is_of_faults and _fails_nearly_everywhere(
             deviation, index, traits_of_failures
         ):
-            candidates = _is_of_any
+            candidates = _is_of_any_or_of_repetition
         traits, is_sure = index.find_guilty_traits(
             deviations.population_of(deviation),
             traits_of_failures,
@@ -310,9 +313,12 @@ def _fails_nearly_everywhere(
     return index.share_that_fails(population, traits_of_failures, [(_ANY,)]) >= NEARLY
 
 
-def _is_of_any(trait: Trait) -> bool:
-    """Whether a trait is that of every unit."""
-    return trait == _ANY
+def _is_of_any_or_of_repetition(trait: Trait) -> bool:
+    """Whether a trait is that of every unit, or says that a message repeats another one."""
+    return trait == _ANY or trait[0] in _OF_REPETITION
+
+
+_OF_REPETITION: Final = frozenset({"repeated", "same-rows", "same-as-before"})
 
 
 _ANY: Final = ("any",)
@@ -405,7 +411,9 @@ def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
     traits = tuple(sorted(trait for trait in shared if trait[0] in MEMBERS))
     names = _fault_names(failings)
     more = max(0, len(names) - FAULTS)
-    statement = Statement(deviation, faults=tuple(names[:FAULTS]), more_faults=more)
+    statement = Statement(
+        deviation, unit=_unit_name(deviation), faults=tuple(names[:FAULTS]), more_faults=more
+    )
     return _Told(traits, statement)
 
 
@@ -642,9 +650,12 @@ def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Ru
     )
     broken = tuple(dict.fromkeys(failing.finding.rule for failing in failings))
     must = any(rules[rule].obligation is Obligation.MUST for rule in broken)
+    statement = account.statement
+    if statement.deviation is not None:
+        statement = replace(statement, deviation=with_effect(statement.deviation, failings))
     return Mistake(
         account.traits,
-        account.statement,
+        statement,
         broken,
         Obligation.MUST if must else Obligation.SHOULD,
         frozenset(failing.result.case.id for failing in failings),

@@ -59,6 +59,30 @@ class RelationKind(enum.StrEnum):
     ADDED_MEMBERS = "added-members"
     EARLIER_ROW = "earlier-row"
     LOST_BEGINNING = "lost-beginning"
+    ONE_VALUE = "one-value"
+    CUT_TO_PLACES = "cut-to-places"
+    ROUNDED_TO_PLACES = "rounded-to-places"
+    ROUNDED_TO_DIGITS = "rounded-to-digits"
+    FRACTION_LOST = "fraction-lost"
+    FRACTION_CUT = "fraction-cut"
+    FRACTION_ROUNDED = "fraction-rounded"
+    FRACTION_A_THOUSANDTH = "fraction-a-thousandth"
+    FRACTION_AS_MICROS = "fraction-as-micros"
+    MONTHS = "months"
+    AS_BOOLEAN = "as-boolean"
+    FIRST_MEMBER = "first-member"
+    NUMBER_OF_MEMBERS = "number-of-members"
+    CHANGED_PARTS = "changed-parts"
+    REPLACED_BY = "replaced-by"
+    ESCAPED = "escaped"
+    LETTERS = "letters"
+    FURTHER_ROW = "further-row"
+    LAST_ROW = "last-row"
+    UNSIGNED = "unsigned"
+    SIGNED = "signed"
+    MANTISSA = "mantissa"
+    RENAMED = "renamed"
+    VALUES_OF_COLUMNS = "values-of-columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +91,7 @@ class Relation:
 
     `number` is the shift in microseconds (positive if what came is later; 0 for shifts that
     differ), the bits of a wrap or those that are left, the power of ten of a factor, the length
-    after a cut, or the other row; `total` is the length before a cut. `name` is the sort of
+    after a cut, the digits or places that are left, the months of a shift, or the other row; `total` is the length before a cut. `name` is the sort of
     characters, the other image or column, the part of a document, the encoding, or the Spark type
     (of an envelope column NULL). `before` is the sort of
     characters before which a text was cut; "" if a cut there may be chance.
@@ -106,7 +130,7 @@ CHARACTER_SORTS: Final = (
     ("quotes", r"[\"'`]+"),
     ("signs of markup", r"[<>&]+"),
     ("byte order marks", "\ufeff+"),
-    ("separators of lines", "[\u2028\u2029]+"),
+    ("Unicode's line separators", "[\u2028\u2029]+"),
     ("replacement characters", "\ufffd+"),
     ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
@@ -127,7 +151,7 @@ _WIDER_SORTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         (
             "byte order marks",
-            "separators of lines",
+            "Unicode's line separators",
             "replacement characters",
             "characters beyond the basic plane",
         ),

@@ -250,8 +250,8 @@ def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
     if cell.state is not State.VALUE:
         return frozenset()
     if cell.type.logical in _CLOCKS:
-        expected_micros = _owed_micros(cell, as_text=isinstance(came, str))
-        actual_micros = _micros_that_came(cell, came)
+        expected_micros = owed_micros(cell, as_text=isinstance(came, str))
+        actual_micros = micros_that_came(cell, came)
         if expected_micros is None or actual_micros is None:
             return frozenset()
         return frozenset(find_parts(expected_micros, actual_micros))
@@ -267,7 +267,7 @@ def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
     return frozenset(possible)
 
 
-def _owed_micros(cell: Cell, *, as_text: bool) -> int | None:
+def owed_micros(cell: Cell, *, as_text: bool) -> int | None:
     """The microseconds of an owed date or time, as its text in the message has it or by its value;
     None if these cannot be told.
     """
@@ -276,7 +276,7 @@ def _owed_micros(cell: Cell, *, as_text: bool) -> int | None:
     return micros_of(cell.value)
 
 
-def _micros_that_came(cell: Cell, came: Any) -> int | None:
+def micros_that_came(cell: Cell, came: Any) -> int | None:
     """The microseconds of what came for an owed date or time; None for what is no time."""
     if isinstance(came, str):
         return micros_of_wire_text(cell, came)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.relations_of_texts import relate_texts
@@ -72,6 +73,73 @@ def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
         yield relation or Relation(RelationKind.WITHIN_DOCUMENT, name="texts")
     elif type(expected) is not type(actual) or expected != actual:
         yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(expected))
+
+
+def describe_changed_parts(expected: str, actual: str) -> frozenset[str] | None:
+    """How parts of a JSON document are changed in another one, in words, such as "its numbers come
+    as texts"; None if a part is changed in a way that has no words.
+    """
+    expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
+    if not expected_documents:
+        return None
+    if not actual_documents:
+        unescaped = re.sub(r'\\(["\\/bfnrt])', _resolve_escape, expected)
+        return frozenset({"its escapes are resolved once more"}) if unescaped == actual else None
+    changes = frozenset(_walk_changes(expected_documents[0], actual_documents[0]))
+    return None if None in changes else frozenset(filter(None, changes))
+
+
+def _resolve_escape(match: re.Match[str]) -> str:
+    """The character for which an escape of two characters stands in JSON."""
+    return _ESCAPES.get(match[1], match[1])
+
+
+_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
+    """In words how each part of a document that differs is changed; None for another change."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        lost_names = expected.keys() - actual.keys()
+        if actual.keys() - expected.keys() or any(
+            expected[name] is not None for name in lost_names
+        ):
+            yield None
+        elif lost_names:
+            yield _NULLS_LOST
+        for name in expected.keys() & actual.keys():
+            yield from _walk_changes(expected[name], actual[name])
+    elif isinstance(expected, list) and isinstance(actual, list):
+        without_nulls = [member for member in expected if member is not None]
+        if len(expected) != len(actual):
+            yield _NULLS_LOST if len(without_nulls) == len(actual) else None
+            expected = without_nulls if len(without_nulls) == len(actual) else []
+        for want, got in zip(expected, actual, strict=False):
+            yield from _walk_changes(want, got)
+    elif type(expected) is not type(actual) or expected != actual:
+        yield _describe_change(expected, actual)
+
+
+_NULLS_LOST: Final = "its nulls are not there"
+
+
+def _describe_change(expected: Any, actual: Any) -> str | None:
+    """How a part that is no object and no array is changed, or one that comes as something else; in
+    words.
+    """
+    is_number = isinstance(expected, int | Decimal) and not isinstance(expected, bool)
+    if expected in ([], {}) and isinstance(expected, list | dict) and actual is None:
+        return "its empty objects and arrays come as null"
+    if isinstance(expected, bool):
+        if isinstance(actual, int | Decimal) and not isinstance(actual, bool):
+            return "its true and false come as 1 and 0" if actual == int(expected) else None
+        is_text = isinstance(actual, str) and actual.lower() == str(expected).lower()
+        return "its true and false come as texts" if is_text else None
+    if is_number and isinstance(actual, str):
+        return "its numbers come as texts"
+    if is_number and isinstance(actual, int | Decimal) and not isinstance(actual, bool):
+        return "its numbers come without their fraction" if actual == int(expected) else None
+    return None
 
 
 def _without_nulls(part: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:

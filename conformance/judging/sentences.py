@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,7 +62,16 @@ class Statement:
         return self.quantity is Quantity.SOME
 
 
-_SORTS_OF_ROWS: Final = words_of("sorts_of_rows")
+_SORTS_OF_UNITS: Final[Mapping[str, Mapping[str, str]]] = {
+    "row": words_of("sorts_of_rows"),
+    **dict.fromkeys(("unreadable message", "doubtful message"), words_of("sorts_of_messages")),
+    **dict.fromkeys(("value", "values", "NULL", "NULLs"), words_of("sorts_of_values")),
+}
+"""How a trait is said of a unit, where that is not as `sorts` has it."""
+_WITH_ARTICLES: Final[Mapping[str, str]] = {
+    "unreadable message": "an unreadable message",
+    "doubtful message": "a doubtful message",
+}
 _CLASSES: Final = words_of("classes")
 _RELATIONS: Final = words_of("relations")
 _DEVIATIONS: Final = words_of("deviations")
@@ -80,6 +89,8 @@ _SAID_AFTER_UNIT: Final = frozenset(
     sort for sort, words in SORTS.items() if words.startswith("{unit} ")
 )
 """Sorts of traits whose words follow the unit, which is told once for several of them."""
+_CLAUSES: Final = frozenset({"unchanged", "changed", "new-column", "other-columns-before"})
+"""Sorts of traits whose words are a clause that follows the noun without `and`."""
 _CONTINUED_SORTS: Final = frozenset({"op", "kind"})
 """Sorts of traits after which a noun goes on without `and`."""
 
@@ -98,9 +109,19 @@ def describe_relation(relation: Relation) -> str:
             return _NAMES_OF_FACTORS.get(number, f"10^{number} times as large")
         case RelationKind.CUT:
             return _describe_cut(relation)
+        case RelationKind.CUT_TO_PLACES | RelationKind.ROUNDED_TO_PLACES if not number:
+            return (
+                "without its fraction"
+                if relation.kind.startswith("cut")
+                else "rounded to a whole number"
+            )
+        case RelationKind.FRACTION_ROUNDED if not number:
+            return "rounded to whole seconds"
+        case RelationKind.MONTHS if abs(number) == 1:
+            return "in the next month" if number > 0 else "in the month before"
         case RelationKind.LOST_BEGINNING if relation.before:
             return f"{_RELATIONS[relation.kind]} up to {relation.before}"
-    return _RELATIONS[relation.kind].format(number=number, name=name)
+    return _RELATIONS[relation.kind].format(number=number, name=name, before=relation.before)
 
 
 def _describe_cut(relation: Relation) -> str:
@@ -121,8 +142,12 @@ def describe_statement(statement: Statement) -> str:
         return f"the decoder fails before it reads a message: {statement.plan_error}"
     if deviation is None:
         places = ", ".join(f"{column} of {kind} rows" for kind, column in statement.places)
-        where = f" by the column {places}" if places else ""
-        return f"not kept{where}: {statement.law.rstrip('.')}"
+        law = statement.law.rstrip(".")
+        if not places:
+            return f"not kept: {law}"
+        columns = "columns" if len(statement.places) > 1 else "column"
+        verb = "break" if len(statement.places) > 1 else "breaks"
+        return f"the {columns} {places} {verb} the rule: {law}"
     sentence = _DEVIATIONS[deviation.kind].format(
         units=_describe_units(statement),
         name=_describe_name(deviation, statement),
@@ -145,7 +170,8 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
         if {sort, trait[0]} <= _SORTS_OF_VALUES and words[0] == trait[1]:
             # The family of types has been named.
             noun = _describe_classes(trait[2], trait[1]) if trait[0] == "kin" else trait[2]
-        joint = " " if sort in _CONTINUED_SORTS else " and "
+        is_clause = trait[0] in _CLAUSES and sort not in _CLAUSES
+        joint = " " if sort in _CONTINUED_SORTS or is_clause else " and "
         phrase += f"{joint}{noun}"
     return phrase
 
@@ -176,7 +202,8 @@ _SORTS_OF_FAMILIES: Final = frozenset({"held", "kin", "negative", "day"})
 def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
     """The words of a trait of units, with the first word in the place of the unit's name."""
     sort, *words = trait
-    sentence = _SORTS_OF_ROWS[sort] if unit == "row" and sort in _SORTS_OF_ROWS else SORTS[sort]
+    of_unit = _SORTS_OF_UNITS.get(unit, {})
+    sentence = of_unit.get(sort, SORTS[sort])
     of_class = _describe_classes(words[-1], words[0]) if words else ""
     return sentence.format(*words, **{"unit": first_word, "class": of_class}).strip()
 
@@ -232,7 +259,7 @@ def _describe_units(statement: Statement) -> str:
         unit = f"{unit}s"
     if statement.faults:
         more = f" and {statement.more_faults} more" if statement.more_faults else ""
-        return f"a message with {', '.join(statement.faults)}{more}"
+        return f"{_WITH_ARTICLES[unit]} with {', '.join(statement.faults)}{more}"
     if not statement.alternatives:
         families = f" of the {', '.join(statement.families)} types" if statement.families else ""
         return f"{quantity}{unit}{families}"
@@ -262,6 +289,9 @@ def _describe_name(deviation: Deviation, statement: Statement) -> str:
         return ", ".join(statement.ops_that_came)
     if deviation.kind is DeviationKind.IMAGE_SURPLUS:
         return f"{'an' if deviation.name == 'after' else 'a'} {deviation.name} image"
+    if deviation.kind is DeviationKind.IMAGE_ON_OTHER_SIDE:
+        other_side = "before" if deviation.name == "after" else "after"
+        return f"its {deviation.name} image in {other_side}"
     if deviation.kind is DeviationKind.IMAGE_MISSING:
         return f"its {deviation.name} image"
     return deviation.name

@@ -25,7 +25,7 @@ KEYS: Final = words_of("keys")
 no subject of causes.
 """
 _RANKED: Final = (
-    *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows"),
+    *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows", "same-as-before"),
     *("table-sign", "table-capital", "database-sign", "database-capital"),
     *(
         "key-sign",

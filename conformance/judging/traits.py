@@ -8,6 +8,7 @@ most failing units have, and nearly no other unit.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ _OF_PLACES: Final = frozenset(
 )
 """Sorts of traits that say nothing of a row as a whole."""
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+_REALS: Final = (Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
+_EXPONENT: Final = re.compile(r"[-+.0-9]+[eE][-+0-9]+")
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
@@ -73,13 +76,15 @@ class RunTraits:
     that it has beside the others of the run.
 
     `options` are the traits of each option, where several that the same profiles have are one;
-    `repeated` are the messages, by case and number, whose key and value an earlier one has;
+    `repeated` are the messages, by case and number, whose key and value an earlier one has,
+    `same_as_before` those that owe the rows of the message before;
     `images_before` has, for a message, the last image of the message with rows before it, which may
     be one of another case.
     """
 
     options: Mapping[str, Trait]
     repeated: frozenset[tuple[str, int]]
+    same_as_before: frozenset[tuple[str, int]]
     images_before: Mapping[tuple[str, int], Image]
     has_both_levels: bool
     _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -94,6 +99,8 @@ class RunTraits:
         repeated = set[tuple[str, int]]()
         levels, profiles = set[int](), set[str]()
         last_images: dict[int, Image] = {}
+        rows_before: dict[int, Sequence[object]] = {}
+        same_as_before = set[tuple[str, int]]()
         images_before: dict[tuple[str, int], Image] = {}
         for case in cases:
             levels.add(case.level)
@@ -102,12 +109,22 @@ class RunTraits:
                 images_before[case.id, number] = last_images.get(case.level, {})
                 if last_image := _last_image(written.changes, case.level):
                     last_images[case.level] = last_image
+                rows = _owed_rows(written.changes)
+                if rows and rows == rows_before.get(case.level):
+                    same_as_before.add((case.id, number))
+                rows_before[case.level] = rows
                 message = written.message.key, written.message.value
                 if message in messages:
                     repeated.add((case.id, number))
                 messages.add(message)
         options = _name_options(profiles)
-        return cls(options, frozenset(repeated), images_before, len(levels) > 1)
+        return cls(
+            options,
+            frozenset(repeated),
+            frozenset(same_as_before),
+            images_before,
+            len(levels) > 1,
+        )
 
     def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         """The traits of an unreadable message: how it is malformed, its profile, its level and its
@@ -221,9 +238,12 @@ class RunTraits:
             yield "level", "two" if case.level == 2 else "one"
 
     def _of_repetition(self, case: Case, number: int) -> Iterator[Trait]:
-        """The trait "repeated" if an earlier message of the run has the same key and value, and
-        "same-rows" if an earlier one of the case owes the same rows.
+        """The trait "repeated" if an earlier message of the run has the same key and value,
+        "same-rows" if an earlier one of the case owes the same rows, and "same-as-before" if the
+        message before does.
         """
+        if (case.id, number) in self.same_as_before:
+            yield ("same-as-before",)
         if (case.id, number) in self.repeated:
             yield ("repeated",)
         if case.id not in self._same_rows:
@@ -321,15 +341,20 @@ def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset
     return {place: frozenset(traits_of_place) for place, traits_of_place in traits.items()}
 
 
+def _owed_rows(changes: Sequence[Change]) -> Sequence[object]:
+    """What tells the rows of a message from those of another: kind, op, table and images."""
+    return [
+        (change.kind, change.op, change.database, change.table, change.before, change.after)
+        for change in changes
+    ]
+
+
 def _find_messages_with_same_rows(case: Case) -> frozenset[int]:
     """The messages, by number, whose rows an earlier message of the case owes, too."""
     earlier: list[Sequence[object]] = []
     same_rows = set[int]()
     for number, written in enumerate(case.written):
-        rows = [
-            (change.kind, change.op, change.database, change.table, change.before, change.after)
-            for change in written.changes
-        ]
+        rows = _owed_rows(written.changes)
         if rows and rows in earlier:
             same_rows.add(number)
         earlier.append(rows)
@@ -550,6 +575,8 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
     yield from (
         ("held", merge_family(family.value), words) for words in describe_content(value, family)
     )
+    if family in _REALS and cell.text is not None and _EXPONENT.fullmatch(cell.text):
+        yield "held", merge_family(family.value), "that is written with an exponent"
     if family in INSTANTS and is_in_first_second(cell, level):
         yield "held", family.value, IN_FIRST_SECOND
     if family in INSTANTS and isinstance(value, int):

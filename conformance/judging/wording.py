@@ -37,6 +37,8 @@ _SENTENCES: Final = TableFile(
         (
             "sorts",
             "sorts_of_rows",
+            "sorts_of_values",
+            "sorts_of_messages",
             "keys",
             "classes",
             "deviations",

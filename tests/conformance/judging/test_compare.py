@@ -130,6 +130,9 @@ UNEQUAL = cells(
         "decimal-65-30",
         (Decimal("1.5"), Typed("string", "NaN")),
         (Decimal(15), Typed("string", "1_5")),
+        (Decimal(15), Typed("string", " 15")),
+        (Decimal(15), Typed("string", "１５")),
+        (Decimal(15), Typed("string", "x")),
     ),
     (
         "float",

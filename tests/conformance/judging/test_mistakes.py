@@ -108,7 +108,8 @@ STATEMENTS, TYPES, KEYS = (
     "the column types is wrong",
     "the column keys is wrong",
 )
-ACCEPTED, VANISHES = "which cannot be read, is accepted", "vanishes without a CORRUPT row"
+ACCEPTED = "unreadable message is accepted: it comes as ROW"
+VANISHES = "unreadable message vanishes without a CORRUPT row"
 CUT = [
     "every value of the binary types with line ends is wrong: cut",
     "every value of the text types with double quotes, with signs of markup is wrong: cut",
@@ -149,7 +150,7 @@ MISTAKES = [
     (
         1,
         ("kind-null",),
-        ["comes out as NULL", "which cannot be read, is accepted"],
+        ["comes out as NULL", "every unreadable message is accepted: it comes as NULL"],
     ),
     (
         2,
@@ -193,7 +194,7 @@ MISTAKES = [
     ),
     (1, ("null-row-as-no-image",), [BARE]),
     (2, ("before-as-after",), [" is wrong: the actual value is the after image's"]),
-    (2, ("columns-upper-case",), ["every value whose name has small letters is NULL"]),
+    (2, ("columns-upper-case",), ["every value of a column whose name has small letters is NULL"]),
     (1, ((["columns", "/", ""], {}),), ["every column with / in its name is not there"]),
     (
         1,
@@ -239,7 +240,7 @@ MISTAKES = [
         *(1, ("text-html-escaped", "text-three-byte-only")),
         [
             "with characters beyond the basic plane is wrong",
-            "with signs of markup is wrong: equal but for what stands for signs of markup",
+            "with signs of markup is wrong: escaped as HTML",
         ],
     ),
     (
@@ -292,7 +293,7 @@ MISTAKES = [
     (
         1,
         ("text-newlines-as-escapes",),
-        ["with line feeds is wrong: equal but for what stands for line feeds"],
+        ["with line feeds is wrong: equal but for line feeds, for which `\\n` stands"],
     ),
     (
         2,
@@ -352,14 +353,14 @@ MISTAKES = [
     ),
     # A spelling of the kind, from which a broken law on columns and accepted faults follow.
     (1, ("kind-lower-case",), ["every row comes out with its kind in other letters"]),
-    (1, ("op-lower-case",), ["comes out with its op in other letters, capital or small"]),
+    (1, ("op-lower-case",), ["comes out with its op in other letters: in small letters"]),
     # What is the other image's, by what the UPDATE does with the column.
     (1, ("new-key-in-before",), ["every value of a key that the UPDATE changes is wrong"]),
     (2, ("new-key-in-before",), ["of a key that the UPDATE changes"]),
     (
         1,
         ("changed-columns-alone",),
-        ["image of UPDATE and that the UPDATE does not change is not there"],
+        ["image of UPDATE that the UPDATE does not change is not there"],
     ),
     # What is the message before's.
     (
@@ -373,18 +374,30 @@ MISTAKES = [
         ["column that the message before, which has as many columns, does not have"],
     ),
     # What a document or a set has in it, and the day on which the calendar changed.
-    (2, ("json-nulls-dropped",), ["with null is wrong: equal but for its nulls"]),
+    (
+        2,
+        ("json-nulls-dropped",),
+        ["json types with null in an object or array is wrong: its nulls are not there"],
+    ),
     (
         1,
         ("json-keys-upper-case",),
         ["json types that is an object is wrong: equal but for its names"],
     ),
-    (2, ("set-first-member-only",), ["set types of several members is wrong"]),
+    (
+        2,
+        ("set-first-member-only",),
+        ["set types of several members is wrong: its first member alone"],
+    ),
     (2, ("datetime-unit-guessed",), ["of under 12 digits of milliseconds is wrong: a thousand"]),
     (1, ("table-cut-at-a-slash",), ["with / in its name: without its beginning up to a slash"]),
     (2, ("date-julian",), ["every value of the date types before 1582-10-15 is wrong"]),
     # The law on the columns of a row names the columns.
-    (1, ("corrupt-with-image",), ["not kept by the column after of CORRUPT rows: A CORRUPT row"]),
+    (
+        1,
+        ("corrupt-with-image",),
+        ["the column after of CORRUPT rows breaks the rule: A CORRUPT row"],
+    ),
 ]
 
 
@@ -407,7 +420,10 @@ def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences)
 
 def test_values_under_other_columns_are_told_first():
     first, *_ = judged(wrong("values-in-alphabetical-order"))
-    assert first.sentence == "the columns of a row have each other's values"
+    assert first.sentence == (
+        "the columns of a row have each other's values: "
+        "their values stand under the names in alphabetical order"
+    )
 
 
 def found(level, alter, name=NAME):
@@ -557,7 +573,7 @@ def test_content_behind_the_document_is_told_as_such():
     (mistake,) = judged(read)
     assert (
         mistake.sentence
-        == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+        == "an unreadable message with trailing-content, trailing-brace is accepted: it comes as ROW"
     )
 
 
@@ -577,7 +593,7 @@ def test_many_faults_of_a_sort_are_told_by_the_sort():
         mistake.sentence for mistake in judged(read) if "second-document" in mistake.sentence
     )
     assert (
-        first.startswith("a message with ")
+        first.startswith("an unreadable message with ")
         and "trailing-content" in first
         and "trailing-brace" not in first
     ), first
@@ -675,5 +691,5 @@ def test_names_that_spark_takes_for_one_are_told_as_such():
     assert alike == {"id", "Id"}
     assert (
         describe_traits((("alike",),), "value")
-        == "value whose name is another column's but for capital letters"
+        == "value of a column whose name is another's but for capital letters"
     )

@@ -16,6 +16,7 @@ from conformance.judging.sentences import (
 ROWS = (Quantity.EVERY, "row", ((("op", "DELETE"),),))
 VALUES = (Quantity.NEARLY_EVERY, "value", ((("family", "time"),), (("type", "bit(1)"),)))
 HOUR = 3_600_000_000
+UNREADABLE = "unreadable message"
 
 RELATIONS = {
     RelationKind.SPARK_TYPE: Relation(RelationKind.SPARK_TYPE),
@@ -61,6 +62,34 @@ RELATIONS = {
     RelationKind.ADDED_MEMBERS: Relation(RelationKind.ADDED_MEMBERS),
     RelationKind.EARLIER_ROW: Relation(RelationKind.EARLIER_ROW),
     RelationKind.LOST_BEGINNING: Relation(RelationKind.LOST_BEGINNING, before="a slash"),
+    RelationKind.ONE_VALUE: Relation(RelationKind.ONE_VALUE, name="1970-01-01"),
+    RelationKind.CUT_TO_PLACES: Relation(RelationKind.CUT_TO_PLACES, 2),
+    RelationKind.ROUNDED_TO_PLACES: Relation(RelationKind.ROUNDED_TO_PLACES, 2),
+    RelationKind.ROUNDED_TO_DIGITS: Relation(RelationKind.ROUNDED_TO_DIGITS, 38),
+    RelationKind.FRACTION_LOST: Relation(RelationKind.FRACTION_LOST),
+    RelationKind.FRACTION_CUT: Relation(RelationKind.FRACTION_CUT, 3),
+    RelationKind.FRACTION_ROUNDED: Relation(RelationKind.FRACTION_ROUNDED, 3),
+    RelationKind.FRACTION_A_THOUSANDTH: Relation(RelationKind.FRACTION_A_THOUSANDTH),
+    RelationKind.FRACTION_AS_MICROS: Relation(RelationKind.FRACTION_AS_MICROS),
+    RelationKind.MONTHS: Relation(RelationKind.MONTHS, 1),
+    RelationKind.AS_BOOLEAN: Relation(RelationKind.AS_BOOLEAN),
+    RelationKind.FIRST_MEMBER: Relation(RelationKind.FIRST_MEMBER),
+    RelationKind.NUMBER_OF_MEMBERS: Relation(RelationKind.NUMBER_OF_MEMBERS),
+    RelationKind.CHANGED_PARTS: Relation(
+        RelationKind.CHANGED_PARTS, name="its numbers come as texts"
+    ),
+    RelationKind.REPLACED_BY: Relation(RelationKind.REPLACED_BY, name="tabs", before="a blank"),
+    RelationKind.ESCAPED: Relation(RelationKind.ESCAPED, name="HTML"),
+    RelationKind.LETTERS: Relation(RelationKind.LETTERS, name="small"),
+    RelationKind.RENAMED: Relation(RelationKind.RENAMED, name="in capital letters"),
+    RelationKind.VALUES_OF_COLUMNS: Relation(
+        RelationKind.VALUES_OF_COLUMNS, name="each has the next one's value"
+    ),
+    RelationKind.FURTHER_ROW: Relation(RelationKind.FURTHER_ROW),
+    RelationKind.LAST_ROW: Relation(RelationKind.LAST_ROW),
+    RelationKind.UNSIGNED: Relation(RelationKind.UNSIGNED),
+    RelationKind.SIGNED: Relation(RelationKind.SIGNED),
+    RelationKind.MANTISSA: Relation(RelationKind.MANTISSA),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
@@ -68,6 +97,7 @@ STATEMENTS = {
         Deviation(DeviationKind.ROW_REFUSED), Quantity.SOME, "row", by_company=True
     ),
     DeviationKind.ROW_SURPLUS: Statement(Deviation(DeviationKind.ROW_SURPLUS), *ROWS),
+    DeviationKind.ROW_REPEATED: Statement(Deviation(DeviationKind.ROW_REPEATED), *ROWS),
     DeviationKind.ROW_NUMBER_NULL: Statement(Deviation(DeviationKind.ROW_NUMBER_NULL), *ROWS),
     DeviationKind.ROW_NUMBER_WRONG: Statement(Deviation(DeviationKind.ROW_NUMBER_WRONG), *ROWS),
     DeviationKind.OTHER_OP: Statement(
@@ -84,6 +114,9 @@ STATEMENTS = {
         Deviation(DeviationKind.IMAGE_SURPLUS, "after"), *ROWS, others=True
     ),
     DeviationKind.IMAGE_MISSING: Statement(Deviation(DeviationKind.IMAGE_MISSING, "before"), *ROWS),
+    DeviationKind.IMAGE_ON_OTHER_SIDE: Statement(
+        Deviation(DeviationKind.IMAGE_ON_OTHER_SIDE, "before"), *ROWS
+    ),
     DeviationKind.IMAGE_WITHOUT_COLUMNS: Statement(
         Deviation(DeviationKind.IMAGE_WITHOUT_COLUMNS), *ROWS
     ),
@@ -106,13 +139,19 @@ STATEMENTS = {
     DeviationKind.ROWS_SHUFFLED: Statement(Deviation(DeviationKind.ROWS_SHUFFLED)),
     DeviationKind.COLUMNS_SWAPPED: Statement(Deviation(DeviationKind.COLUMNS_SWAPPED)),
     DeviationKind.MESSAGE_VANISHES: Statement(
-        Deviation(DeviationKind.MESSAGE_VANISHES), faults=("empty", "no-json"), more_faults=3
+        Deviation(DeviationKind.MESSAGE_VANISHES),
+        unit=UNREADABLE,
+        faults=("empty", "no-json"),
+        more_faults=3,
+    ),
+    DeviationKind.DOUBTFUL_VANISHES: Statement(
+        Deviation(DeviationKind.DOUBTFUL_VANISHES), unit="doubtful message", faults=("bom",)
     ),
     DeviationKind.MESSAGE_ACCEPTED: Statement(
-        Deviation(DeviationKind.MESSAGE_ACCEPTED), Quantity.NEARLY_EVERY, "message", ((("any",),),)
+        Deviation(DeviationKind.MESSAGE_ACCEPTED), Quantity.NEARLY_EVERY, UNREADABLE, ((("any",),),)
     ),
     DeviationKind.ROWS_BESIDE_REFUSAL: Statement(
-        Deviation(DeviationKind.ROWS_BESIDE_REFUSAL), faults=("trailing-content",)
+        Deviation(DeviationKind.ROWS_BESIDE_REFUSAL), unit=UNREADABLE, faults=("trailing-content",)
     ),
 }
 EXPECTED = dict(rows(__file__, "sentences.txt"))
@@ -172,7 +211,7 @@ def test_a_law_on_columns_is_told_with_the_columns_that_break_it():
     places = (ColumnOfKind("CORRUPT", "after"), ColumnOfKind("CORRUPT", "before"))
     law = Statement(None, law="Only ROW rows have images.", places=places)
     assert describe_statement(law) == (
-        "not kept by the column after of CORRUPT rows, before of CORRUPT rows: "
+        "the columns after of CORRUPT rows, before of CORRUPT rows break the rule: "
         "Only ROW rows have images"
     )
 
