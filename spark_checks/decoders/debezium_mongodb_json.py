@@ -226,10 +226,10 @@ def _member(field: str, *names: str) -> str:
     return f"get_json_object({field}, {literal(f'${path}')})"
 
 
-_WHOLE: Final = "^-?[0-9]+$"
-_NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-_ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$"
-_BASE64: Final = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+_WHOLE: Final = r"^-?[0-9]+\z"
+_NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z"
+_ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z\z"
+_BASE64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\z"
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 
 
@@ -248,13 +248,14 @@ def _typed(field: str, type: SourceType) -> str:
         case "double":
             return _double(field)
         case "decimal":
-            return exact(_member(field, "$numberDecimal"), type.precision or 0, type.scale or 0)
+            digits = _member(field, "$numberDecimal")
+            return _matching(digits, _NUMBER, exact(digits, type.precision or 0, type.scale or 0))
         case "bool":
             return f"CASE {field} WHEN 'true' THEN true WHEN 'false' THEN false END"
         case "date":
             return _instant(field)
         case "objectId":
-            return _matching(_member(field, "$oid"), "^[0-9a-f]{24}$", _member(field, "$oid"))
+            return _matching(_member(field, "$oid"), r"^[0-9a-f]{24}\z", _member(field, "$oid"))
         case "uuid":
             return _uuid(field)
         case "binData":
@@ -283,10 +284,11 @@ def _double(field: str) -> str:
 def _instant(field: str) -> str:
     """SQL of a date: milliseconds as a number or a long, or a text in UTC."""
     date = _member(field, "$date")
-    millis = f"try_cast(coalesce({_member(field, '$date', '$numberLong')}, {date}) AS bigint)"
+    number = f"coalesce({_member(field, '$date', '$numberLong')}, {date})"
+    millis = _matching(number, _WHOLE, f"try_cast({number} AS bigint)")
     return (
         f"CASE WHEN {date} RLIKE r'{_ISO}' THEN try_cast({date} AS timestamp)"
-        f" WHEN {millis} BETWEEN {_FIRST_MS} AND {_LAST_MS} THEN timestamp_millis({millis}) END"
+        f" WHEN ({millis}) BETWEEN {_FIRST_MS} AND {_LAST_MS} THEN timestamp_millis({millis}) END"
     )
 
 

@@ -100,6 +100,10 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
     "huawei-cdl-debezium": {"2.0": "message"},
     "huawei-cdl-json": {"1.0": "message"},
     "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},
+    "debezium-mongodb-json": {
+        "3.6.1.Final": "message",
+        "3.6.1.Final+change_streams+schemaless": "none",
+    },
     "ticdc-debezium-json": {
         "v8.1.2": "value",
         "v8.5.7": "message",

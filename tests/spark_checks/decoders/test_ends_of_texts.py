@@ -10,8 +10,13 @@ import pytest
 
 import spark_checks.decoders
 from generators.model import Deployment
-from generators.sources import mysql, sqlserver
-from spark_checks.decoders import aws_dms_json, canal_dialects_json, maxwell_json
+from generators.sources import mongodb, mysql, sqlserver
+from spark_checks.decoders import (
+    aws_dms_json,
+    canal_dialects_json,
+    debezium_mongodb_json,
+    maxwell_json,
+)
 from spark_checks.decoders.aliyun_dts_avro import cells as aliyun_cells
 from spark_checks.decoders.families import cloudcanal
 from spark_checks.decoders.families.connect import decimals, values
@@ -22,6 +27,15 @@ TIME, MOMENT = mysql.temporal("time"), mysql.temporal("datetime")
 TIMESTAMP = mysql.temporal("timestamp")
 DECIMAL_40 = mysql.decimal(40, 2)
 LIST = replace(Deployment(), binary="list")
+
+
+def extended_json_reader(member, type):
+    """The reader of a field of MongoDB's type from a text that is a member of its Extended JSON."""
+    return lambda t: debezium_mongodb_json._typed(
+        f"to_json(map('{member}', {t}))", mongodb.TYPES[type]
+    )
+
+
 READERS = {
     "MySQL's TIME": (lambda t: mysql_typed(t, TIME), "12:00:00"),
     "MySQL's DATE": (lambda t: mysql_typed(t, mysql.temporal("date")), "2020-01-02"),
@@ -69,6 +83,14 @@ READERS = {
         "2020-01-02T03:04:05.1234567Z",
     ),
     "Debezium's BIGINT UNSIGNED": (values._unsigned, "18446744073709551615"),
+    "MongoDB's int": (lambda t: debezium_mongodb_json._typed(t, mongodb.TYPES["int"]), "5"),
+    "MongoDB's double": (lambda t: debezium_mongodb_json._typed(t, mongodb.TYPES["double"]), "1.5"),
+    "MongoDB's long": (extended_json_reader("$numberLong", "long"), "5"),
+    "MongoDB's decimal": (extended_json_reader("$numberDecimal", "decimal"), "1.50"),
+    "MongoDB's date": (extended_json_reader("$date", "date"), "2020-01-02T03:04:05Z"),
+    "MongoDB's date in milliseconds": (extended_json_reader("$date", "date"), "1577934245000"),
+    "MongoDB's ObjectId": (extended_json_reader("$oid", "objectId"), "5f43a1b2c3d4e5f601234567"),
+    "MongoDB's binary data": (extended_json_reader("$binary", "binData"), "YWJj"),
     "base64": (decimals.base64_bytes, "YWJj"),
     "digits with an exponent": (lambda t: decimals.from_text(t, 40, 12), "1E-7"),
     "digits of a numeric": (lambda t: decimals.from_text(t, 1001, 0), "12.5"),
