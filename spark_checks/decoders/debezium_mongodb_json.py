@@ -173,7 +173,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
             op=m["op"],
             database=F.when(is_row, m["database"]),
             table=F.when(is_row, m["collection"]),
-            keys=F.when(is_keyed, F.array(F.lit(ID))),
+            keys=F.when(is_keyed, F.array(F.lit(ID)).cast("array<string>")),
             commit_time=F.when(is_row, framing.instant(m["ts_ms"])),
             before=F.when(is_row, m["before"]),
             after=F.when(is_row, m["after"]),
@@ -313,10 +313,34 @@ def _uuid(field: str) -> str:
     return f"CASE WHEN {subtype} = '04' AND length({digits}) = 32 THEN concat_ws('-', {parts}) END"
 
 
+_WRAPPERS: Final = {
+    "long": "$numberLong",
+    "decimal": "$numberDecimal",
+    "objectId": "$oid",
+    "date": "$date",
+    "binData": "$binary",
+}
+"""The member in which the images have a value of a type that JSON does not have."""
+
+
+def _unwrapped_field(fields: Column, column: model.Column) -> Column:
+    """A field of an image, from a map of texts, as it can be cast: without checks."""
+    field = F.try_element_at(fields, F.lit(column.name))
+    if column.type.name not in _WRAPPERS:
+        return field
+    content = F.get_json_object(field, f"$['{_WRAPPERS[column.type.name]}']")
+    match column.type.name:
+        case "date":
+            return F.timestamp_millis(content.try_cast("bigint"))
+        case "binData":
+            return F.unbase64(content)
+    return content
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentBaseline:
     """The throughput baseline: both parses of each message, of the envelope and of the document's
-    text, and `try_cast` of what stands there, without checks.
+    text, and `try_cast` of what an image has there, without checks.
     """
 
     payload: str = "payload."
@@ -360,7 +384,9 @@ class DocumentBaseline:
         """Level two, unchecked."""
 
         def image(side: str) -> Column:
-            return cast_columns(table, lambda name: F.try_element_at(F.col(side), F.lit(name)))
+            return cast_columns(
+                table, lambda name: _unwrapped_field(F.col(side), table.column(name))
+            )
 
         return level_two(
             self._messages(records),
