@@ -5,6 +5,7 @@ keeps the outcome.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
@@ -268,7 +269,7 @@ def install_wheels(requirements: Sequence[str], note: Note) -> Path | None:
     """The folder of a Spark reader's packages, installed once for each list of requirements; None
     without requirements.
 
-    Raises HarnessError if pip cannot install them.
+    Raises HarnessError if they cannot be installed.
     """
     if not requirements:
         return None
@@ -284,19 +285,31 @@ def install_wheels(requirements: Sequence[str], note: Note) -> Path | None:
     ) as work:
         listed, folder = Path(work) / "requirements.txt", Path(work) / "packages"
         listed.write_text(content, "utf-8")
-        pure = ("--no-deps", "--require-hashes", "--platform", "any", "--only-binary", ":all:")
-        command = [sys.executable, "-m", "pip", "install", "--quiet", *pure]
+        installer = _installer()
+        options = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "--quiet")
         ran = subprocess.run(
-            [*command, "--target", str(folder), "--requirement", str(listed)],
+            [*installer, *options, "--target", str(folder), "--requirement", str(listed)],
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
         )
         if ran.returncode != 0:
-            raise HarnessError(f"pip does not install {', '.join(requirements)}:\n{ran.stderr}")
+            raise HarnessError(f"cannot install {', '.join(requirements)}:\n{ran.stderr}")
         folder.rename(target)
     return target
+
+
+def _installer() -> list[str]:
+    """The command that installs packages: pip's, or that of uv beside a Python without pip. Raises
+    HarnessError if there is neither.
+    """
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", "install"]
+    uv = Path(sys.executable).with_name("uv")
+    if not uv.exists():
+        raise HarnessError(f"{sys.executable} has neither pip nor uv, to install what is judged")
+    return [str(uv), "pip", "install", "--python", sys.executable]
 
 
 def path_of(classes: Path, jars: Sequence[Path]) -> Path:

@@ -127,7 +127,7 @@ def test_packages_are_installed_once_and_never_without_a_digest(tmp_path, monkey
     monkeypatch.setattr(judging, "cache_dir", lambda: tmp_path)
     notes = []
     assert judging.install_wheels((), notes.append) is None
-    with pytest.raises(HarnessError, match=r"pip does not install a==1, b==2:\n"):
+    with pytest.raises(HarnessError, match=r"cannot install a==1, b==2:\n"):
         judging.install_wheels(("a==1", "b==2"), notes.append)
     assert notes == ["installing a==1, b==2"]
     assert [*(tmp_path / "scoreboard").iterdir()] == []
@@ -135,3 +135,13 @@ def test_packages_are_installed_once_and_never_without_a_digest(tmp_path, monkey
     installed = tmp_path / "scoreboard" / f"wheels-{digest}"
     installed.mkdir()
     assert judging.install_wheels(("a==1", "b==2"), notes.append) == installed
+
+
+def test_without_pip_uv_installs_and_without_both_it_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(judging.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(judging.sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(HarnessError, match=r"/python has neither pip nor uv"):
+        judging._installer()
+    (tmp_path / "uv").touch()
+    python = str(tmp_path / "python")
+    assert judging._installer() == [str(tmp_path / "uv"), "pip", "install", "--python", python]
