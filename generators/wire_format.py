@@ -208,6 +208,10 @@ FORMATS: tuple[str, ...] = (
     "aws-dms-json",
     "alibaba-canal-protobuf",
     "debezium-mongodb-json",
+    "flink-canal-json",
+    "flink-debezium-json",
+    "flink-maxwell-json",
+    "flink-ogg-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

@@ -204,7 +204,7 @@ def test_the_pages_have_one_number_of_cases():
         figure
         for name in NAMES
         if name != "CHANGELOG.md"
-        for figure in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))
+        for figure in re.findall(r"\b(\d{2,3},\d{3}) cases\b", text(name))
     ]
     assert set(figures) == {number}
 

@@ -583,6 +583,11 @@ def _holds_rows_alone(written: Written) -> bool:
     return {change.kind for change in written.changes} == {Kind.ROW}
 
 
+def _names_its_tables(written: Written) -> bool:
+    """Whether the message names the table of each of its rows."""
+    return all(change.table for change in written.changes if change.kind is Kind.ROW)
+
+
 def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
     return (deployment.compression, deployment.time_zone, *_options(deployment))
 
@@ -608,7 +613,8 @@ def _requested_table(case: Case) -> Table | None:
 def _draw_foreign(call: Call, calls: Sequence[Call], seed: int) -> tuple[Message, ...]:
     """A sample of messages of other tables for a call that decodes one table (level two), which
     must give no rows of them. They are from calls of the same deployment and source, recorded ones
-    if the call's table is recorded; versions of the call's own table are left out.
+    if the call's table is recorded; versions of the call's own table are left out. So are messages
+    that do not name their table: a decoder cannot know that it is another.
     """
     if call.table is None:
         return ()
@@ -621,5 +627,6 @@ def _draw_foreign(call: Call, calls: Sequence[Call], seed: int) -> tuple[Message
         same_stream = (neighbour.deployment, neighbour.source) == (call.deployment, call.source)
         if same_stream and bool(neighbour.version) == bool(call.version):
             valid = [case for case in neighbour.cases if case.origin is not Origin.FAULT]
-            messages += [case.written[0].message for case in valid]
+            first = (case.written[0] for case in valid)
+            messages += [written.message for written in first if _names_its_tables(written)]
     return tuple(random.Random(f"{seed}/{call.name}").sample(messages, min(FOREIGN, len(messages))))

@@ -13,7 +13,7 @@ from conformance.load._producers import Publisher
 from conformance.load.feed import Feed
 from conformance.load.figures import Batch
 from conformance.load.source import LAGS, PROBED, place_hash
-from generators.model import Change, Kind
+from generators.model import Change
 
 
 class Fed(Publisher):
@@ -116,7 +116,4 @@ class Fed(Publisher):
         """Whether a decoder must return a row for a message with these changes: always at level
         one, at level two for a row of the judged table.
         """
-        return any(
-            self._level == 1 or (change.kind is Kind.ROW and change.table == self._table)
-            for change in changes
-        )
+        return any(self._level == 1 or change.is_row_of(self._table) for change in changes)

@@ -43,6 +43,7 @@ from conformance.streams.recipes import (
     is_possible,
     why_key_unsure,
     why_not_kept,
+    why_updates_split,
 )
 from conformance.streams.written import Written
 from generators.errors import HarnessError, NothingSelected, UsageError
@@ -123,9 +124,11 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
     nemeses = _nemeses(settings.nemesis)
     for profile in _profiles(fmt, settings):
         for subject in subjects:
-            if why := why_not_kept(fmt, profile) or why_key_unsure(
-                subject.streamed(fmt, profile, settings.seed, subject.label)
-            ):
+            why = why_not_kept(fmt, profile)
+            if not why:
+                story = subject.streamed(fmt, profile, settings.seed, subject.label)
+                why = why_key_unsure(story) or why_updates_split(story)
+            if why:
                 lost.append(PipelineResult(fmt.name, profile.name, "-", subject.table, lost=why))
                 continue
             for nemesis in nemeses:

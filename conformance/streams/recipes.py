@@ -19,7 +19,16 @@ from conformance.rules.order import order_of
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, select_nemeses
-from generators.model import Deployment, Kind, Message, Op, Value, Written
+from generators.model import (
+    Deployment,
+    Image,
+    Kind,
+    Message,
+    Op,
+    RowChange,
+    Value,
+    Written,
+)
 from generators.profiles import Profile
 from generators.publishing.layouts import topic_of
 from generators.storage import records
@@ -475,6 +484,44 @@ def why_key_unsure(story: Streamed) -> str:
     return ""
 
 
+def why_not_told_apart(story: Streamed) -> str:
+    """Why the messages of the history do not tell its table from others in their topic; "" if they
+    do.
+    """
+    changes = itertools.chain.from_iterable(written.changes for written in story.written)
+    if all(change.table for change in changes if change.kind is Kind.ROW):
+        return ""
+    return "the messages do not name their table, and the tables of a run share a topic"
+
+
+def why_updates_split(story: Streamed) -> str:
+    """Why a right table may lack a row, from one message to the next, that the source has all the
+    time; "" if it never does.
+    """
+    for written in story.written:
+        event = story.history.events[written.message.event]
+        if not isinstance(event, RowChange) or event.op is not Op.UPDATE:
+            continue
+        for change in written.changes:
+            deleted_row = change.before if change.op is Op.DELETE else None
+            if deleted_row is not None and _is_inserted_again(deleted_row, event):
+                return (
+                    "an UPDATE is a DELETE and an INSERT: between them a right table lacks the row"
+                )
+    return ""
+
+
+def _is_inserted_again(deleted_row: Image, update: RowChange) -> bool:
+    """Whether a row that an UPDATE shows as deleted has the key of one that it leaves."""
+    key = update.table.primary_key
+    deleted_key = {column: deleted_row[column].value for column in key if column in deleted_row}
+    for images in update.rows:
+        updated_row = images.after or {}
+        if deleted_key == {column: updated_row.get(column) for column in key}:
+            return True
+    return False
+
+
 def is_possible(
     fmt: Format[Any], profile: Profile, nemesis: Nemesis, subject: Subject, seed: int
 ) -> bool:
@@ -524,7 +571,7 @@ def group_of(
             if why_not_kept(fmt, profile):
                 continue
             look = subject.streamed(fmt, profile, seed, subject.label)
-            if why := why_key_unsure(look):
+            if why := why_not_told_apart(look) or why_key_unsure(look):
                 lost.append(
                     StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table)
                 )

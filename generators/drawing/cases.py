@@ -30,7 +30,7 @@ def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Writt
     level one all. At level two the table of the first change is requested, and the decoder must
     return no row for other tables. If messages have neither database nor schema, a decoder cannot
     tell a table of the same name in another database from the requested one, so it must return its
-    rows, too.
+    rows, too; without the table's name, those of any table.
     """
     table_by_event = {
         number: (event.table.database, event.table.schema, event.table.name)
@@ -42,14 +42,16 @@ def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Writt
     for written_message in written:
         table = table_by_event.get(written_message.message.event, requested_table)
         is_requested = scenario.level == 1 or table == requested_table
-        names_its_table = any(
-            change.database or change.schema for change in written_message.changes
-        )
-        with_rows.append(
-            written_message
-            if is_requested or not names_its_table
-            else replace(written_message, changes=())
-        )
+        changes = written_message.changes
+        names_its_table = any(change.database or change.schema for change in changes)
+        if not is_requested and names_its_table:
+            changes = ()
+        elif not is_requested and requested_table is not None:
+            changes = tuple(
+                change if change.table else replace(change, tables=(requested_table[-1],))
+                for change in changes
+            )
+        with_rows.append(replace(written_message, changes=changes))
     return tuple(with_rows)
 
 

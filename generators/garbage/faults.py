@@ -203,8 +203,8 @@ def _change_member(
     names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]
 ) -> Callable[[bytes], bytes | None]:
     """The function that applies `change` to the first member of these names in a value's payload
-    (the whole document where there is none), or else in its metadata. `change` gets the object and
-    the member's name.
+    (the whole document where there is none), or else in its metadata; a null is no member. `change`
+    gets the object and the member's name.
     """
 
     def apply(value: bytes) -> bytes | None:
@@ -220,7 +220,7 @@ def _change_member(
             for members in objects
             if isinstance(members, dict)
             for name in names
-            if name in members
+            if members.get(name) is not None
         ]
         if not present_members:
             return None

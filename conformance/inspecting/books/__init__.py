@@ -6,10 +6,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.inspecting.books import canal, debezium, dms, dts, envelopes, flat, simple, ticdc
+from conformance.inspecting.books import (
+    canal,
+    debezium,
+    dms,
+    dts,
+    envelopes,
+    flat,
+    flink,
+    simple,
+    ticdc,
+)
 from conformance.inspecting.evidence import EvidenceBook
 from conformance.inspecting.table import books
 
 BOOKS: Final[tuple[EvidenceBook, ...]] = books(
-    (canal, dts, simple, debezium, envelopes, flat, ticdc, dms)
+    (canal, dts, simple, debezium, envelopes, flat, ticdc, dms, flink)
 )

@@ -13,7 +13,15 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DecimalType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from generators import model
 from generators.model import Deployment, Logical, SourceType, Table
@@ -41,8 +49,9 @@ class Flat:
     `deleted` the deleted one, "" if it is there, too; `old` is what an UPDATE's row was: a column
     that it lacks did not change. `op` is the operation of a message that has what it needs, and
     NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
-    CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's
-    value from the SQL of its text. `old_is_whole`: a column that `old` lacks was NULL. `exact` are
+    CORRUPT; `columns` are those of level one beside op and images. `listed`: the row after the
+    change is the first of a list. `typed` is the SQL of a cell's value from the SQL of its text.
+    `old_is_whole`: a column that `old` lacks was NULL. `exact` are
     the types as which cells are parsed again whose texts the first parse changes, and how each is a
     text again: Spark reads a JSON number with a fraction through a double, and drops the quotes of
     a text in a document. At level one the cells of a message that may have such a number are parsed
@@ -57,6 +66,7 @@ class Flat:
     old: str
     deleted: str = ""
     old_is_whole: bool = False
+    listed: bool = False
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
     text: Callable[[str, SourceType], str] = lambda text, _type: text
@@ -74,7 +84,7 @@ class Flat:
                 for column, value in self.columns(m).items()
             }
             members = (self.old, self.row, self.deleted or self.row)
-            old, image, deleted = (_texts_with_all_digits(m[member], member) for member in members)
+            old, image, deleted = (self._texts_with_all_digits(m, member) for member in members)
             before = F.when(op == "UPDATE", old).otherwise(deleted)
             images = {"before": framing.before(op, before), "after": framing.after(op, image)}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
@@ -98,15 +108,15 @@ class Flat:
                 if table_names.get(column) is not None:
                     of_table = of_table & (value == table_names[column])
             old = m[self.old] if self.deleted == self.old else F.when(op == "UPDATE", m[self.old])
-            row_images = [old.alias("old"), m[self.row].alias("row")]
+            row_images = [old.alias("old"), self._image(m, self.row).alias("row")]
             if exact:
-                wire = StructType([StructField(self.old, again), StructField(self.row, again)])
+                wire = self._struct_of_images(again, again)
                 parsed = F.when(
                     of_table, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
                 )
                 row_images += [
                     parsed[self.old].alias("old_again"),
-                    parsed[self.row].alias("row_again"),
+                    self._image(parsed, self.row).alias("row_again"),
                 ]
             return F.struct(
                 F.when(kind == "CORRUPT", kind).when(of_table, op).alias("op"), *row_images
@@ -149,14 +159,34 @@ class Flat:
             records, self._parse_message(row_type, part), framing.row_array(images), deployment
         )
 
+    def _struct_of_images(self, row_type: DataType, old_type: DataType) -> StructType:
+        """The types of the members that hold the row after the change and the one before it."""
+        type_of_row = ArrayType(row_type) if self.listed else row_type
+        return StructType([StructField(self.row, type_of_row), StructField(self.old, old_type)])
+
+    def _image(self, parsed: Column, member: str) -> Column:
+        """The row that a member of the parsed message holds."""
+        is_list = self.listed and member == self.row
+        return F.get(parsed[member], F.lit(0)) if is_list else parsed[member]
+
+    def _texts_with_all_digits(self, m: Column, member: str) -> Column:
+        """The cells of a message's member, a map of texts, with the digits that a double loses."""
+        json_text = F.col("value").cast("string")
+        envelope = self._struct_of_images(_TEXTS, _TEXTS)
+        parsed = F.from_json(mark_numbers(json_text), envelope, framing.OPTIONS)
+        exact = F.transform_values(
+            self._image(parsed, member), lambda _, cell_text: unmark_numbers(cell_text)
+        )
+        return F.when(may_be_beyond_double(json_text), exact).otherwise(self._image(m, member))
+
     def _parse_message(
         self, row_type: DataType, extract: Callable[[Column, Column, Column], Column]
     ) -> Column:
         """Parses a record's value, its rows as `row_type`, and returns what `extract` makes of
         three columns: the message, its kind, and its operation (NULL if it is no row change).
         """
-        kinds = {**self.members, self.row: row_type, self.old: _TEXTS}
-        envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
+        members = [StructField(member, kind) for member, kind in self.members.items()]
+        envelope = StructType([*members, *self._struct_of_images(row_type, _TEXTS)])
 
         def judged(m: Column, is_whole: Column) -> Column:
             """What `extract` makes of the parsed message, together with its kind and operation,
@@ -187,15 +217,6 @@ def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
     if type.logical is not Logical.DECIMAL or precision > 38:
         return None
     return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
-
-
-def _texts_with_all_digits(cells: Column, member: str) -> Column:
-    """The cells of a message's member, a map of texts, with the digits that a double loses."""
-    message = F.col("value").cast("string")
-    envelope = StructType([StructField(member, _TEXTS)])
-    parsed = F.from_json(mark_numbers(message), envelope, framing.OPTIONS)[member]
-    exact = F.transform_values(parsed, lambda _, cell_text: unmark_numbers(cell_text))
-    return F.when(may_be_beyond_double(message), exact).otherwise(cells)
 
 
 def _struct(table: Table, cell: Callable[[model.Column], str]) -> str:

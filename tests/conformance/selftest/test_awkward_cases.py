@@ -85,11 +85,21 @@ TRAITS: dict[str, tuple[Callable[[Case], bool], str]] = {
 LABELS = "the wire has labels, which no number shortens"
 CANNOT = {
     "tables differ in case alone": {
-        "ticdc-*": "TiDB compares names of tables without regard to case"
+        "ticdc-*": "TiDB compares names of tables without regard to case",
+        "flink-*": "a message names no table",
     },
     "over 100 rows in a message": {
         **dict.fromkeys(
-            ("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*", "aws-*"),
+            (
+                "ticdc-[acds]*",
+                "*debezium*",
+                "huawei-*",
+                "aliyun-*",
+                "maxwell-*",
+                "ogg-*",
+                "aws-*",
+                "flink-*",
+            ),
             "a message has one row",
         ),
         "canal-dialects-json": "the services write a row a message",
@@ -100,7 +110,15 @@ CANNOT = {
         "huawei-*": "columns are PostgreSQL's, whose ENUMs have no numbers",
         **dict.fromkeys(("ogg-json", "aws-dms-json"), "the format's columns have no ENUM"),
         **dict.fromkeys(
-            ("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"),
+            (
+                "*debezium*",
+                "tencent-*",
+                "cloudcanal-json",
+                "aliyun-*",
+                "maxwell-*",
+                "ticdc-avro",
+                "flink-*",
+            ),
             LABELS,
         ),
     },
@@ -109,7 +127,8 @@ CANNOT = {
     ),
     "a zone of no whole hours": {
         **dict.fromkeys(
-            ("*debezium*", "aliyun-*", "huawei-*"), "a TIMESTAMP is an instant, or in UTC"
+            ("*debezium*", "aliyun-*", "huawei-*", "flink-*"),
+            "a TIMESTAMP is an instant, or in UTC",
         ),
         "ticdc-simple-*": "a TIMESTAMP names its own zone",
         **dict.fromkeys(("maxwell-*", "ogg-*", "aws-*"), "the writer is assumed to run in UTC"),

@@ -58,7 +58,22 @@ def state_of(group, turn=1):
     return KeptTables(rows, frozenset(), state.seen, {}, rows_alone=True)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if get(name).source != "mongodb"])
+NAMELESS = [name for name in FORMATS if name.startswith("flink-")]
+
+
+@pytest.mark.parametrize("name", NAMELESS)
+def test_messages_that_name_no_table_are_left_out_with_the_reason(tables, name):
+    group = group_of(tables, name, nemesis="none")
+    assert group.streams == ()
+    assert {lost.lost for lost in group.lost} == {
+        "the messages do not name their table, and the tables of a run share a topic"
+    }
+
+
+WITH_STREAMS = [name for name in FORMATS if name not in NAMELESS and get(name).source != "mongodb"]
+
+
+@pytest.mark.parametrize("name", WITH_STREAMS)
 def test_every_format_keeps_the_tables(read, name):
     fmt = get(name)
     profile = next(profile for profile in fmt.profiles if not reading.why_not_kept(fmt, profile))

@@ -75,6 +75,10 @@ SILENT = {
         "ddl/semicolon-in-a-columns-comment",
     },
     "ogg-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flink-canal-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flink-debezium-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flink-maxwell-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flink-ogg-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "ticdc-avro/v7.1.6+force-replicate": {
         "ddl/semicolon-in-text",

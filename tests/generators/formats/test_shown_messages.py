@@ -40,6 +40,10 @@ PROFILES = {
     "debezium-mongodb-json": "3.6.1.Final+change_streams+schemaless",
     "maxwell-json": "1.45.0+ddl",
     "aws-dms-json": "2016-01-01",
+    **dict.fromkeys(
+        ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
+        "1.20.3",
+    ),
 }
 """Profiles that show a format in few characters; of others the last listed one shows it."""
 

@@ -35,6 +35,10 @@ PARSES = {
     "debezium-mongodb-json": ([5], [5]),
     "ticdc-simple-json": ([1, 1], [1]),
     **dict.fromkeys(("maxwell-json", "ogg-json", "aws-dms-json"), ([4], [1])),
+    **dict.fromkeys(
+        ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
+        ([4], [1]),
+    ),
 }
 """How often the lines of a plan parse a message, at level one and at level two, where it is not
 once: Simple's schemas are read apart; where values are JSON numbers, level one parses the images

@@ -1,0 +1,30 @@
+"""Facts of what Flink SQL's sinks write of members of Canal, Debezium, Maxwell and GoldenGate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance.inspecting.books.connect import member_object
+from conformance.inspecting.opening import OpenedRecord
+
+
+def _images(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
+    """The rows of a message, wherever they stand; one that is a list has one row."""
+    for side in ("data", "before", "after"):
+        value = opened.members.get(side)
+        for image in value if isinstance(value, list) else [value]:
+            yield member_object(image)
+
+
+def values(opened: OpenedRecord) -> list[Any]:
+    """All values of a message's rows."""
+    cells: list[Any] = []
+    for image in _images(opened):
+        cells += image.values()
+    return cells
+
+
+def texts(opened: OpenedRecord) -> str:
+    """The texts of a message's rows, one a line."""
+    return "\n".join(value for value in values(opened) if isinstance(value, str))

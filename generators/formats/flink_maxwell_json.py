@@ -1,0 +1,55 @@
+"""Flink SQL's maxwell-json as a sink writes it: a message for each row inserted or deleted.
+
+Source: `MaxwellJsonSerializationSchema` of Apache Flink 1.17 to 2.3 (the page flink of the
+sources). An UPDATE is the DELETE of the old row and the INSERT of the new one, in two messages. Of
+Maxwell's members there are `data` and `type`: no database, no table, no key, no time.
+
+A reader of Maxwell's own messages breaks on them: it asks for `database`, `table` and `ts`, so that
+the reference decoder of maxwell-json calls each of them CORRUPT.
+
+INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
+
+    {"data":{"id":1,"note":"old"},"type":"insert"}
+
+    {"data":{"id":1,"note":"old"},"type":"delete"}
+
+    {"data":{"id":1,"note":"new"},"type":"insert"}
+
+    {"data":{"id":1,"note":"new"},"type":"delete"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from generators.families import flink
+from generators.families.flink import FlinkProfile, WrittenRow
+from generators.model import History, Layout, Written
+from generators.profile_tables import read_choices
+from generators.wire_format import Format, about
+
+__all__ = ["FORMAT", "write"]
+
+NAME: Final = "flink-maxwell-json"
+CHOICES: Final = read_choices(NAME, FlinkProfile)
+
+
+def members_of(written: WrittenRow) -> Mapping[str, Any]:
+    """The members of a message: the row, inserted or deleted."""
+    return {"data": written.values, "type": written.op.value.lower()}
+
+
+def write(history: History, profile: FlinkProfile, layout: Layout) -> list[Written]:
+    """The messages of a history as Flink's sink writes them."""
+    return flink.write_rows(history, profile, layout, members_of)
+
+
+FORMAT: Final = Format(
+    **about(NAME, CHOICES),
+    write=write,
+    scenarios=flink.scenarios,
+    supports=flink.supports,
+    cell_faults=flink.cell_faults,
+    fits=flink.FITS,
+)

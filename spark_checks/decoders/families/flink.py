@@ -1,0 +1,59 @@
+"""What the decoders of Flink SQL's four changelog formats share: how a value of a MySQL column is
+read that Flink's sink wrote (page flink of the sources).
+
+A message has a row and whether it is inserted or deleted; the table is the one of the topic.
+DECIMAL and BIGINT UNSIGNED are JSON numbers, which may have an exponent (`1E+2`), and are parsed
+again as decimals. BIT(1) is true or false, a binary base64, an ENUM its label. A blank or a T
+stands between date and time; an instant ends in Z. A column that is left out is NULL.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql.types import DataType, DecimalType
+
+from generators.model import Deployment, Logical, SourceType
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
+from spark_checks.decoders.families.flat import decimal_again
+from spark_checks.decoders.families.mysql import index, mysql_typed
+
+_CLOCK: Final = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,9})?"
+
+
+def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    """SQL that reads the text of a cell, as `mysql_text` gives it, as a value of the type."""
+    match type.logical:
+        case Logical.DECIMAL:
+            return from_numeric(cell_text, type.precision or 0, type.scale or 0)
+        case Logical.BINARY:
+            return base64_bytes(cell_text)
+        case Logical.ENUM:
+            return index(cell_text, type)
+    return mysql_typed(cell_text, type)
+
+
+def mysql_text(cell_text: str, type: SourceType) -> str:
+    """SQL of the text of a date and time as MySQL spells it, of an instant in UTC. A text of
+    another form becomes one that is no value of the type.
+    """
+    match type.logical:
+        case Logical.DATETIME:
+            pattern, clock = rf"{_CLOCK}\z", cell_text
+        case Logical.TIMESTAMP:
+            pattern, clock = rf"{_CLOCK}Z\z", f"left({cell_text}, length({cell_text}) - 1)"
+        case _:
+            return cell_text
+    spelled = f"overlay({clock} PLACING ' ' FROM 11)"
+    return (
+        f"CASE WHEN {cell_text} RLIKE r'{pattern}' THEN {spelled} ELSE concat({cell_text}, '?') END"
+    )
+
+
+def exact(type: SourceType) -> tuple[DataType, str] | None:
+    """The decimal type as which a number is parsed a second time to be exact, and how it is a text
+    again; None for a type whose numbers a double holds, or that is no number.
+    """
+    if type.logical is Logical.INT and type.spark.startswith("decimal"):
+        return DecimalType(38, 18), "CAST({} AS string)"
+    return decimal_again(type)
