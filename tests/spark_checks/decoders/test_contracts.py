@@ -29,6 +29,8 @@ ROW_ALONE = {"alibaba-canal-protobuf": "1.1.8+filtered"}
 TEXT = 'q"uo\\te\n\u0001汉x'
 BEHIND = (b"x", b" x", b"}", b"]", b"\x00")
 PACKED = {"snappy": cramjam.snappy.compress_raw, "lz4": cramjam.lz4.compress}
+NAMELESS = ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json")
+"""Formats whose messages name no table."""
 PARSES = {
     "debezium-json": ([2], [2]),
     "debezium-avro": ([2], [2]),
@@ -70,7 +72,7 @@ def update(name: str, /, **place: str) -> tuple[Table, bytes | None, bytes]:
         table, Op.UPDATE, ({"id": 7, "s": TEXT + "was"}, {"id": 7, "s": "y"})
     )
     written = fmt.write(History((change,)), profile, Layout())
-    (message,) = (
+    *_, message = (  # Flink writes the DELETE of the old row before the INSERT of the new one
         w.message for w in written if any(change.kind is Kind.ROW for change in w.changes)
     )
     assert message.value is not None
@@ -125,6 +127,8 @@ def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records, na
     elsewhere += (
         [{"database": "DB"}] if name != "huawei-cdl-json" else []
     )  # which names no database
+    if name in NAMELESS:
+        elsewhere = []
     others = [update(name, **place)[1:] for place in elsewhere]
     last = len(whole) - 8 * (name == "aliyun-dts-avro")
     cut = [whole[:end] for end in sorted({*range(0, last, 5), *range(max(0, last - 40), last)})]

@@ -177,7 +177,10 @@ def test_the_reference_decoder_reads_what_inspect_takes(spark, name: str) -> Non
         for variant in variants(fmt, profile, message)
         if is_taken(name, variant)
     ]
-    assert len(taken) >= len(messages) >= 3
+    kinds = (
+        2 if name.startswith("flink-") else 3
+    )  # an INSERT and a DELETE are all that Flink writes
+    assert len(taken) >= len(messages) >= kinds
     rows = [(each.value, each.key, "t", 0, place) for place, each in enumerate(taken)]
     records = spark.createDataFrame(rows, SCHEMA).selectExpr(
         "*", "CAST(array() AS array<struct<key: string, value: binary>>) AS headers"
