@@ -40,7 +40,7 @@ BASELINE: Final = Baseline(
     op="type",
     database="",
     table="",
-    before="data",
+    before="old",
     after="data",
     ops=_OPS,
 )
