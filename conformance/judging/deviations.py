@@ -478,15 +478,25 @@ def unify_rows(
         if by_deviation[SWAPPED] and _are_swapped(by_deviation)
     }
     in_several_cases = len({unit[0] for unit in swapped}) >= SEVERAL
-    in_swapped = [
-        failing.unit[:4] in swapped for deviation, failing in failings if deviation.is_of_values
-    ]
-    most = in_several_cases and sum(in_swapped) >= NEARLY * len(in_swapped)
+    with_wrong_values = {
+        failing.unit[:4]
+        for deviation, failing in failings
+        if deviation.is_of_values or deviation == SWAPPED
+    }
+    most = in_several_cases and len(swapped) >= NEARLY * len(with_wrong_values)
+    # Of 1 and -1 under each other's names each may seem to have lost its sign.
+    alike_swapped = {
+        unit for unit, by_deviation in images.items() if most and _are_swapped(by_deviation)
+    }
     shuffled = {failing.unit[:2] for deviation, failing in failings if deviation == SHUFFLED}
     for deviation, failing in failings:
         by_deviation = images[failing.unit[:4]]
         is_swapped = in_several_cases and failing.unit[:4] in swapped
-        may_be_swapped = most and (bool(by_deviation[SWAPPED]) or not deviation.explains_alone)
+        may_be_swapped = most and (
+            bool(by_deviation[SWAPPED])
+            or not deviation.explains_alone
+            or failing.unit[:4] in alike_swapped
+        )
         if deviation == SURPLUS_COLUMN and by_deviation[MISSING_COLUMN]:
             yield MISSING_COLUMN, replace(failing, traits=by_deviation[MISSING_COLUMN][0].traits)
         elif deviation.is_of_values and (is_swapped or may_be_swapped):
@@ -542,11 +552,15 @@ def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
 
 def _spell_owed(failing: Failing) -> str:
     """What is owed, spelled as a decoder's value would be: equal values have equal spellings."""
-    case = failing.result.case
-    cell = cell_of(failing.finding, case)
-    if cell is None or cell.state is not State.VALUE:
+    cell = cell_of(failing.finding, failing.result.case)
+    return value(None) if cell is None else _spell_cell(cell, failing.result.case.level)
+
+
+def _spell_cell(cell: Cell, level: int) -> str:
+    """An owed cell, spelled as a decoder's value would be; without a value as NULL."""
+    if cell.state is not State.VALUE:
         return value(None)
-    return value(cell.text) if case.level == 1 else of_type(cell.type, cell.value)
+    return value(cell.text) if level == 1 else of_type(cell.type, cell.value)
 
 
 def _spell_came(failing: Failing) -> str:

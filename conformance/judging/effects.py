@@ -239,6 +239,10 @@ def _found_without_relation(
         return relation
     if all(_is_epoch(pair) for pair in pairs):
         return Relation(RelationKind.EPOCH)
+    if all(map(_is_date_of_year, pairs)):
+        return Relation(RelationKind.COMES_AS, name="a date")
+    if all(map(_has_replaced_bytes, pairs)):
+        return Relation(RelationKind.NO_UTF8)
     found = _find_boolean(pairs) or _find_members(pairs)
     return found or _find_one_value(failings, owed_values=_SEVERAL) or relation
 
@@ -441,6 +445,21 @@ def _month_of(micros: int | None) -> int | None:
     except OverflowError:
         return None
     return day.year * 12 + day.month
+
+
+def _is_date_of_year(pair: _Pair) -> bool:
+    """Whether a date came for a YEAR, in this year."""
+    text = pair.text_that_came
+    is_year = pair.cell.type.logical is Logical.YEAR
+    match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", text) if is_year and text else None
+    return match is not None and Decimal(match[1]) == pair.owed_number
+
+
+def _has_replaced_bytes(pair: _Pair) -> bool:
+    """Whether bytes came in which what is no UTF-8 is replaced."""
+    owed = pair.cell.value
+    came = pair.came.value if isinstance(pair.came, Typed) else None
+    return isinstance(owed, bytes) and came == owed.decode("utf-8", "replace").encode()
 
 
 def _is_epoch(pair: _Pair) -> bool:

@@ -82,6 +82,8 @@ _IN_NUMBER: Final = 3
 """Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
+_OPS: Final = frozenset({"op", "kind"})
+"""Sorts of traits on what a row does."""
 _HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
 """What is wrong with a row, or with its image, whose cells are not compared."""
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
@@ -389,6 +391,19 @@ class RunIndex:
                 worth.append((explained, not is_favoured, ranks, limits, traits))
             return min(worth, default=(0.0, True, [], [], ()))[-1]
 
+        def find_with_op(traits: Traits) -> Traits:
+            """The traits with the op or kind that all failing units with them have, if then all
+            units with them fail, and without it not all.
+            """
+            if not traits or failing_share(traits) == 1:
+                return traits
+            for trait in sorted(trait for trait in failing.having if trait[0] in _OPS):
+                narrower = (trait, *traits)
+                is_shared = number_failing(narrower) == number_failing(traits)
+                if is_shared and failing_share(narrower) == 1 and is_needed(narrower):
+                    return narrower
+            return traits
+
         best = find_best((trait,) for trait in failing.having)
         commonest = sorted(failing.having, key=lambda trait: (-number_failing((trait,)), trait))
         common = sorted(
@@ -401,6 +416,7 @@ class RunIndex:
                 break
             of_size = find_best(filter(number_failing, combinations(common, size)))
             best = max((best, of_size), key=number_failing)
+        best = find_with_op(best)
         return GuiltyTraits(best, failing_share(best) == 1)
 
     def share_that_fails(

@@ -81,6 +81,7 @@ class RelationKind(enum.StrEnum):
     UNSIGNED = "unsigned"
     SIGNED = "signed"
     MANTISSA = "mantissa"
+    NO_UTF8 = "no-utf8"
     RENAMED = "renamed"
     VALUES_OF_COLUMNS = "values-of-columns"
 

@@ -166,6 +166,13 @@ def documents(*pairs):
         ),
         (JSON, documents(('"a \\" \\n"', '"a " \n"')), "its escapes are resolved once more"),
         (JSON, documents(("[1.5]", "[1]"), ("[true]", "[1]")), ""),
+        # Years and bytes.
+        (mysql.TYPES["year"], [(1901, Typed("string", "1901-01-01"))], "it comes as a date"),
+        (
+            mysql.TYPES["binary"],
+            [(b"\xffa", Typed("binary", b"\xef\xbf\xbda"))],
+            "what is no UTF-8 in it comes as U+FFFD",
+        ),
         # Texts.
         (
             TEXT,

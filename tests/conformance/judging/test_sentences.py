@@ -90,6 +90,7 @@ RELATIONS = {
     RelationKind.UNSIGNED: Relation(RelationKind.UNSIGNED),
     RelationKind.SIGNED: Relation(RelationKind.SIGNED),
     RelationKind.MANTISSA: Relation(RelationKind.MANTISSA),
+    RelationKind.NO_UTF8: Relation(RelationKind.NO_UTF8),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
