@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -70,16 +70,17 @@ def judge(
     """
     outcome: dict[str, Any] = {"reader": reader.name, "release": reader.release, "formats": {}}
     wheels = install_wheels(reader.wheels, note)
+    every_option = (*reader.options, *options)
     for name in formats or tuple(reader.formats):
         decoder = decoder_of(reader, name, note)
         began = time.monotonic()
         note(f"{reader.name}: {name}")
-        every = _run(name, decoder, (*reader.options, *options), wheels)
+        every = _run(name, decoder, (*every_option, *_profile_options(reader, name)), wheels)
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s")
         real = catalogue.recorded_cases(get(name), "*", None)
         recorded = (
-            _run(name, decoder, (*reader.options, *options, *_RECORDED), wheels, may_be_empty=True)
+            _run(name, decoder, (*every_option, *_RECORDED), wheels, may_be_empty=True)
             if real
             else {}
         )
@@ -96,6 +97,15 @@ def judge(
             "adapter_digest": adapter_digest(reader, name),
         }
     return outcome
+
+
+def _profile_options(reader: Reader, name: str) -> Iterator[str]:
+    """The options that select the profiles that a Spark reader's entry names. A Java reader's
+    adapter gets the entry and claims them itself.
+    """
+    if reader.bundle is None:
+        for glob in reader.formats[name].get("profiles", ()):
+            yield from ("--writer-profile", glob)
 
 
 def digest(reader: Reader, name: str) -> str:

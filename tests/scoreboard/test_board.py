@@ -224,6 +224,17 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
         assert (digest != now["adapter_digest"]) is is_stale
 
 
+def test_a_spark_reader_is_judged_on_the_profiles_of_its_entry():
+    claims = {"debezium-json": {"profiles": ("1.*", "3.5.*")}}
+    spark = replace(READER, formats=claims)
+    assert list(judging._profile_options(spark, "debezium-json")) == [
+        *("--writer-profile", "1.*"),
+        *("--writer-profile", "3.5.*"),
+    ]
+    java = replace(find_reader("connect"), formats=claims)
+    assert list(judging._profile_options(java, "debezium-json")) == []
+
+
 def test_a_result_covers_the_cases_and_rules_of_the_profiles_that_its_reader_reads(monkeypatch):
     def digest(*profiles):
         claims = {"debezium-json": {"profiles": profiles}}
