@@ -668,8 +668,8 @@ _UNIFIED_KINDS: Final = frozenset({RelationKind.LOW_BITS, RelationKind.FACTOR, R
 
 
 def _possible_relations(deviation: Deviation, failing: Failing) -> frozenset[Relation]:
-    """Every relation, such as "a thousandth" or "the lowest 32 bits", that a wrong value may have to
-    the right one; none for a deviation of another kind.
+    """Every relation, such as "a thousandth" or "the lowest 32 bits", that a wrong value may have
+    to the right one; none for a deviation of another kind.
     """
     cell = cell_of(failing.finding, failing.result.case)
     if cell is None or not deviation.is_wrong_value:

@@ -68,7 +68,7 @@ _ENVELOPE_COLUMNS: Final = ("database", "schema", "table", "position", "sql")
 class _Numbers(NamedTuple):
     """An owed number and the finite one that came for it."""
 
-    owed: Decimal
+    expected: Decimal
     came: Decimal
 
 
@@ -91,11 +91,11 @@ class _Pair(NamedTuple):
     @property
     def text_that_came(self) -> str | None:
         """The text that came; None for what is no text."""
-        text = self.came.value if isinstance(self.came, Typed) else self.came
-        return text if isinstance(text, str) else None
+        came = self.came.value if isinstance(self.came, Typed) else self.came
+        return came if isinstance(came, str) else None
 
     @property
-    def owed_text(self) -> str | None:
+    def expected_text(self) -> str | None:
         """The owed text, or the text of an owed document; None for another value."""
         if isinstance(self.cell.value, Json) and not isinstance(self.came, str):
             document = self.cell.value
@@ -125,20 +125,20 @@ def _has_surplus_image(failing: Failing) -> bool:
     """Whether the row that lacks an image has its other image, which it does not owe."""
     finding = failing.finding
     return any(
-        other.aspect is Aspect.IMAGE
-        and other.side not in ("", finding.side)
-        and other.owed is None
-        and other.came is not None
-        for other in failing.result.findings
-        if (other.message, other.row) == (finding.message, finding.row)
+        other_finding.aspect is Aspect.IMAGE
+        and other_finding.side not in ("", finding.side)
+        and other_finding.owed is None
+        and other_finding.came is not None
+        for other_finding in failing.result.findings
+        if (other_finding.message, other_finding.row) == (finding.message, finding.row)
     )
 
 
 def _has_further_rows(failing: Failing) -> bool:
     """Whether rows that nobody owes come for the message of a unit."""
     return any(
-        other.aspect is Aspect.EXTRA and other.message == failing.finding.message
-        for other in failing.result.findings
+        other_finding.aspect is Aspect.EXTRA and other_finding.message == failing.finding.message
+        for other_finding in failing.result.findings
     )
 
 
@@ -243,8 +243,8 @@ def _found_without_relation(
         return Relation(RelationKind.COMES_AS, name="a date")
     if all(map(_has_replaced_bytes, pairs)):
         return Relation(RelationKind.NO_UTF8)
-    found = _find_boolean(pairs) or _find_members(pairs)
-    return found or _find_one_value(failings, owed_values=_SEVERAL) or relation
+    relation_found = _find_boolean(pairs) or _find_members(pairs)
+    return relation_found or _find_one_value(failings, owed_values=_SEVERAL) or relation
 
 
 def _walk_pairs(failings: Iterable[Failing]) -> Iterator[_Pair]:
@@ -259,13 +259,13 @@ def _walk_pairs(failings: Iterable[Failing]) -> Iterator[_Pair]:
 def _find_one_value(failings: Sequence[Failing], owed_values: int) -> Relation | None:
     """The value that comes for all of these, if several are owed."""
     spelled = {value(failing.finding.came) for failing in failings}
-    owed = {_spell_cell(failing) for failing in failings}
-    is_of_null = owed == {value(None)} and len(failings) >= owed_values
-    if len(spelled) != 1 or not (is_of_null or len(owed) >= owed_values):
+    expected = {_spell_cell(failing) for failing in failings}
+    is_of_null = expected == {value(None)} and len(failings) >= owed_values
+    if len(spelled) != 1 or not (is_of_null or len(expected) >= owed_values):
         return None
-    (text,) = spelled
+    (spelled_value,) = spelled
     is_empty = all(failing.finding.came in ("", b"") or _is_empty(failing) for failing in failings)
-    name = "an empty text" if is_empty else clip(text, _SHOWN)
+    name = "an empty text" if is_empty else clip(spelled_value, _SHOWN)
     return Relation(RelationKind.ONE_VALUE, name=name)
 
 
@@ -287,10 +287,10 @@ def _find_cut_of_numbers(pairs: Sequence[_Pair]) -> Relation | None:
     """
     numbers: list[_Numbers] = []
     for pair in pairs:
-        owed, came = pair.owed_number, pair.number_that_came
-        if owed is None or came is None or not (owed.is_finite() and came.is_finite()):
+        expected, came = pair.owed_number, pair.number_that_came
+        if expected is None or came is None or not (expected.is_finite() and came.is_finite()):
             return None
-        numbers.append(_Numbers(owed, came))
+        numbers.append(_Numbers(expected, came))
     return _find_digits(numbers) or _find_places(numbers)
 
 
@@ -300,10 +300,10 @@ def _find_places(numbers: Sequence[_Numbers]) -> Relation | None:
         context.prec = _DIGITS_OF_CONTEXT
         places = max(max(0, -_exponent(came)) for _, came in numbers)
         unit = Decimal(1).scaleb(-places)
-        if all(owed.quantize(unit, ROUND_DOWN) == came for owed, came in numbers):
+        if all(expected.quantize(unit, ROUND_DOWN) == came for expected, came in numbers):
             return Relation(RelationKind.CUT_TO_PLACES, places)
         for rounding in _ROUNDED_BY:
-            if all(owed.quantize(unit, rounding) == came for owed, came in numbers):
+            if all(expected.quantize(unit, rounding) == came for expected, came in numbers):
                 return Relation(RelationKind.ROUNDED_TO_PLACES, places)
     return None
 
@@ -311,13 +311,15 @@ def _find_places(numbers: Sequence[_Numbers]) -> Relation | None:
 def _find_digits(numbers: Sequence[_Numbers]) -> Relation | None:
     """The digits, more than a double has, to which all of these numbers are rounded."""
     digits = max(_count_digits(came) for _, came in numbers)
-    if digits <= _DIGITS_OF_DOUBLES or any(_count_digits(owed) <= digits for owed, _ in numbers):
+    if digits <= _DIGITS_OF_DOUBLES or any(
+        _count_digits(expected) <= digits for expected, _ in numbers
+    ):
         return None
     with localcontext() as context:
         context.prec = digits
         for rounding in _ROUNDED_BY:
             context.rounding = rounding
-            if all(+owed == came for owed, came in numbers):
+            if all(+expected == came for expected, came in numbers):
                 return Relation(RelationKind.ROUNDED_TO_DIGITS, digits)
     return None
 
@@ -337,11 +339,11 @@ def _exponent(number: Decimal) -> int:
 def _find_mantissa(pairs: Sequence[_Pair]) -> Relation | None:
     """Whether all of these numbers come without their power of ten."""
     for pair in pairs:
-        owed, came = pair.owed_number, pair.number_that_came
-        if not owed or came is None or not (owed.is_finite() and came.is_finite()):
+        expected, came = pair.owed_number, pair.number_that_came
+        if not expected or came is None or not (expected.is_finite() and came.is_finite()):
             return None
-        mantissa = owed.scaleb(-owed.adjusted())
-        if owed == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
+        mantissa = expected.scaleb(-expected.adjusted())
+        if expected == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
             return None
     return Relation(RelationKind.MANTISSA)
 
@@ -353,17 +355,22 @@ _ABOUT: Final = Decimal("0.02")
 def _find_sign_bit(pairs: Sequence[_Pair]) -> Relation | None:
     """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
     numbers = [(pair.owed_number or 0, pair.number_that_came or 0) for pair in pairs]
-    if all(owed < 0 < came for owed, came in numbers):
+    if all(expected < 0 < came for expected, came in numbers):
         return Relation(RelationKind.UNSIGNED)
-    if all(came < 0 < owed for owed, came in numbers):
+    if all(came < 0 < expected for expected, came in numbers):
         return Relation(RelationKind.SIGNED)
     return None
 
 
 def _lacks_leading_zeros(pair: _Pair) -> bool:
     """Whether a text came without the zeros at its beginning."""
-    owed, came = pair.owed_text, pair.text_that_came
-    return owed is not None and came is not None and owed != came and owed.lstrip("0") == came
+    expected, came = pair.expected_text, pair.text_that_came
+    return (
+        expected is not None
+        and came is not None
+        and expected != came
+        and expected.lstrip("0") == came
+    )
 
 
 def _find_replaced_characters(pairs: Sequence[_Pair]) -> Relation | None:
@@ -372,10 +379,10 @@ def _find_replaced_characters(pairs: Sequence[_Pair]) -> Relation | None:
     """
     replaced, replacements = "", set[str]()
     for pair in pairs:
-        owed, came = pair.owed_text, pair.text_that_came
-        if owed is None or came is None or len(owed) != len(came):
+        expected, came = pair.expected_text, pair.text_that_came
+        if expected is None or came is None or len(expected) != len(came):
             return None
-        for owed_character, character in zip(owed, came, strict=True):
+        for owed_character, character in zip(expected, came, strict=True):
             if owed_character != character:
                 replaced += owed_character
                 replacements.add(character)
@@ -392,26 +399,29 @@ def _find_cut_of_fractions(pairs: Sequence[_Pair]) -> Relation | None:
     times: list[tuple[int, int]] = []
     digits_of_types = list[int]()
     for pair in pairs:
-        owed = owed_micros(pair.cell, as_text=isinstance(pair.came, str))
+        expected = owed_micros(pair.cell, as_text=isinstance(pair.came, str))
         came = micros_that_came(pair.cell, pair.came)
-        if owed is None or came is None:
+        if expected is None or came is None:
             return None
-        times.append((owed, came))
+        times.append((expected, came))
         digits_of_types.append(pair.cell.type.fsp or 0)
     for digits in _DIGITS_OF_FRACTIONS:
         unit = 10 ** (6 - digits)
-        if all(came in _cut(owed, unit) for owed, came in times):
+        if all(came in _cut(expected, unit) for expected, came in times):
             return Relation(
                 RelationKind.FRACTION_CUT if digits else RelationKind.FRACTION_LOST, digits
             )
-        if all(came == (owed + unit // 2) // unit * unit for owed, came in times):
+        if all(came == (expected + unit // 2) // unit * unit for expected, came in times):
             return Relation(RelationKind.FRACTION_ROUNDED, digits)
-    if all(came - owed // _SECOND * _SECOND == owed % _SECOND // 1_000 for owed, came in times):
+    if all(
+        came - expected // _SECOND * _SECOND == expected % _SECOND // 1_000
+        for expected, came in times
+    ):
         return Relation(RelationKind.FRACTION_A_THOUSANDTH)
     as_numbers = zip(times, digits_of_types, strict=True)
     if all(
-        came - owed // _SECOND * _SECOND == owed % _SECOND // 10 ** (6 - digits)
-        for (owed, came), digits in as_numbers
+        came - expected // _SECOND * _SECOND == expected % _SECOND // 10 ** (6 - digits)
+        for (expected, came), digits in as_numbers
     ):
         return Relation(RelationKind.FRACTION_AS_MICROS)
     return None
@@ -426,11 +436,11 @@ def _find_months(pairs: Sequence[_Pair]) -> Relation | None:
     """Whether all of these dates come in the next month, or all in the month before."""
     differences = set[int]()
     for pair in pairs:
-        owed = _month_of(owed_micros(pair.cell, as_text=isinstance(pair.came, str)))
+        expected = _month_of(owed_micros(pair.cell, as_text=isinstance(pair.came, str)))
         came = _month_of(micros_that_came(pair.cell, pair.came))
-        if owed is None or came is None:
+        if expected is None or came is None:
             return None
-        differences.add(came - owed)
+        differences.add(came - expected)
     if len(pairs) < _SEVERAL or len(differences) != 1 or differences == {0}:
         return None
     return Relation(RelationKind.MONTHS, differences.pop())
@@ -449,17 +459,17 @@ def _month_of(micros: int | None) -> int | None:
 
 def _is_date_of_year(pair: _Pair) -> bool:
     """Whether a date came for a YEAR, in this year."""
-    text = pair.text_that_came
+    date_text = pair.text_that_came
     is_year = pair.cell.type.logical is Logical.YEAR
-    match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", text) if is_year and text else None
+    match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", date_text) if is_year and date_text else None
     return match is not None and Decimal(match[1]) == pair.owed_number
 
 
 def _has_replaced_bytes(pair: _Pair) -> bool:
     """Whether bytes came in which what is no UTF-8 is replaced."""
-    owed = pair.cell.value
+    expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
-    return isinstance(owed, bytes) and came == owed.decode("utf-8", "replace").encode()
+    return isinstance(expected, bytes) and came == expected.decode("utf-8", "replace").encode()
 
 
 def _is_epoch(pair: _Pair) -> bool:
@@ -474,8 +484,8 @@ def _find_boolean(pairs: Sequence[_Pair]) -> Relation | None:
     texts = {0: "false", 1: "true"}
     for pair in pairs:
         number, came = pair.owed_number, pair.came
-        text = came.lower() if isinstance(came, str) else None
-        if number not in (0, 1) or text != texts[int(number)]:
+        word = came.lower() if isinstance(came, str) else None
+        if number not in (0, 1) or word != texts[int(number)]:
             return None
     return Relation(RelationKind.AS_BOOLEAN)
 
@@ -484,14 +494,16 @@ def _find_members(pairs: Sequence[_Pair]) -> Relation | None:
     """What of the members of these SETs, each a bit, comes for all of them."""
     numbers: list[tuple[int, int]] = []
     for pair in pairs:
-        owed, came = pair.owed_number, pair.number_that_came
-        is_whole = owed is not None and came is not None and owed == owed.to_integral_value()
+        expected, came = pair.owed_number, pair.number_that_came
+        is_whole = (
+            expected is not None and came is not None and expected == expected.to_integral_value()
+        )
         if pair.cell.type.logical is not Logical.SET or not is_whole:
             return None
-        numbers.append((int(owed or 0), int(came or 0)))
-    if all(owed and came == owed & -owed for owed, came in numbers):
+        numbers.append((int(expected or 0), int(came or 0)))
+    if all(expected and came == expected & -expected for expected, came in numbers):
         return Relation(RelationKind.FIRST_MEMBER)
-    if all(came == owed.bit_count() for owed, came in numbers):
+    if all(came == expected.bit_count() for expected, came in numbers):
         return Relation(RelationKind.NUMBER_OF_MEMBERS)
     return None
 
@@ -500,10 +512,10 @@ def _find_changed_parts(pairs: Sequence[_Pair]) -> Relation | None:
     """How the same sort of parts is changed in all of these JSON documents."""
     changes = set[str]()
     for pair in pairs:
-        owed, came = pair.owed_text, pair.text_that_came
-        if owed is None or came is None:
+        expected, came = pair.expected_text, pair.text_that_came
+        if expected is None or came is None:
             return None
-        changed_parts = describe_changed_parts(owed, came)
+        changed_parts = describe_changed_parts(expected, came)
         if changed_parts is None:
             return None
         changes |= changed_parts
@@ -518,19 +530,19 @@ def _find_replacement(relation: Relation, pairs: Sequence[_Pair]) -> Relation:
     replacements = set[str]()
     is_html = True
     for pair in pairs:
-        owed, came = pair.owed_text, pair.text_that_came
-        if owed is None or came is None:
+        expected, came = pair.expected_text, pair.text_that_came
+        if expected is None or came is None:
             return relation
-        is_html = is_html and came in (html.escape(owed), html.escape(owed, quote=False))
-        parts = map(re.escape, re.split(pattern, owed))
+        is_html = is_html and came in (html.escape(expected), html.escape(expected, quote=False))
+        parts = map(re.escape, re.split(pattern, expected))
         match = re.fullmatch("((?s:.*?))".join(parts), came)
         replacements |= set(match.groups()) if match else {""}
     if is_html:
         return Relation(RelationKind.ESCAPED, name="HTML")
     if len(replacements) != 1:
         return relation
-    (text,) = replacements
-    name = _SIGN_NAMES.get(text) or (f"`{text}`" if text.isprintable() else "")
+    (replacement,) = replacements
+    name = _SIGN_NAMES.get(replacement) or (f"`{replacement}`" if replacement.isprintable() else "")
     return Relation(RelationKind.REPLACED_BY, name=relation.name, before=name) if name else relation
 
 
@@ -548,14 +560,14 @@ def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Re
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:
     """Whether all kinds or ops that came are in small letters, or all in capital ones."""
-    texts = set[str]()
+    words = set[str]()
     for failing in failings:
         came = failing.finding.came
-        (text,) = came if isinstance(came, tuple) and len(came) == 1 else (came,)
-        texts.add(str(text))
-    if all(text == text.lower() for text in texts):
+        (word,) = came if isinstance(came, tuple) and len(came) == 1 else (came,)
+        words.add(str(word))
+    if all(word == word.lower() for word in words):
         return Relation(RelationKind.LETTERS, name="small")
-    if all(text == text.upper() for text in texts):
+    if all(word == word.upper() for word in words):
         return Relation(RelationKind.LETTERS, name="capital")
     return None
 
@@ -563,8 +575,8 @@ def _find_letters(failings: Iterable[Failing]) -> Relation | None:
 def _find_one_kind(failings: Iterable[Failing]) -> Relation | None:
     """The kinds of rows that come for all of these messages that cannot be read."""
     kinds = {failing.finding.came for failing in failings}
-    (came, *others) = kinds
-    if others or not isinstance(came, tuple):
+    (came, *further_kinds) = kinds
+    if further_kinds or not isinstance(came, tuple):
         return None
     return Relation(RelationKind.COMES_AS, name=", ".join(map(spell_op, came)))
 
@@ -602,27 +614,27 @@ def _find_order_of_columns(failings: Iterable[Failing]) -> Relation | None:
     for failing in failings:
         wrong_by_image[failing.unit[:4]][failing.finding.column or ""] = failing
     fitting, images = dict.fromkeys(_ORDERS_OF_COLUMNS, 0), 0
-    for wrong in wrong_by_image.values():
-        some = next(iter(wrong.values()))
-        change = change_of(some.finding, some.result.case)
+    for failing_by_column in wrong_by_image.values():
+        first_failing = next(iter(failing_by_column.values()))
+        change = change_of(first_failing.finding, first_failing.result.case)
         if change is None:
             continue
-        case = some.result.case
-        owed: dict[str, str] = {}
+        case = first_failing.result.case
+        expected: dict[str, str] = {}
         came: dict[str, str] = {}
         for side, name, cell in cells(change, case.level):
-            if side == some.finding.side:
-                owed[name] = _spell_owed(cell, case.level)
-                failing_cell = wrong.get(name)
-                came[name] = _spell_came(failing_cell) if failing_cell else owed[name]
-        names = list(owed)
+            if side == first_failing.finding.side:
+                expected[name] = _spell_owed(cell, case.level)
+                failing_cell = failing_by_column.get(name)
+                came[name] = _spell_came(failing_cell) if failing_cell else expected[name]
+        names = list(expected)
         if len(names) < _COLUMNS_THAT_SHOW_AN_ORDER:
             continue
         images += 1
         for words, sources_of in _ORDERS_OF_COLUMNS.items():
             sources = sources_of(names)
             fitting[words] += all(
-                came[name] == owed[source] for name, source in zip(names, sources, strict=True)
+                came[name] == expected[source] for name, source in zip(names, sources, strict=True)
             )
     words, number = max(fitting.items(), key=lambda item: item[1])
     is_most = images >= _SEVERAL and number >= NEARLY * images

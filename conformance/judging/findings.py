@@ -65,10 +65,11 @@ class Finding:
     `expected` and `actual` are words for reports. What explains a finding is decided on `owed` and
     `came`, the values themselves: for a cell the owed `Cell` and the decoder's value (NOT_THERE if
     the image lacks the column), for an image both images, for an envelope column both values (where
-    the row's kind decides whether it has one, the kind and the value), for a kind or op the tuple of what is accepted and what came, and for an unreadable message the kinds
-    of the rows that came. `suspects` are those that the first of the causes names. `circumstance`
-    is what a law changed about the call. `plan_failed`: the decoder failed before it read a
-    message, so that `actual` is the error of every case and no message is an example of it.
+    the row's kind decides whether it has one, the kind and the value), for a kind or op the tuple
+    of what is accepted and what came, and for an unreadable message the kinds of the rows that
+    came. `suspects` are the traits that the first of the causes names. `circumstance` is what a law
+    changed about the call. `plan_failed`: the decoder failed before it read a message, so that
+    `actual` is the error of every case and no message is an example of it.
     """
 
     case: str

@@ -494,9 +494,9 @@ class RunIndex:
                 yield from self._cells_of(name, outcome)
 
     def _shows_nothing_of_a_fault(self, outcome: RowOutcome) -> bool:
-        """Whether it cannot be told from an unreadable message that the decoder treats such messages
-        wrongly or rightly: any rows are right there, what came may be one of several right rows, or
-        it breaks a rule that does not count.
+        """Whether an unreadable message does not tell if the decoder treats such messages rightly:
+        any rows are right there, what came may be one of several right rows, or it breaks a rule
+        that does not count.
         """
         change = outcome.row.change
         may_be_another = bool(change.accept) and not outcome.findings

@@ -92,10 +92,11 @@ class Relation:
 
     `number` is the shift in microseconds (positive if what came is later; 0 for shifts that
     differ), the bits of a wrap or those that are left, the power of ten of a factor, the length
-    after a cut, the digits or places that are left, the months of a shift, or the other row; `total` is the length before a cut. `name` is the sort of
-    characters, the other image or column, the part of a document, the encoding, or the Spark type
-    (of an envelope column NULL). `before` is the sort of
-    characters before which a text was cut; "" if a cut there may be chance.
+    after a cut, the digits or places that are left, the months of a shift, or the other row;
+    `total` is the length before a cut. `name` is the sort of characters, the other image or column,
+    the part of a document, the encoding, or the Spark type (of an envelope column NULL). `before`
+    is the sort of characters before which a text was cut ("" if a cut there may be chance), or what
+    stands in the place of characters.
     """
 
     kind: RelationKind

@@ -1,5 +1,6 @@
-"""The traits of a unit that a cause may name: what a refused row may have been refused for, and what
-a wrong cell, image or message has. A trait is a suspect as long as no row that came out clears it.
+"""The traits of a unit that a cause may name: what a refused row may have been refused for, and
+what a wrong cell, image or message has. A trait is a suspect as long as no row that came out clears
+it.
 """
 
 from __future__ import annotations

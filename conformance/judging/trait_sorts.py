@@ -21,8 +21,8 @@ Traits: TypeAlias = tuple[Trait, ...]
 SORTS: Final = words_of("sorts")
 """How a trait is said in a sentence, by its sort."""
 KEYS: Final = words_of("keys")
-"""How a trait stands in the key of a cause, by its sort; {} are its words. A sort that is not here is
-no subject of causes.
+"""How a trait stands in the key of a cause, by its sort; {} are its words. A sort that is not here
+is no subject of causes.
 """
 _RANKED: Final = (
     *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows", "same-as-before"),

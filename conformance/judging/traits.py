@@ -109,10 +109,10 @@ class RunTraits:
                 images_before[case.id, number] = last_images.get(case.level, {})
                 if last_image := _last_image(written.changes, case.level):
                     last_images[case.level] = last_image
-                rows = _owed_rows(written.changes)
-                if rows and rows == rows_before.get(case.level):
+                spelled_rows = _spell_rows(written.changes)
+                if spelled_rows and spelled_rows == rows_before.get(case.level):
                     same_as_before.add((case.id, number))
-                rows_before[case.level] = rows
+                rows_before[case.level] = spelled_rows
                 message = written.message.key, written.message.value
                 if message in messages:
                     repeated.add((case.id, number))
@@ -341,7 +341,7 @@ def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset
     return {place: frozenset(traits_of_place) for place, traits_of_place in traits.items()}
 
 
-def _owed_rows(changes: Sequence[Change]) -> Sequence[object]:
+def _spell_rows(changes: Sequence[Change]) -> Sequence[object]:
     """What tells the rows of a message from those of another: kind, op, table and images."""
     return [
         (change.kind, change.op, change.database, change.table, change.before, change.after)
@@ -354,10 +354,10 @@ def _find_messages_with_same_rows(case: Case) -> frozenset[int]:
     earlier: list[Sequence[object]] = []
     same_rows = set[int]()
     for number, written in enumerate(case.written):
-        rows = _owed_rows(written.changes)
-        if rows and rows in earlier:
+        spelled_rows = _spell_rows(written.changes)
+        if spelled_rows and spelled_rows in earlier:
             same_rows.add(number)
-        earlier.append(rows)
+        earlier.append(spelled_rows)
     return frozenset(same_rows)
 
 
