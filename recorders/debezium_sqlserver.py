@@ -188,9 +188,9 @@ def _sent_moment(request: Request) -> Sent:
     return Sent(type.name.upper(), f"{days + _FIRST_DAY},{nanos_of_day},{last}")
 
 
-def escaped(text: str) -> str:
+def escaped(value_text: str) -> str:
     """A text with the UTF-16 units that are not plain ASCII as a back-slash and four digits."""
-    units = memoryview(text.encode("utf-16-le")).cast("H")
+    units = memoryview(value_text.encode("utf-16-le")).cast("H")
     plain = (0x20 <= unit < 0x7F and unit != 0x5C for unit in units)
     return "".join(
         chr(unit) if is_plain else f"\\{unit:04x}"

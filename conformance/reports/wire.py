@@ -163,6 +163,11 @@ def all_members() -> Members:
         for members in members_of_formats:
             names |= dict.fromkeys(members.names_of_field(field.name))
         names_by_field[field.name] = tuple(names)
+    # Flink's sinks have both images under the name that other formats give the row after alone.
+    new_images = set(names_by_field["after"])
+    names_by_field["before"] = tuple(
+        name for name in names_by_field["before"] if name not in new_images
+    )
     return Members(**names_by_field)
 
 

@@ -361,7 +361,8 @@ class _Differences:
         differ, with both values as text. A part that differs in several rows comes once, with the
         first row's values; where the kinds of the rows differ, nothing else is compared.
         """
-        if [row.kind for row in reference_rows] != [row.kind for row in decoder_rows]:
+        reference_kinds = [output_row.kind for output_row in reference_rows]
+        if reference_kinds != [output_row.kind for output_row in decoder_rows]:
             yield PartDifference(
                 f"{table or 'message'} kinds of rows",
                 _kinds_text(reference_rows),

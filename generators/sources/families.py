@@ -166,7 +166,7 @@ def _sqlserver() -> tuple[tuple[SourceType, ...], ...]:
         (
             *(sqlserver.text("nvarchar", n) for n in (*_LENGTHS, 256, 1024, 4000)),
             *(sqlserver.text("varchar", n) for n in _LENGTHS),
-            *(sqlserver.text(name, n) for name in ("char", "nchar") for n in _LENGTHS),
+            *itertools.starmap(sqlserver.text, itertools.product(("char", "nchar"), _LENGTHS)),
         ),
         (
             *(sqlserver.decimal(p, s) for p, s in ((10, 0), (10, 2), (38, 10))),

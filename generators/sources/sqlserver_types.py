@@ -39,7 +39,7 @@ def parse_types(toml_text: str) -> Mapping[str, SqlServerType]:
     """The rows of the table by the names of their types. Raises UsageError for a row with an
     unknown column, or without a JDBC type.
     """
-    rows: dict[str, SqlServerType] = {}
+    types_by_name: dict[str, SqlServerType] = {}
     entries: Mapping[str, Mapping[str, Any]] = tomllib.loads(toml_text)["types"]
     for name, entry in entries.items():
         place = f"{FILE}: the type {name!r}"
@@ -49,8 +49,8 @@ def parse_types(toml_text: str) -> Mapping[str, SqlServerType]:
         if "jdbc" not in entry:
             raise UsageError(f"{place} has no 'jdbc'. Add the number of java.sql.Types.")
         facts = {column: fact for column, fact in entry.items() if column != "logical"}
-        rows[name] = SqlServerType(name, logical, **facts)
-    return rows
+        types_by_name[name] = SqlServerType(name, logical, **facts)
+    return types_by_name
 
 
 @cache
