@@ -389,7 +389,7 @@ class Query:
         return maker
 
 
-TRAPS = SimpleNamespace(fmt=FMT)
+TRAPS = SimpleNamespace(streams=("a stream",), fmt=FMT)
 RIGHT = [("right keeper under none", True)]
 
 
