@@ -21,7 +21,8 @@ CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
 SECOND: Final = 1_000_000
 """Microseconds of a second."""
-_HOUR: Final = 3_600 * SECOND
+MINUTE: Final = 60 * SECOND
+_HOUR: Final = 60 * MINUTE
 _DAY: Final = 24 * _HOUR
 _EPOCH: Final = date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
@@ -104,7 +105,6 @@ _IN_TEXTS: Final = (
         ("a comma", r","),
     ),
     *(
-        ("characters beyond Latin-1", r"[^\x00-\xff]"),
         ("nothing but true or false", r"\A(true|false)\Z"),
         ("nothing but digits", r"\A\d+\Z"),
         ("leading zeros", r"\A0\d+\Z"),
@@ -197,6 +197,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
             "between -00:00:01 and 0": not of_date and -SECOND < micros < 0,
             "with a fraction": micros % SECOND,
+            "with seconds": micros % MINUTE,
             TIME_OF_DAY: of_date and micros % _DAY,
             AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
             "that is 0": not of_date and not micros,
@@ -223,7 +224,9 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         number = Decimal(str(value))
         # What a column of floats holds, a float holds.
         precision = () if family is Logical.FLOAT else _describe_precision(number)
-        return *_describe_number(number), *precision
+        # A float's places are those of the digits that print it.
+        places = _describe_places(number) if isinstance(value, Decimal) else ()
+        return *_describe_number(number), *places, *precision
     return ()
 
 
@@ -260,15 +263,26 @@ def _describe_number(number: Decimal) -> Iterator[str]:
         return
     if not number.is_finite():
         return
-    digits = "".join(map(str, number.as_tuple().digits))
-    places = -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
-    if places > 0:
+    if _count_places(number) > 0:
         yield "with a fraction"
     if abs(number) < 1:
         yield "between -1 and 1"
     yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
     yield from (f"of under 10^-{power}" for power in _SMALL if abs(number) < Decimal(10) ** -power)
-    yield from _over(places, _PLACES, "places")
+
+
+def _describe_places(number: Decimal) -> Iterator[str]:
+    """How many digits a finite number has behind the point, in words; nothing for other numbers."""
+    if number.is_finite():
+        yield from _over(_count_places(number), _PLACES, "places")
+
+
+def _count_places(number: Decimal) -> int:
+    """The digits of a finite number behind the point, without the zeros at the end; below 0 if
+    these zeros stand before the point.
+    """
+    digits = "".join(map(str, number.as_tuple().digits))
+    return -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
 
 
 def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:

@@ -17,16 +17,18 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.compared_units import cell_of, cells, change_of
+from conformance.judging.contents import MINUTE
 from conformance.judging.deviations import Deviation, DeviationKind, spell_op
 from conformance.judging.findings import NOT_THERE
 from conformance.judging.index import NEARLY, Failing, Unit
 from conformance.judging.relations import CHARACTER_SORTS, Relation, RelationKind
 from conformance.judging.relations_of_cells import is_value_of, micros_that_came, owed_micros
 from conformance.judging.relations_of_documents import describe_changed_parts
-from conformance.judging.relations_of_numbers import read_number
+from conformance.judging.relations_of_numbers import find_reversal, read_number
 from conformance.judging.wording import clip, of_type, value
 from conformance.rules.rules import Aspect
 from generators.model import Cell, Json, Kind, Logical, State
@@ -50,6 +52,9 @@ _CHANGES_OF_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "in small letters": str.lower,
     "cut after 30 characters": lambda name: name[:30],
     "without blanks at its ends": str.strip,
+    "with its percent escapes decoded": unquote,
+    "without back ticks": lambda name: name.replace("`", ""),
+    "without double quotes": lambda name: name.replace('"', ""),
 }
 """How decoders change the names of columns."""
 _SIGN_NAMES: Final[Mapping[str, str]] = {
@@ -153,6 +158,10 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
             return _effect_on_values(deviation.relation, failings)
         case DeviationKind.VALUE_FOR_NULL if deviation.relation is None:
             return _find_one_value(failings, owed_values=_SEVERAL)
+        case DeviationKind.FIELD_WRONG if deviation.name == "keys" and all(
+            map(_has_every_column, failings)
+        ):
+            return Relation(RelationKind.EVERY_COLUMN)
         case DeviationKind.FIELD_WRONG if deviation.relation is None:
             return _find_other_column_of_envelope(deviation.name, failings)
         case DeviationKind.OP_IN_OTHER_LETTERS:
@@ -172,11 +181,19 @@ def _effect_on_values(relation: Relation | None, failings: Sequence[Failing]) ->
     """The one relation that all wrong values of a mistake have."""
     pairs = list(_walk_pairs(failings))
     kind = relation.kind if relation else None
-    if len(pairs) < len(failings) or kind in _SAYS_ALL:
+    if 2 * len(pairs) < len(failings) or kind in _SAYS_ALL:
         return relation
     logicals = {pair.cell.type.logical for pair in pairs}
+    if logicals <= _OF_DECIMALS and all(pair.number_that_came == 0 for pair in pairs):
+        return Relation(RelationKind.ONE_VALUE, name="0")
     if logicals <= _OF_DECIMALS and kind in _OF_DIGITS:
         return _find_cut_of_numbers(pairs) or _find_mantissa(pairs) or relation
+    if logicals == {Logical.BIT} and all(map(_has_reversed_bits, pairs)):
+        return Relation(RelationKind.BITS_REVERSED)
+    if logicals == {Logical.TEXT} and kind in (None, RelationKind.LETTER_CASE):
+        letters = _find_letters_of_texts(pairs)
+        if letters is not None:
+            return letters
     if kind is RelationKind.WRAP:
         return _find_sign_bit(pairs) or relation
     if kind is RelationKind.LOST_BEGINNING and all(map(_lacks_leading_zeros, pairs)):
@@ -188,7 +205,8 @@ def _effect_on_values(relation: Relation | None, failings: Sequence[Failing]) ->
     if logicals <= _OF_CLOCKS and kind in _OF_FRACTIONS:
         return _find_cut_of_fractions(pairs) or relation
     if logicals <= _OF_CLOCKS and kind in (None, RelationKind.SHIFT) and not _is_shift(relation):
-        return _find_months(pairs) or _found_without_relation(relation, failings, pairs)
+        shifted = _find_cut_of_moments(pairs) or _find_months(pairs)
+        return shifted or _found_without_relation(relation, failings, pairs)
     if logicals == {Logical.JSON}:
         return _find_changed_parts(pairs) or relation
     if kind is RelationKind.REPLACED_CHARACTERS and relation is not None:
@@ -352,6 +370,22 @@ _ABOUT: Final = Decimal("0.02")
 """Share of a mantissa by which one with fewer digits differs at most."""
 
 
+def _has_reversed_bits(pair: _Pair) -> bool:
+    """Whether the bits of a BIT came in reverse order."""
+    reversal = find_reversal(pair.cell, pair.number_that_came)
+    return reversal is not None and reversal.kind is RelationKind.BITS_REVERSED
+
+
+def _find_letters_of_texts(pairs: Sequence[_Pair]) -> Relation | None:
+    """Whether all of these texts come in small letters, or all in capital ones."""
+    texts = [(pair.expected_text or "", pair.text_that_came) for pair in pairs]
+    if all(came == expected.lower() for expected, came in texts):
+        return Relation(RelationKind.LETTERS, name="small")
+    if all(came == expected.upper() for expected, came in texts):
+        return Relation(RelationKind.LETTERS, name="capital")
+    return None
+
+
 def _find_sign_bit(pairs: Sequence[_Pair]) -> Relation | None:
     """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
     numbers = [(pair.owed_number or 0, pair.number_that_came or 0) for pair in pairs]
@@ -430,6 +464,28 @@ def _find_cut_of_fractions(pairs: Sequence[_Pair]) -> Relation | None:
 def _cut(micros: int, unit: int) -> tuple[int, int]:
     """The time without what is less than a unit: the time before, and the one nearer to zero."""
     return micros // unit * unit, -(-micros // unit) * unit if micros < 0 else micros // unit * unit
+
+
+def _find_cut_of_moments(pairs: Sequence[_Pair]) -> Relation | None:
+    """Whether all of these times come without their seconds, or the days of all these dates are
+    taken for milliseconds.
+    """
+    moments: list[tuple[int, int]] = []
+    for pair in pairs:
+        expected = owed_micros(pair.cell, as_text=isinstance(pair.came, str))
+        came = micros_that_came(pair.cell, pair.came)
+        if expected is None or came is None:
+            return None
+        moments.append((expected, came))
+    if all(came in _cut(expected, MINUTE) for expected, came in moments):
+        return Relation(RelationKind.CUT_TO_MINUTES)
+    are_dates = all(pair.cell.type.logical is Logical.DATE for pair in pairs)
+    # A day is one of its thousandth seconds: the first ones of 1970, or the last of 1969.
+    if are_dates and all(
+        came == expected // _DAY * 1_000 // _DAY * _DAY for expected, came in moments
+    ):
+        return Relation(RelationKind.DAYS_AS_MILLIS)
+    return None
 
 
 def _find_months(pairs: Sequence[_Pair]) -> Relation | None:
@@ -539,6 +595,11 @@ def _find_replacement(relation: Relation, pairs: Sequence[_Pair]) -> Relation:
         replacements |= set(match.groups()) if match else {""}
     if is_html:
         return Relation(RelationKind.ESCAPED, name="HTML")
+    # Of several characters each may have the same one in its place.
+    replacements = {
+        stand_in[:1] if set(stand_in) == set(stand_in[:1]) else stand_in
+        for stand_in in replacements
+    }
     if len(replacements) != 1:
         return relation
     (replacement,) = replacements
@@ -556,6 +617,14 @@ def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Re
         ):
             return Relation(RelationKind.OTHER_COLUMN, name=other_name)
     return None
+
+
+def _has_every_column(failing: Failing) -> bool:
+    """Whether the key that came has all columns of the row."""
+    change = change_of(failing.finding, failing.result.case)
+    came = failing.finding.came
+    image = (change.after or change.before or {}) if change else {}
+    return bool(image) and isinstance(came, list | tuple) and set(came) == set(image)
 
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:

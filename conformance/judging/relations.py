@@ -82,6 +82,9 @@ class RelationKind(enum.StrEnum):
     SIGNED = "signed"
     MANTISSA = "mantissa"
     NO_UTF8 = "no-utf8"
+    CUT_TO_MINUTES = "cut-to-minutes"
+    DAYS_AS_MILLIS = "days-as-millis"
+    EVERY_COLUMN = "every-column"
     RENAMED = "renamed"
     VALUES_OF_COLUMNS = "values-of-columns"
 
@@ -135,6 +138,7 @@ CHARACTER_SORTS: Final = (
     ("Unicode's line separators", "[\u2028\u2029]+"),
     ("replacement characters", "\ufffd+"),
     ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
+    ("characters beyond Latin-1", r"[^\x00-\xff]+"),
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
 )
 """The sorts of characters that decoders lose, narrow ones first."""
@@ -156,6 +160,7 @@ _WIDER_SORTS: Final[Mapping[str, str]] = {
             "Unicode's line separators",
             "replacement characters",
             "characters beyond the basic plane",
+            "characters beyond Latin-1",
         ),
         _BEYOND_ASCII,
     ),

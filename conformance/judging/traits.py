@@ -52,6 +52,7 @@ _OF_PLACES: Final = frozenset(
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _REALS: Final = (Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 _EXPONENT: Final = re.compile(r"[-+.0-9]+[eE][-+0-9]+")
+_PERCENT_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
@@ -535,6 +536,7 @@ def _of_column(name: str) -> frozenset[Trait]:
     """
     traits: set[Trait] = {("sign", sign) for sign in _signs_of(name)}
     traits.update([("capital",)] if name != name.lower() else [])
+    traits.update([("sign", "a percent escape")] if _PERCENT_ESCAPE.search(name) else [])
     traits.update([("small",)] if name != name.upper() else [])
     traits.update([("long", str(_LONG_NAME))] if len(name) > _LONG_NAME else [])
     traits.update([("quoted",)] if not name.isidentifier() else [])

@@ -124,6 +124,7 @@ def documents(*pairs):
             "its mantissa without the exponent",
         ),
         (mysql.decimal(20, 6), numbers(("1.5", "7.25"), ("2.5", "-3.5")), ""),
+        (DOUBLE, [(5e-324, Typed("double", 0.0)), (1e-310, Typed("double", 0.0))], "it comes as 0"),
         # Times.
         (
             DATETIME,
@@ -147,7 +148,28 @@ def documents(*pairs):
             times((1_250_000, 1_250_001), (2_000_001, 2_000_009)),
             "equal but for the fraction",
         ),
+        (
+            mysql.TYPES["time-3"],
+            [
+                (83_599_000_000, Typed("interval", 83_580_000_000)),
+                (-61 * SECOND, Typed("interval", -60 * SECOND)),
+            ],
+            "cut to the minute",
+        ),
+        (
+            DATE,
+            [
+                (date(2024, 1, 2), Typed("date", date(1970, 1, 1))),
+                (date(1000, 1, 1), Typed("date", date(1969, 12, 31))),
+            ],
+            "its days are taken for milliseconds",
+        ),
         # Bits.
+        (
+            mysql.bit(4),
+            [(1, Typed("int", 8)), (3, Typed("int", 12))],
+            "its bits in reverse order",
+        ),
         (SET, numbers(("5", "1"), ("6", "2")), "its first member alone"),
         (SET, numbers(("5", "2"), ("7", "3")), "the number of its members"),
         # Documents.
@@ -180,6 +202,8 @@ def documents(*pairs):
             "equal but for Unicode's line separators, for which a line feed stands",
         ),
         (TEXT, texts(("ab", "cd")), ""),
+        (TEXT, texts(("Ab", "ab"), ("CD", "cd")), "in small letters"),
+        (TEXT, texts(("Ab", "AB"), ("cd", "CD")), "in capital letters"),
         # One value for all.
         (TEXT, texts(("ab", "x"), ("cd", "x")), "it comes as x"),
         (TEXT, texts(("ab", ""), ("cd", "")), "it comes as an empty text"),
@@ -227,6 +251,11 @@ def test_what_all_values_of_a_mistake_show(type, pairs, words):
             Relation(RelationKind.REPLACED_CHARACTERS, name="tabs"),
             texts(("a\tb", "a b"), ("c\td", "c_d")),
             "equal but for what stands for tabs",
+        ),
+        (
+            Relation(RelationKind.REPLACED_CHARACTERS, name="characters beyond ASCII"),
+            texts(("a\u6c49\u5b57", "a??"), ("\u6c49b", "?b")),
+            "equal but for characters beyond ASCII, for which a question mark stands",
         ),
         (
             Relation(RelationKind.LOST_BEGINNING),
@@ -303,12 +332,17 @@ def cells_of(**values):
 
 
 @pytest.mark.parametrize(
-    ("renamed", "words"),
-    [("AB", "it comes under its name in capital letters"), ("XY", None)],
+    ("name", "renamed", "words"),
+    [
+        ("ab", "AB", "it comes under its name in capital letters"),
+        ("%41", "A", "it comes under its name with its percent escapes decoded"),
+        ("a`b", "ab", "it comes under its name without back ticks"),
+        ("ab", "XY", None),
+    ],
 )
-def test_a_column_under_a_changed_name(renamed, words):
-    owed = cells_of(ab="1")
-    lost, surplus = failing_cells((owed, "ab", NOT_THERE), (owed, renamed, Typed("string", "1")))
+def test_a_column_under_a_changed_name(name, renamed, words):
+    owed = cells_of(**{name: "1"})
+    lost, surplus = failing_cells((owed, name, NOT_THERE), (owed, renamed, Typed("string", "1")))
     surplus = replace(surplus, unit=(*lost.unit[:4], renamed))
     deviation = with_effect(Deviation(DeviationKind.COLUMN_MISSING), [lost, surplus])
     assert (describe_relation(deviation.relation) if deviation.relation else None) == words
@@ -337,6 +371,15 @@ def test_the_order_in_which_columns_have_each_other_s_values(order, words):
             for failing in failing_cells(*wrong_cells)
         ]
     deviation = with_effect(Deviation(DeviationKind.COLUMNS_SWAPPED), failings)
+    assert (describe_relation(deviation.relation) if deviation.relation else None) == words
+
+
+@pytest.mark.parametrize(
+    ("came", "words"), [(("a", "b"), "it has every column of the row"), (("a",), None)]
+)
+def test_a_key_of_every_column(came, words):
+    failings = failing_cells((cells_of(a="1", b="2"), "", came))
+    deviation = with_effect(Deviation(DeviationKind.FIELD_WRONG, "keys"), failings)
     assert (describe_relation(deviation.relation) if deviation.relation else None) == words
 
 

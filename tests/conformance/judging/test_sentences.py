@@ -91,6 +91,9 @@ RELATIONS = {
     RelationKind.SIGNED: Relation(RelationKind.SIGNED),
     RelationKind.MANTISSA: Relation(RelationKind.MANTISSA),
     RelationKind.NO_UTF8: Relation(RelationKind.NO_UTF8),
+    RelationKind.CUT_TO_MINUTES: Relation(RelationKind.CUT_TO_MINUTES),
+    RelationKind.DAYS_AS_MILLIS: Relation(RelationKind.DAYS_AS_MILLIS),
+    RelationKind.EVERY_COLUMN: Relation(RelationKind.EVERY_COLUMN),
 }
 STATEMENTS = {
     DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
