@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table, Written
+from generators.model import (
+    Case,
+    History,
+    Kind,
+    Layout,
+    Origin,
+    RowChange,
+    Scenario,
+    Table,
+    Written,
+)
 from generators.profiles import Profile
 from generators.sources import boundaries
 from generators.sources.collections import scenario_of_collections
@@ -48,7 +58,9 @@ def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Writt
             changes = ()
         elif not is_requested and requested_table is not None:
             changes = tuple(
-                change if change.table else replace(change, tables=(requested_table[-1],))
+                replace(change, tables=(requested_table[-1],))
+                if change.kind is Kind.ROW and not change.table
+                else change
                 for change in changes
             )
         with_rows.append(replace(written_message, changes=changes))
