@@ -27,7 +27,9 @@ def test_the_notebook_shows_the_mistake_and_its_repair(tmp_path, monkeypatch, cl
         notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     first, second, last = [cell for cell in notebook.cells if cell.cell_type == "code"][-3:]
-    assert "every row of DELETE comes out without its before image" in shown(first, "text/html")
+    assert "every row of DELETE comes out with its before image in after" in shown(
+        first, "text/html"
+    )
     assert "does NOT conform" in shown(first, "text/html")
     assert "conforms" in shown(second, "text/html")
     assert shown(last, "text/plain") == "(3, [], 0)"

@@ -28,6 +28,7 @@ _EPOCH: Final = date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
 AT_MIDNIGHT: Final = "at midnight"
 IN_FIRST_SECOND: Final = "in the first second of a day"
+WITH_SECONDS: Final = "with seconds"
 SEVERAL_MEMBERS: Final = "of several members"
 NO_FLOAT: Final = "that no float holds"
 NO_DOUBLE: Final = "that no double holds"
@@ -197,7 +198,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
             "between -00:00:01 and 0": not of_date and -SECOND < micros < 0,
             "with a fraction": micros % SECOND,
-            "with seconds": micros % MINUTE,
+            WITH_SECONDS: micros % MINUTE,
             TIME_OF_DAY: of_date and micros % _DAY,
             AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
             "that is 0": not of_date and not micros,

@@ -21,6 +21,7 @@ from conformance.judging.contents import (
     SEASONS,
     SEVERAL_MEMBERS,
     TIME_OF_DAY,
+    WITH_SECONDS,
 )
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.index import Failing
@@ -230,6 +231,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return False
     if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT
+    if sort == "held" and trait[-1] == WITH_SECONDS:
+        return deviation.relation_kind in (None, RelationKind.SHIFT)
     if sort == "held" and trait[-1] == TIME_OF_DAY:
         return deviation.relation_kind is RelationKind.TIME_OF_DAY
     if sort == "held" and trait[-1] in (AT_MIDNIGHT, IN_FIRST_SECOND):

@@ -286,7 +286,11 @@ MISTAKES = [
         ["with an object or array within another is wrong: equal but for its objects and arrays"],
     ),
     (1, ("first-column-alone",), ["column behind the first of its image is not there"]),
-    (1, ("images-swapped", "time-to-the-minute"), ["image's", "of the time types is wrong"]),
+    (
+        1,
+        ("images-swapped", "time-to-the-minute"),
+        ["image's", "of the time types with seconds is wrong: cut to the minute"],
+    ),
     (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
     # What a text loses is told by the narrowest sort of characters, and by no other content.

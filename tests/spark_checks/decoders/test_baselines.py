@@ -71,8 +71,11 @@ def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(records, na
     ).collect()
     was = "was" if owed.before and owed.before["s"].state is State.VALUE else None
     assert owed.after is not None
+    owed_text = (owed.after[key].text or "").replace(": ", ":")
+    # A document's number says its type, too.
+    key_text = owed_text if profile.source == "mongodb" else "7"
     assert {tuple(row) for row in both} == {
-        ("ROW", owed.op, (owed.after[key].text or "").replace(": ", ":"), "is", was, "string"),
+        ("ROW", owed.op, key_text, "is", was, "string"),
         ("ROW", owed.op, "7", "is", was, origin.key.spark),
     }
 
