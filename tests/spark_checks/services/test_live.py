@@ -89,7 +89,7 @@ def test_a_mistake_is_shown_with_an_example_and_a_link_to_its_page(untouched, tm
     assert result.exit_code == 1
     assert result.header.decoder.endswith("<locals>.decode")
     shown = result._repr_html_()  # type: ignore[attr-defined]
-    assert "every row of DELETE comes out with its before image in after" in shown
+    assert "every row of DELETE comes out without its before image" in shown
     assert "&#34;type&#34;:&#34;DELETE&#34;" in shown
     assert f'href="{folder}/report.html"' in shown
     assert "<script" not in shown
