@@ -15,7 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
+from decimal import (
+    ROUND_DOWN,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    Decimal,
+    InvalidOperation,
+    localcontext,
+)
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -316,6 +323,8 @@ def _find_places(numbers: Sequence[_Numbers]) -> Relation | None:
     """The places behind the point to which all of these numbers are cut or rounded."""
     with localcontext() as context:
         context.prec = _DIGITS_OF_CONTEXT
+        # A number with more digits than the context has no places here: it becomes NaN.
+        context.traps[InvalidOperation] = False
         places = max(max(0, -_exponent(came)) for _, came in numbers)
         unit = Decimal(1).scaleb(-places)
         if all(expected.quantize(unit, ROUND_DOWN) == came for expected, came in numbers):
@@ -388,12 +397,25 @@ def _find_letters_of_texts(pairs: Sequence[_Pair]) -> Relation | None:
 
 def _find_sign_bit(pairs: Sequence[_Pair]) -> Relation | None:
     """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
-    numbers = [(pair.owed_number or 0, pair.number_that_came or 0) for pair in pairs]
-    if all(expected < 0 < came for expected, came in numbers):
+    numbers = _whole_numbers(pairs)
+    if numbers and all(expected < 0 < came for expected, came in numbers):
         return Relation(RelationKind.UNSIGNED)
-    if all(came < 0 < expected for expected, came in numbers):
+    if numbers and all(came < 0 < expected for expected, came in numbers):
         return Relation(RelationKind.SIGNED)
     return None
+
+
+def _whole_numbers(pairs: Sequence[_Pair]) -> list[tuple[int, int]]:
+    """The owed integers with those that came; [] if any of them is none."""
+    numbers: list[tuple[int, int]] = []
+    for pair in pairs:
+        expected, came = pair.owed_number, pair.number_that_came
+        if expected is None or came is None or not (expected.is_finite() and came.is_finite()):
+            return []
+        if expected != expected.to_integral_value() or came != came.to_integral_value():
+            return []
+        numbers.append((int(expected), int(came)))
+    return numbers
 
 
 def _lacks_leading_zeros(pair: _Pair) -> bool:
@@ -548,15 +570,10 @@ def _find_boolean(pairs: Sequence[_Pair]) -> Relation | None:
 
 def _find_members(pairs: Sequence[_Pair]) -> Relation | None:
     """What of the members of these SETs, each a bit, comes for all of them."""
-    numbers: list[tuple[int, int]] = []
-    for pair in pairs:
-        expected, came = pair.owed_number, pair.number_that_came
-        is_whole = (
-            expected is not None and came is not None and expected == expected.to_integral_value()
-        )
-        if pair.cell.type.logical is not Logical.SET or not is_whole:
-            return None
-        numbers.append((int(expected or 0), int(came or 0)))
+    are_sets = all(pair.cell.type.logical is Logical.SET for pair in pairs)
+    numbers = _whole_numbers(pairs) if are_sets else []
+    if not numbers:
+        return None
     if all(expected and came == expected & -expected for expected, came in numbers):
         return Relation(RelationKind.FIRST_MEMBER)
     if all(came == expected.bit_count() for expected, came in numbers):
@@ -582,7 +599,9 @@ def _find_replacement(relation: Relation, pairs: Sequence[_Pair]) -> Relation:
     """The relation of characters that have others in their place, with what stands there if it is
     the same for all.
     """
-    pattern = dict(CHARACTER_SORTS)[relation.name]
+    pattern = dict(CHARACTER_SORTS).get(relation.name)
+    if pattern is None:
+        return relation
     replacements = set[str]()
     is_html = True
     for pair in pairs:
@@ -590,9 +609,10 @@ def _find_replacement(relation: Relation, pairs: Sequence[_Pair]) -> Relation:
         if expected is None or came is None:
             return relation
         is_html = is_html and came in (html.escape(expected), html.escape(expected, quote=False))
-        parts = map(re.escape, re.split(pattern, expected))
-        match = re.fullmatch("((?s:.*?))".join(parts), came)
-        replacements |= set(match.groups()) if match else {""}
+        stand_ins = _find_stand_ins(expected, came, pattern)
+        if stand_ins is None and not is_html:
+            return relation
+        replacements.update(stand_ins or ())
     if is_html:
         return Relation(RelationKind.ESCAPED, name="HTML")
     # Of several characters each may have the same one in its place.
@@ -605,6 +625,27 @@ def _find_replacement(relation: Relation, pairs: Sequence[_Pair]) -> Relation:
     (replacement,) = replacements
     name = _SIGN_NAMES.get(replacement) or (f"`{replacement}`" if replacement.isprintable() else "")
     return Relation(RelationKind.REPLACED_BY, name=relation.name, before=name) if name else relation
+
+
+def _find_stand_ins(expected: str, actual: str, pattern: str) -> list[str] | None:
+    """What stands in a text in the place of each run of characters that match a pattern; None if
+    the other characters did not all come, in the same order.
+    """
+    first, *further_parts = re.split(pattern, expected)
+    if not further_parts or not actual.startswith(first):
+        return None
+    stand_ins: list[str] = []
+    position = len(first)
+    for part in further_parts[:-1]:
+        start = actual.find(part, position)
+        if start < 0:
+            return None
+        stand_ins.append(actual[position:start])
+        position = start + len(part)
+    end = len(actual) - len(further_parts[-1])
+    if end < position or not actual.endswith(further_parts[-1]):
+        return None
+    return [*stand_ins, actual[position:end]]
 
 
 def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Relation | None:

@@ -85,7 +85,10 @@ def describe_changed_parts(expected: str, actual: str) -> frozenset[str] | None:
     if not actual_documents:
         unescaped = re.sub(r'\\(["\\/bfnrt])', _resolve_escape, expected)
         return frozenset({"its escapes are resolved once more"}) if unescaped == actual else None
-    changes = frozenset(_walk_changes(expected_documents[0], actual_documents[0]))
+    try:
+        changes = frozenset(_walk_changes(expected_documents[0], actual_documents[0]))
+    except RecursionError:
+        return None
     return None if None in changes else frozenset(filter(None, changes))
 
 

@@ -125,6 +125,8 @@ def documents(*pairs):
         ),
         (mysql.decimal(20, 6), numbers(("1.5", "7.25"), ("2.5", "-3.5")), ""),
         (DOUBLE, [(5e-324, Typed("double", 0.0)), (1e-310, Typed("double", 0.0))], "it comes as 0"),
+        # More digits between the two than any rounding keeps.
+        (DOUBLE, [(1.7e308, Typed("double", 5e-324)), (2.5, Typed("double", 3e-300))], ""),
         # Times.
         (
             DATETIME,
@@ -165,6 +167,7 @@ def documents(*pairs):
             "its days are taken for milliseconds",
         ),
         # Bits.
+        (SET, [(5, Typed("double", float("nan"))), (6, Typed("double", float("inf")))], ""),
         (
             mysql.bit(4),
             [(1, Typed("int", 8)), (3, Typed("int", 12))],
@@ -263,6 +266,21 @@ def test_what_all_values_of_a_mistake_show(type, pairs, words):
             "equal but for lost leading zeros",
         ),
         (Relation(RelationKind.LOST_BEGINNING), texts(("ab7", "7")), "without its beginning"),
+        (
+            Relation(RelationKind.REPLACED_CHARACTERS, name="tabs"),
+            texts(("a\tb", "a b"), ("c\td", "other")),
+            "equal but for what stands for tabs",
+        ),
+        (
+            Relation(RelationKind.REPLACED_CHARACTERS, name="tabs"),
+            texts(("a\t" * 20_000, "a " * 20_000 + "!")),
+            "equal but for what stands for tabs",
+        ),
+        (
+            Relation(RelationKind.WRAP),
+            [("-1", Typed("double", float("nan")))],
+            "differs by a power of 2",
+        ),
         (
             Relation(RelationKind.WRAP),
             numbers(("-1", "255"), ("-2", "65534")),
