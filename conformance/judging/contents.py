@@ -23,7 +23,7 @@ SECOND: Final = 1_000_000
 """Microseconds of a second."""
 MINUTE: Final = 60 * SECOND
 _HOUR: Final = 60 * MINUTE
-_DAY: Final = 24 * _HOUR
+DAY: Final = 24 * _HOUR
 _EPOCH: Final = date(1970, 1, 1)
 TIME_OF_DAY: Final = "with a time of day"
 AT_MIDNIGHT: Final = "at midnight"
@@ -36,8 +36,8 @@ _SUMMER: Final = "from April to October"
 _WINTER: Final = "from November to March"
 SEASONS: Final = frozenset({_SUMMER, _WINTER})
 """Words of the traits on when a zone may have summer time."""
-_FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * _DAY
-_LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * _DAY
+_FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * DAY
+_LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * DAY
 LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
 """Characters, or bytes, at which decoders cut."""
 _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
@@ -152,7 +152,7 @@ def is_in_first_second(cell: Cell, level: int) -> bool:
     if clock is not None:
         return clock[0] == "00:00:00"
     micros = cell.value.micros if isinstance(cell.value, ZeroDate) else cell.value
-    return isinstance(micros, int) and micros % _DAY < SECOND
+    return isinstance(micros, int) and micros % DAY < SECOND
 
 
 def is_nested(document: Any) -> bool:
@@ -181,7 +181,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         )
     if family in CALENDARS or family is Logical.TIME:
         micros = (
-            (value - _EPOCH).days * _DAY
+            (value - _EPOCH).days * DAY
             if isinstance(value, date)
             else value
             if isinstance(value, int)
@@ -192,15 +192,15 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "before 1970": of_date and micros < 0,
             "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
             "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
-            "of over 23:59:59": not of_date and abs(micros) > _DAY - SECOND,
-            "of over a day": not of_date and abs(micros) >= _DAY,
+            "of over 23:59:59": not of_date and abs(micros) > DAY - SECOND,
+            "of over a day": not of_date and abs(micros) >= DAY,
             "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
             "between -00:00:01 and 0": not of_date and -SECOND < micros < 0,
             "with a fraction": micros % SECOND,
             WITH_SECONDS: micros % MINUTE,
-            TIME_OF_DAY: of_date and micros % _DAY,
-            AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
+            TIME_OF_DAY: of_date and micros % DAY,
+            AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % DAY,
             "that is 0": not of_date and not micros,
             "of under 12 digits of milliseconds": of_date and 0 < abs(micros) < 10**14,
             "of under 13 digits of milliseconds": of_date and 0 < abs(micros) < 10**15,

@@ -540,7 +540,7 @@ def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
     expected_counts, actual_counts = Counter[str](), Counter[str]()
     for deviation, failings in by_deviation.items():
         for failing in failings if deviation.is_of_cells else ():
-            owed_value, value_that_came = _spell_owed(failing), _spell_came(failing)
+            owed_value, value_that_came = spell_owed(failing), spell_came(failing)
             if owed_value != value_that_came:
                 expected_counts[owed_value] += 1
                 actual_counts[value_that_came] += 1
@@ -550,20 +550,20 @@ def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
     )
 
 
-def _spell_owed(failing: Failing) -> str:
+def spell_owed(failing: Failing) -> str:
     """What is owed, spelled as a decoder's value would be: equal values have equal spellings."""
     cell = cell_of(failing.finding, failing.result.case)
-    return value(None) if cell is None else _spell_cell(cell, failing.result.case.level)
+    return value(None) if cell is None else spell_cell(cell, failing.result.case.level)
 
 
-def _spell_cell(cell: Cell, level: int) -> str:
+def spell_cell(cell: Cell, level: int) -> str:
     """An owed cell, spelled as a decoder's value would be; without a value as NULL."""
     if cell.state is not State.VALUE:
         return value(None)
     return value(cell.text) if level == 1 else of_type(cell.type, cell.value)
 
 
-def _spell_came(failing: Failing) -> str:
+def spell_came(failing: Failing) -> str:
     """The decoder's wrong value as text; a missing column is spelled as NULL."""
     came = failing.finding.came
     return value(None if came is NOT_THERE else came)

@@ -1,0 +1,195 @@
+"""What happens to all wrong numbers of one mistake: cut to two places, the sign of their bits, the
+first member of a SET alone.
+"""
+
+from __future__ import annotations
+
+from decimal import (
+    ROUND_DOWN,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    Decimal,
+    InvalidOperation,
+    localcontext,
+)
+from typing import Final, NamedTuple
+
+from conformance.judging.relations import Relation, RelationKind
+from conformance.judging.relations_of_numbers import find_reversal
+from conformance.judging.wrong_values import WrongValues
+from generators.model import Logical
+
+_DIGITS_OF_DOUBLES: Final = 17
+"""Digits that a double has at most: a number with more was rounded elsewhere."""
+_DIGITS_OF_CONTEXT: Final = 400
+"""Digits with which numbers are rounded here: more than any column has."""
+_ROUNDED_BY: Final = (ROUND_HALF_UP, ROUND_HALF_EVEN)
+_ABOUT: Final = Decimal("0.02")
+"""Share of a mantissa by which one with fewer digits differs at most."""
+_OF_DECIMALS: Final = frozenset({Logical.DECIMAL, Logical.DOUBLE, Logical.FLOAT})
+"""The types of numbers that may have a fraction."""
+_OF_DIGITS: Final = frozenset(
+    {
+        None,
+        RelationKind.FRACTION,
+        RelationKind.DOUBLE,
+        RelationKind.LAST_DIGITS,
+        RelationKind.DECIMAL_POINT,
+    }
+)
+"""Relations of numbers that lost digits, and none at all."""
+_WORDS_OF_BOOLEANS: Final = {0: "false", 1: "true"}
+
+
+class _Numbers(NamedTuple):
+    """An owed number and the finite one that came for it."""
+
+    owed: Decimal
+    came: Decimal
+
+
+class _Integers(NamedTuple):
+    """An owed integer and the one that came for it."""
+
+    owed: int
+    came: int
+
+
+def find_effect_on_numbers(values: WrongValues) -> Relation | None:
+    """The one thing that happens to all of these numbers; None if they are none, or none is
+    known.
+    """
+    if values.logicals <= _OF_DECIMALS:
+        return _find_effect_on_decimals(values)
+    if values.kind is RelationKind.WRAP:
+        return _find_sign_bit(values)
+    if values.logicals == {Logical.BIT} and _are_reversed(values):
+        return Relation(RelationKind.BITS_REVERSED)
+    if not values.is_unexplained:
+        return None
+    return _find_boolean(values) or _find_members(values)
+
+
+def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
+    """What happens to numbers that may have a fraction: all are 0, cut, rounded, or without their
+    exponent.
+    """
+    if all(pair.number_that_came == 0 for pair in values.pairs):
+        return Relation(RelationKind.ONE_VALUE, name="0")
+    numbers = _finite_numbers(values)
+    if values.kind not in _OF_DIGITS or not numbers:
+        return None
+    return _find_digits(numbers) or _find_places(numbers) or _find_mantissa(numbers)
+
+
+def _finite_numbers(values: WrongValues) -> list[_Numbers]:
+    """The owed numbers with those that came; [] if any of them is no finite number."""
+    numbers: list[_Numbers] = []
+    for pair in values.pairs:
+        owed, came = pair.owed_number, pair.number_that_came
+        if owed is None or came is None or not (owed.is_finite() and came.is_finite()):
+            return []
+        numbers.append(_Numbers(owed, came))
+    return numbers
+
+
+def _integers(values: WrongValues) -> list[_Integers]:
+    """The owed integers with those that came; [] if any of them is no integer."""
+    numbers = _finite_numbers(values)
+    for number in (*(pair.owed for pair in numbers), *(pair.came for pair in numbers)):
+        if number != number.to_integral_value():
+            return []
+    return [_Integers(int(pair.owed), int(pair.came)) for pair in numbers]
+
+
+def _find_places(numbers: list[_Numbers]) -> Relation | None:
+    """The places behind the point to which all of these numbers are cut or rounded."""
+    with localcontext() as context:
+        context.prec = _DIGITS_OF_CONTEXT
+        # A number with more digits than the context has no places here: it becomes NaN.
+        context.traps[InvalidOperation] = False
+        places = max(max(0, -_exponent(pair.came)) for pair in numbers)
+        unit = Decimal(1).scaleb(-places)
+        if all(pair.owed.quantize(unit, ROUND_DOWN) == pair.came for pair in numbers):
+            return Relation(RelationKind.CUT_TO_PLACES, places)
+        for rounding in _ROUNDED_BY:
+            if all(pair.owed.quantize(unit, rounding) == pair.came for pair in numbers):
+                return Relation(RelationKind.ROUNDED_TO_PLACES, places)
+    return None
+
+
+def _find_digits(numbers: list[_Numbers]) -> Relation | None:
+    """The digits, more than a double has, to which all of these numbers are rounded."""
+    digits = max(_count_digits(pair.came) for pair in numbers)
+    is_fewer = all(_count_digits(pair.owed) > digits for pair in numbers)
+    if digits <= _DIGITS_OF_DOUBLES or not is_fewer:
+        return None
+    with localcontext() as context:
+        context.prec = digits
+        for rounding in _ROUNDED_BY:
+            context.rounding = rounding
+            if all(+pair.owed == pair.came for pair in numbers):
+                return Relation(RelationKind.ROUNDED_TO_DIGITS, digits)
+    return None
+
+
+def _count_digits(number: Decimal) -> int:
+    """The digits of a finite number without the zeros at its end."""
+    with localcontext() as context:
+        context.prec = _DIGITS_OF_CONTEXT
+        return len(number.normalize().as_tuple().digits)
+
+
+def _exponent(number: Decimal) -> int:
+    """The power of ten of a finite number's last digit that is not 0; 0 for 0."""
+    return int(number.normalize().as_tuple().exponent) if number else 0
+
+
+def _find_mantissa(numbers: list[_Numbers]) -> Relation | None:
+    """Whether all of these numbers come without their power of ten."""
+    for owed, came in numbers:
+        mantissa = owed.scaleb(-owed.adjusted())
+        if owed == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
+            return None
+    return Relation(RelationKind.MANTISSA)
+
+
+def _find_sign_bit(values: WrongValues) -> Relation | None:
+    """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
+    integers = _integers(values)
+    if integers and all(owed < 0 < came for owed, came in integers):
+        return Relation(RelationKind.UNSIGNED)
+    if integers and all(came < 0 < owed for owed, came in integers):
+        return Relation(RelationKind.SIGNED)
+    return None
+
+
+def _are_reversed(values: WrongValues) -> bool:
+    """Whether the bits of all these BITs came in reverse order."""
+    reversals = [find_reversal(pair.cell, pair.number_that_came) for pair in values.pairs]
+    return all(
+        reversal is not None and reversal.kind is RelationKind.BITS_REVERSED
+        for reversal in reversals
+    )
+
+
+def _find_boolean(values: WrongValues) -> Relation | None:
+    """Whether all of these numbers 0 and 1 come as the words false and true."""
+    for pair in values.pairs:
+        number = pair.owed_number
+        word = pair.came.lower() if isinstance(pair.came, str) else None
+        if number not in (0, 1) or word != _WORDS_OF_BOOLEANS[int(number)]:
+            return None
+    return Relation(RelationKind.AS_BOOLEAN)
+
+
+def _find_members(values: WrongValues) -> Relation | None:
+    """What of the members of these SETs, each a bit, comes for all of them."""
+    integers = _integers(values) if values.logicals == {Logical.SET} else []
+    if not integers:
+        return None
+    if all(owed and came == owed & -owed for owed, came in integers):
+        return Relation(RelationKind.FIRST_MEMBER)
+    if all(came == owed.bit_count() for owed, came in integers):
+        return Relation(RelationKind.NUMBER_OF_MEMBERS)
+    return None

@@ -1,0 +1,168 @@
+"""What happens to all wrong texts, bytes and documents of one mistake: in small letters, escaped as
+HTML, their numbers as texts.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from conformance.judging.compare import Typed
+from conformance.judging.relations import CHARACTER_SORTS, Relation, RelationKind
+from conformance.judging.relations_of_documents import describe_changed_parts
+from conformance.judging.wrong_values import Pair, WrongValues
+from generators.model import Logical
+
+_SIGN_NAMES: Final[Mapping[str, str]] = {
+    "": "nothing",
+    " ": "a blank",
+    "\n": "a line feed",
+    "\t": "a tab",
+    "?": "a question mark",
+    "\ufffd": "U+FFFD",
+}
+"""The names of what stands in the place of lost characters."""
+
+
+class _Texts(NamedTuple):
+    """An owed text and the one that came for it."""
+
+    owed: str
+    came: str
+
+
+def find_effect_on_texts(values: WrongValues) -> Relation | None:
+    """The one thing that happens to all of these texts, bytes or documents; None if they are none,
+    or none is known.
+    """
+    if values.is_unexplained and all(map(_has_replaced_bytes, values.pairs)):
+        return Relation(RelationKind.NO_UTF8)
+    texts = _texts(values)
+    if not texts:
+        return None
+    if values.logicals == {Logical.JSON}:
+        return _find_changed_parts(texts)
+    if values.logicals != {Logical.TEXT}:
+        return None
+    match values.kind:
+        case None:
+            return _find_letters(texts) or _find_replaced_characters(texts)
+        case RelationKind.LETTER_CASE:
+            return _find_letters(texts)
+        case RelationKind.LOST_BEGINNING if all(map(_lacks_leading_zeros, texts)):
+            return Relation(RelationKind.LOST_CHARACTERS, name="leading zeros")
+        case RelationKind.REPLACED_CHARACTERS if values.relation is not None:
+            return _find_replacement(values.relation, texts)
+    return None
+
+
+def _texts(values: WrongValues) -> list[_Texts]:
+    """The owed texts with those that came; [] if any of them is no text."""
+    texts: list[_Texts] = []
+    for pair in values.pairs:
+        owed, came = pair.owed_text, pair.text_that_came
+        if owed is None or came is None:
+            return []
+        texts.append(_Texts(owed, came))
+    return texts
+
+
+def _has_replaced_bytes(pair: Pair) -> bool:
+    """Whether bytes came in which what is no UTF-8 is replaced."""
+    owed = pair.cell.value
+    came = pair.came.value if isinstance(pair.came, Typed) else None
+    return isinstance(owed, bytes) and came == owed.decode("utf-8", "replace").encode()
+
+
+def _find_changed_parts(documents: list[_Texts]) -> Relation | None:
+    """How the same sort of parts is changed in all of these JSON documents."""
+    changes = set[str]()
+    for owed, came in documents:
+        changed_parts = describe_changed_parts(owed, came)
+        if changed_parts is None:
+            return None
+        changes |= changed_parts
+    return Relation(RelationKind.CHANGED_PARTS, name=changes.pop()) if len(changes) == 1 else None
+
+
+def _find_letters(texts: list[_Texts]) -> Relation | None:
+    """Whether all of these texts come in small letters, or all in capital ones."""
+    if all(came == owed.lower() for owed, came in texts):
+        return Relation(RelationKind.LETTERS, name="small")
+    if all(came == owed.upper() for owed, came in texts):
+        return Relation(RelationKind.LETTERS, name="capital")
+    return None
+
+
+def _lacks_leading_zeros(texts: _Texts) -> bool:
+    """Whether a text came without the zeros at its beginning."""
+    return texts.owed != texts.came and texts.owed.lstrip("0") == texts.came
+
+
+def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
+    """The sort of characters of these texts of which each has the same other character in its
+    place.
+    """
+    replaced, stand_ins = "", set[str]()
+    for owed, came in texts:
+        if len(owed) != len(came):
+            return None
+        for character, stand_in in zip(owed, came, strict=True):
+            if character != stand_in:
+                replaced += character
+                stand_ins.add(stand_in)
+    if len(stand_ins) != 1:
+        return None
+    for sort, pattern in CHARACTER_SORTS:
+        if re.fullmatch(pattern, replaced):
+            return Relation(
+                RelationKind.REPLACED_BY, name=sort, before=_name_stand_in(stand_ins.pop())
+            )
+    return None
+
+
+def _find_replacement(relation: Relation, texts: list[_Texts]) -> Relation | None:
+    """What stands in the place of the characters of the sort that the relation names, if it is the
+    same in all of these texts.
+    """
+    if all(came in (html.escape(owed), html.escape(owed, quote=False)) for owed, came in texts):
+        return Relation(RelationKind.ESCAPED, name="HTML")
+    pattern = dict(CHARACTER_SORTS).get(relation.name)
+    stand_ins = set[str]()
+    for owed, came in texts:
+        found = None if pattern is None else _find_stand_ins(owed, came, pattern)
+        if found is None:
+            return None
+        stand_ins.update(found)
+    # Of several characters each may have the same one in its place.
+    shortened = {text[:1] if len(set(text)) == 1 else text for text in stand_ins}
+    name = _name_stand_in(shortened.pop()) if len(shortened) == 1 else ""
+    return Relation(RelationKind.REPLACED_BY, name=relation.name, before=name) if name else None
+
+
+def _find_stand_ins(owed: str, came: str, pattern: str) -> list[str] | None:
+    """What stands in a text in the place of each run of characters that match a pattern; None if
+    the other characters did not all come, in the same order.
+    """
+    first, *further_parts = re.split(pattern, owed)
+    if not further_parts or not came.startswith(first):
+        return None
+    stand_ins: list[str] = []
+    position = len(first)
+    for part in further_parts[:-1]:
+        start = came.find(part, position)
+        if start < 0:
+            return None
+        stand_ins.append(came[position:start])
+        position = start + len(part)
+    end = len(came) - len(further_parts[-1])
+    if end < position or not came.endswith(further_parts[-1]):
+        return None
+    return [*stand_ins, came[position:end]]
+
+
+def _name_stand_in(text: str) -> str:
+    """The name of what stands in the place of characters; "" for what cannot be printed."""
+    return _SIGN_NAMES.get(text) or (f"`{text}`" if text.isprintable() else "")

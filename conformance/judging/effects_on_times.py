@@ -1,0 +1,150 @@
+"""What happens to all wrong dates and times of one mistake: without their fractions, in the next
+month, at the beginning of 1970.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from conformance.judging.contents import DAY, MINUTE, SECOND
+from conformance.judging.relations import Relation, RelationKind
+from conformance.judging.wrong_values import OF_CLOCKS, Pair, WrongValues
+from generators.model import Logical
+
+_EPOCH: Final = date(1970, 1, 1)
+_DIGITS_OF_FRACTIONS: Final = range(6)
+"""Digits that are left of a fraction of a second when it is cut or rounded."""
+_SEVERAL: Final = 2
+"""Dates of which it is no chance that all are a month late."""
+_OF_FRACTIONS: Final = frozenset({RelationKind.FRACTION, RelationKind.ROUNDED})
+"""Relations of times that differ by less than a second."""
+
+
+class _Moments(NamedTuple):
+    """An owed time and the one that came for it, in microseconds, and the digits of fractions that
+    the column has.
+    """
+
+    owed: int
+    came: int
+    digits: int
+
+    @property
+    def owed_fraction(self) -> int:
+        """The microseconds of the owed fraction of a second."""
+        return self.owed % SECOND
+
+    @property
+    def fraction_that_came(self) -> int:
+        """The microseconds that came behind the owed second."""
+        return self.came - (self.owed - self.owed_fraction)
+
+
+def find_effect_on_times(values: WrongValues) -> Relation | None:
+    """The one thing that happens to all of these dates, times or years; None if they are none, or
+    none is known.
+    """
+    if values.is_unexplained and all(map(_is_date_of_year, values.pairs)):
+        return Relation(RelationKind.COMES_AS, name="a date")
+    if not values.logicals <= OF_CLOCKS:
+        return None
+    if values.is_unexplained and all(map(_is_epoch, values.pairs)):
+        return Relation(RelationKind.EPOCH)
+    moments = _moments(values)
+    if moments and values.kind in _OF_FRACTIONS:
+        return _find_fraction(moments)
+    if moments and values.is_unexplained:
+        return _find_larger_unit(values, moments) or _find_months(moments)
+    return None
+
+
+def _moments(values: WrongValues) -> list[_Moments]:
+    """The owed times with those that came; [] if any of them is no time."""
+    moments: list[_Moments] = []
+    for pair in values.pairs:
+        owed, came = pair.owed_micros, pair.micros_that_came
+        if owed is None or came is None:
+            return []
+        moments.append(_Moments(owed, came, pair.cell.type.fsp or 0))
+    return moments
+
+
+def _find_fraction(moments: list[_Moments]) -> Relation | None:
+    """What is left of the fractions of seconds of all these times."""
+    for digits in _DIGITS_OF_FRACTIONS:
+        unit = 10 ** (6 - digits)
+        if all(pair.came in _cuts(pair.owed, unit) for pair in moments):
+            kind = RelationKind.FRACTION_CUT if digits else RelationKind.FRACTION_LOST
+            return Relation(kind, digits)
+        if all(pair.came == (pair.owed + unit // 2) // unit * unit for pair in moments):
+            return Relation(RelationKind.FRACTION_ROUNDED, digits)
+    if all(pair.fraction_that_came == pair.owed_fraction // 1_000 for pair in moments):
+        return Relation(RelationKind.FRACTION_A_THOUSANDTH)
+    if all(pair.fraction_that_came == _digits_as_micros(pair) for pair in moments):
+        return Relation(RelationKind.FRACTION_AS_MICROS)
+    return None
+
+
+def _digits_as_micros(pair: _Moments) -> int:
+    """The digits of the owed fraction, as many as the column has, as a number of microseconds."""
+    unit: int = 10 ** max(0, 6 - pair.digits)
+    return pair.owed_fraction // unit
+
+
+def _cuts(micros: int, unit: int) -> frozenset[int]:
+    """A time without what is less than a unit: the multiple before it, and the one nearer to
+    zero.
+    """
+    before = micros // unit * unit
+    return frozenset({before, -(-micros // unit) * unit if micros < 0 else before})
+
+
+def _find_larger_unit(values: WrongValues, moments: list[_Moments]) -> Relation | None:
+    """Whether all of these times come without their seconds, or the days of all these dates are
+    taken for milliseconds.
+    """
+    if all(pair.came in _cuts(pair.owed, MINUTE) for pair in moments):
+        return Relation(RelationKind.CUT_TO_MINUTES)
+    # As many milliseconds as there are days are on the first day of 1970, or the last of 1969.
+    as_millis = [pair.owed // DAY * 1_000 // DAY * DAY for pair in moments]
+    if values.logicals == {Logical.DATE} and [pair.came for pair in moments] == as_millis:
+        return Relation(RelationKind.DAYS_AS_MILLIS)
+    return None
+
+
+def _find_months(moments: list[_Moments]) -> Relation | None:
+    """Whether all of these dates are as many months late, whatever their days."""
+    differences = set[int]()
+    for pair in moments:
+        owed, came = _month_of(pair.owed), _month_of(pair.came)
+        if owed is None or came is None:
+            return None
+        differences.add(came - owed)
+    if len(moments) < _SEVERAL or len(differences) != 1 or differences == {0}:
+        return None
+    return Relation(RelationKind.MONTHS, differences.pop())
+
+
+def _month_of(micros: int) -> int | None:
+    """The number of a time's month since the year 0; None beyond the calendar."""
+    try:
+        day = _EPOCH + timedelta(days=micros // DAY)
+    except OverflowError:
+        return None
+    return day.year * 12 + day.month
+
+
+def _is_date_of_year(pair: Pair) -> bool:
+    """Whether a date came for a YEAR, in this year."""
+    date_text = pair.text_that_came
+    is_year = pair.cell.type.logical is Logical.YEAR
+    match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", date_text) if is_year and date_text else None
+    return match is not None and Decimal(match[1]) == pair.owed_number
+
+
+def _is_epoch(pair: Pair) -> bool:
+    """Whether the beginning of 1970 came for a date or time."""
+    return pair.cell.type.logical is not Logical.TIME and pair.micros_that_came == 0
