@@ -42,9 +42,11 @@ from generators.model import (
     Written,
     ZeroDate,
 )
+from generators.profile_tables import read_choices
 from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, insert, named, neutral
+from generators.wire_format import Format, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,23 @@ def write_rows(
                     timestamp_ms=event.at.ms + SEND_LAG_MS,
                 )
     return written
+
+
+def sink_format(name: str, members_of: MembersOf) -> Format[FlinkProfile]:
+    """The format of this name, of a sink whose messages have these members."""
+
+    def write(history: History, profile: FlinkProfile, layout: Layout) -> list[Written]:
+        """The messages of a history as Flink's sink writes them."""
+        return write_rows(history, profile, layout, members_of)
+
+    return Format(
+        **about(name, read_choices(name, FlinkProfile)),
+        write=write,
+        scenarios=scenarios,
+        supports=supports,
+        cell_faults=cell_faults,
+        fits=FITS,
+    )
 
 
 def _messages_of_row(

@@ -23,16 +23,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from generators.families import flink
-from generators.families.flink import FlinkProfile, WrittenRow
-from generators.model import History, Layout, Written
-from generators.profile_tables import read_choices
-from generators.wire_format import Format, about
+from generators.families.flink import WrittenRow, sink_format
 
-__all__ = ["FORMAT", "write"]
-
-NAME: Final = "flink-maxwell-json"
-CHOICES: Final = read_choices(NAME, FlinkProfile)
+__all__ = ["FORMAT"]
 
 
 def members_of(written: WrittenRow) -> Mapping[str, Any]:
@@ -40,16 +33,4 @@ def members_of(written: WrittenRow) -> Mapping[str, Any]:
     return {"data": written.values, "type": written.op.value.lower()}
 
 
-def write(history: History, profile: FlinkProfile, layout: Layout) -> list[Written]:
-    """The messages of a history as Flink's sink writes them."""
-    return flink.write_rows(history, profile, layout, members_of)
-
-
-FORMAT: Final = Format(
-    **about(NAME, CHOICES),
-    write=write,
-    scenarios=flink.scenarios,
-    supports=flink.supports,
-    cell_faults=flink.cell_faults,
-    fits=flink.FITS,
-)
+FORMAT: Final = sink_format("flink-maxwell-json", members_of)

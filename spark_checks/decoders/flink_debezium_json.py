@@ -8,44 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-from pyspark.sql.types import StringType
-
-from spark_checks.decoders.baselines import Baseline
-from spark_checks.decoders.families import flink
-from spark_checks.decoders.families.flat import Flat
-from spark_checks.decoders.families.framing import name_of_code
+from spark_checks.decoders.families.flink import baseline_of_images, read_images
 
 _OPS: Final = {"c": "INSERT", "d": "DELETE"}
-
-
-def _op(m: Column) -> Column:
-    """The operation of a message whose image it needs is there; NULL for any other, which is
-    CORRUPT: there are no updates.
-    """
-    op = name_of_code(m["op"], _OPS)
-    has_row = F.when(op == "INSERT", m["after"].isNotNull()).otherwise(m["before"].isNotNull())
-    return F.when(has_row, op)
-
-
-FLAT: Final = Flat(
-    members={"op": StringType()},
-    op=_op,
-    columns=lambda _m: {},
-    row="after",
-    old="before",
-    deleted="before",
-    typed=flink.typed,
-    text=flink.mysql_text,
-    exact=flink.exact,
-)
-BASELINE: Final = Baseline(
-    op="op",
-    database="",
-    table="",
-    before="before",
-    after="after",
-    ops=_OPS,
-)
+FLAT: Final = read_images("op", _OPS)
+BASELINE: Final = baseline_of_images("op", _OPS)
 decode, decode_rows = FLAT.decode, FLAT.decode_rows

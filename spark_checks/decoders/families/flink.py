@@ -9,16 +9,54 @@ stands between date and time; an instant ends in Z. A column that is left out is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from pyspark.sql.types import DataType, DecimalType
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DecimalType, StringType
 
 from generators.model import Deployment, Logical, SourceType
+from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
-from spark_checks.decoders.families.flat import decimal_again
+from spark_checks.decoders.families.flat import Flat, decimal_again
+from spark_checks.decoders.families.framing import name_of_code
 from spark_checks.decoders.families.mysql import index, mysql_typed
 
 _CLOCK: Final = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,9})?"
+
+
+def read_images(op_member: str, ops: Mapping[str, str]) -> Flat:
+    """Reads messages with `before` and `after` whose operation stands in `op_member`: `ops` has its
+    name by the text that stands for it.
+    """
+
+    def find_op(m: Column) -> Column:
+        """The operation of a message whose image it needs is there; NULL for any other, which is
+        CORRUPT: there are no updates.
+        """
+        op = name_of_code(m[op_member], ops)
+        has_row = F.when(op == "INSERT", m["after"].isNotNull()).otherwise(m["before"].isNotNull())
+        return F.when(has_row, op)
+
+    return Flat(
+        members={op_member: StringType()},
+        op=find_op,
+        columns=lambda _m: {},
+        row="after",
+        old="before",
+        deleted="before",
+        typed=typed,
+        text=mysql_text,
+        exact=exact,
+    )
+
+
+def baseline_of_images(op_member: str, ops: Mapping[str, str]) -> Baseline:
+    """Where messages with `before` and `after` hold a row change, for the reading that measures
+    speed.
+    """
+    return Baseline(op=op_member, database="", table="", before="before", after="after", ops=ops)
 
 
 def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
