@@ -44,14 +44,14 @@ _WORDS_OF_BOOLEANS: Final = {0: "false", 1: "true"}
 class _Numbers(NamedTuple):
     """An owed number and the finite one that came for it."""
 
-    owed: Decimal
+    expected: Decimal
     came: Decimal
 
 
 class _Integers(NamedTuple):
     """An owed integer and the one that came for it."""
 
-    owed: int
+    expected: int
     came: int
 
 
@@ -76,30 +76,30 @@ def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
     """
     if all(pair.number_that_came == 0 for pair in values.pairs):
         return Relation(RelationKind.ONE_VALUE, name="0")
-    numbers = _finite_numbers(values)
+    numbers = _gather_numbers(values)
     if values.kind not in _OF_DIGITS or not numbers:
         return None
     return _find_digits(numbers) or _find_places(numbers) or _find_mantissa(numbers)
 
 
-def _finite_numbers(values: WrongValues) -> list[_Numbers]:
+def _gather_numbers(values: WrongValues) -> list[_Numbers]:
     """The owed numbers with those that came; [] if any of them is no finite number."""
     numbers: list[_Numbers] = []
     for pair in values.pairs:
-        owed, came = pair.owed_number, pair.number_that_came
-        if owed is None or came is None or not (owed.is_finite() and came.is_finite()):
+        expected, came = pair.owed_number, pair.number_that_came
+        if expected is None or came is None or not (expected.is_finite() and came.is_finite()):
             return []
-        numbers.append(_Numbers(owed, came))
+        numbers.append(_Numbers(expected, came))
     return numbers
 
 
-def _integers(values: WrongValues) -> list[_Integers]:
+def _gather_integers(values: WrongValues) -> list[_Integers]:
     """The owed integers with those that came; [] if any of them is no integer."""
-    numbers = _finite_numbers(values)
-    for number in (*(pair.owed for pair in numbers), *(pair.came for pair in numbers)):
+    numbers = _gather_numbers(values)
+    for number in (*(pair.expected for pair in numbers), *(pair.came for pair in numbers)):
         if number != number.to_integral_value():
             return []
-    return [_Integers(int(pair.owed), int(pair.came)) for pair in numbers]
+    return [_Integers(int(pair.expected), int(pair.came)) for pair in numbers]
 
 
 def _find_places(numbers: list[_Numbers]) -> Relation | None:
@@ -110,10 +110,10 @@ def _find_places(numbers: list[_Numbers]) -> Relation | None:
         context.traps[InvalidOperation] = False
         places = max(max(0, -_exponent(pair.came)) for pair in numbers)
         unit = Decimal(1).scaleb(-places)
-        if all(pair.owed.quantize(unit, ROUND_DOWN) == pair.came for pair in numbers):
+        if all(pair.expected.quantize(unit, ROUND_DOWN) == pair.came for pair in numbers):
             return Relation(RelationKind.CUT_TO_PLACES, places)
         for rounding in _ROUNDED_BY:
-            if all(pair.owed.quantize(unit, rounding) == pair.came for pair in numbers):
+            if all(pair.expected.quantize(unit, rounding) == pair.came for pair in numbers):
                 return Relation(RelationKind.ROUNDED_TO_PLACES, places)
     return None
 
@@ -121,14 +121,14 @@ def _find_places(numbers: list[_Numbers]) -> Relation | None:
 def _find_digits(numbers: list[_Numbers]) -> Relation | None:
     """The digits, more than a double has, to which all of these numbers are rounded."""
     digits = max(_count_digits(pair.came) for pair in numbers)
-    is_fewer = all(_count_digits(pair.owed) > digits for pair in numbers)
+    is_fewer = all(_count_digits(pair.expected) > digits for pair in numbers)
     if digits <= _DIGITS_OF_DOUBLES or not is_fewer:
         return None
     with localcontext() as context:
         context.prec = digits
         for rounding in _ROUNDED_BY:
             context.rounding = rounding
-            if all(+pair.owed == pair.came for pair in numbers):
+            if all(+pair.expected == pair.came for pair in numbers):
                 return Relation(RelationKind.ROUNDED_TO_DIGITS, digits)
     return None
 
@@ -147,19 +147,19 @@ def _exponent(number: Decimal) -> int:
 
 def _find_mantissa(numbers: list[_Numbers]) -> Relation | None:
     """Whether all of these numbers come without their power of ten."""
-    for owed, came in numbers:
-        mantissa = owed.scaleb(-owed.adjusted())
-        if owed == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
+    for expected, came in numbers:
+        mantissa = expected.scaleb(-expected.adjusted())
+        if expected == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
             return None
     return Relation(RelationKind.MANTISSA)
 
 
 def _find_sign_bit(values: WrongValues) -> Relation | None:
     """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
-    integers = _integers(values)
-    if integers and all(owed < 0 < came for owed, came in integers):
+    integers = _gather_integers(values)
+    if integers and all(expected < 0 < came for expected, came in integers):
         return Relation(RelationKind.UNSIGNED)
-    if integers and all(came < 0 < owed for owed, came in integers):
+    if integers and all(came < 0 < expected for expected, came in integers):
         return Relation(RelationKind.SIGNED)
     return None
 
@@ -185,11 +185,11 @@ def _find_boolean(values: WrongValues) -> Relation | None:
 
 def _find_members(values: WrongValues) -> Relation | None:
     """What of the members of these SETs, each a bit, comes for all of them."""
-    integers = _integers(values) if values.logicals == {Logical.SET} else []
+    integers = _gather_integers(values) if values.logicals == {Logical.SET} else []
     if not integers:
         return None
-    if all(owed and came == owed & -owed for owed, came in integers):
+    if all(expected and came == expected & -expected for expected, came in integers):
         return Relation(RelationKind.FIRST_MEMBER)
-    if all(came == owed.bit_count() for owed, came in integers):
+    if all(came == expected.bit_count() for expected, came in integers):
         return Relation(RelationKind.NUMBER_OF_MEMBERS)
     return None

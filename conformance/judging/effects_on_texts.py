@@ -29,7 +29,7 @@ _SIGN_NAMES: Final[Mapping[str, str]] = {
 class _Texts(NamedTuple):
     """An owed text and the one that came for it."""
 
-    owed: str
+    expected: str
     came: str
 
 
@@ -39,7 +39,7 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
     """
     if values.is_unexplained and all(map(_has_replaced_bytes, values.pairs)):
         return Relation(RelationKind.NO_UTF8)
-    texts = _texts(values)
+    texts = _gather_texts(values)
     if not texts:
         return None
     if values.logicals == {Logical.JSON}:
@@ -58,29 +58,29 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
     return None
 
 
-def _texts(values: WrongValues) -> list[_Texts]:
+def _gather_texts(values: WrongValues) -> list[_Texts]:
     """The owed texts with those that came; [] if any of them is no text."""
     texts: list[_Texts] = []
     for pair in values.pairs:
-        owed, came = pair.owed_text, pair.text_that_came
-        if owed is None or came is None:
+        expected, came = pair.expected_text, pair.text_that_came
+        if expected is None or came is None:
             return []
-        texts.append(_Texts(owed, came))
+        texts.append(_Texts(expected, came))
     return texts
 
 
 def _has_replaced_bytes(pair: Pair) -> bool:
     """Whether bytes came in which what is no UTF-8 is replaced."""
-    owed = pair.cell.value
+    expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
-    return isinstance(owed, bytes) and came == owed.decode("utf-8", "replace").encode()
+    return isinstance(expected, bytes) and came == expected.decode("utf-8", "replace").encode()
 
 
 def _find_changed_parts(documents: list[_Texts]) -> Relation | None:
     """How the same sort of parts is changed in all of these JSON documents."""
     changes = set[str]()
-    for owed, came in documents:
-        changed_parts = describe_changed_parts(owed, came)
+    for expected, came in documents:
+        changed_parts = describe_changed_parts(expected, came)
         if changed_parts is None:
             return None
         changes |= changed_parts
@@ -89,16 +89,16 @@ def _find_changed_parts(documents: list[_Texts]) -> Relation | None:
 
 def _find_letters(texts: list[_Texts]) -> Relation | None:
     """Whether all of these texts come in small letters, or all in capital ones."""
-    if all(came == owed.lower() for owed, came in texts):
+    if all(came == expected.lower() for expected, came in texts):
         return Relation(RelationKind.LETTERS, name="small")
-    if all(came == owed.upper() for owed, came in texts):
+    if all(came == expected.upper() for expected, came in texts):
         return Relation(RelationKind.LETTERS, name="capital")
     return None
 
 
 def _lacks_leading_zeros(texts: _Texts) -> bool:
     """Whether a text came without the zeros at its beginning."""
-    return texts.owed != texts.came and texts.owed.lstrip("0") == texts.came
+    return texts.expected != texts.came and texts.expected.lstrip("0") == texts.came
 
 
 def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
@@ -106,10 +106,10 @@ def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
     place.
     """
     replaced, stand_ins = "", set[str]()
-    for owed, came in texts:
-        if len(owed) != len(came):
+    for expected, came in texts:
+        if len(expected) != len(came):
             return None
-        for character, stand_in in zip(owed, came, strict=True):
+        for character, stand_in in zip(expected, came, strict=True):
             if character != stand_in:
                 replaced += character
                 stand_ins.add(stand_in)
@@ -127,26 +127,29 @@ def _find_replacement(relation: Relation, texts: list[_Texts]) -> Relation | Non
     """What stands in the place of the characters of the sort that the relation names, if it is the
     same in all of these texts.
     """
-    if all(came in (html.escape(owed), html.escape(owed, quote=False)) for owed, came in texts):
+    if all(
+        came in (html.escape(expected), html.escape(expected, quote=False))
+        for expected, came in texts
+    ):
         return Relation(RelationKind.ESCAPED, name="HTML")
     pattern = dict(CHARACTER_SORTS).get(relation.name)
     stand_ins = set[str]()
-    for owed, came in texts:
-        found = None if pattern is None else _find_stand_ins(owed, came, pattern)
-        if found is None:
+    for expected, came in texts:
+        stand_ins_of_text = None if pattern is None else _find_stand_ins(expected, came, pattern)
+        if stand_ins_of_text is None:
             return None
-        stand_ins.update(found)
+        stand_ins.update(stand_ins_of_text)
     # Of several characters each may have the same one in its place.
-    shortened = {text[:1] if len(set(text)) == 1 else text for text in stand_ins}
+    shortened = {stand_in[:1] if len(set(stand_in)) == 1 else stand_in for stand_in in stand_ins}
     name = _name_stand_in(shortened.pop()) if len(shortened) == 1 else ""
     return Relation(RelationKind.REPLACED_BY, name=relation.name, before=name) if name else None
 
 
-def _find_stand_ins(owed: str, came: str, pattern: str) -> list[str] | None:
+def _find_stand_ins(expected: str, came: str, pattern: str) -> list[str] | None:
     """What stands in a text in the place of each run of characters that match a pattern; None if
     the other characters did not all come, in the same order.
     """
-    first, *further_parts = re.split(pattern, owed)
+    first, *further_parts = re.split(pattern, expected)
     if not further_parts or not came.startswith(first):
         return None
     stand_ins: list[str] = []
@@ -163,6 +166,6 @@ def _find_stand_ins(owed: str, came: str, pattern: str) -> list[str] | None:
     return [*stand_ins, came[position:end]]
 
 
-def _name_stand_in(text: str) -> str:
+def _name_stand_in(stand_in: str) -> str:
     """The name of what stands in the place of characters; "" for what cannot be printed."""
-    return _SIGN_NAMES.get(text) or (f"`{text}`" if text.isprintable() else "")
+    return _SIGN_NAMES.get(stand_in) or (f"`{stand_in}`" if stand_in.isprintable() else "")

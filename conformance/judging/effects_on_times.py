@@ -28,19 +28,19 @@ class _Moments(NamedTuple):
     the column has.
     """
 
-    owed: int
+    expected: int
     came: int
     digits: int
 
     @property
     def owed_fraction(self) -> int:
         """The microseconds of the owed fraction of a second."""
-        return self.owed % SECOND
+        return self.expected % SECOND
 
     @property
     def fraction_that_came(self) -> int:
         """The microseconds that came behind the owed second."""
-        return self.came - (self.owed - self.owed_fraction)
+        return self.came - (self.expected - self.owed_fraction)
 
 
 def find_effect_on_times(values: WrongValues) -> Relation | None:
@@ -53,7 +53,7 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
         return None
     if values.is_unexplained and all(map(_is_epoch, values.pairs)):
         return Relation(RelationKind.EPOCH)
-    moments = _moments(values)
+    moments = _gather_moments(values)
     if moments and values.kind in _OF_FRACTIONS:
         return _find_fraction(moments)
     if moments and values.is_unexplained:
@@ -61,14 +61,14 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
     return None
 
 
-def _moments(values: WrongValues) -> list[_Moments]:
+def _gather_moments(values: WrongValues) -> list[_Moments]:
     """The owed times with those that came; [] if any of them is no time."""
     moments: list[_Moments] = []
     for pair in values.pairs:
-        owed, came = pair.owed_micros, pair.micros_that_came
-        if owed is None or came is None:
+        expected, came = pair.owed_micros, pair.micros_that_came
+        if expected is None or came is None:
             return []
-        moments.append(_Moments(owed, came, pair.cell.type.fsp or 0))
+        moments.append(_Moments(expected, came, pair.cell.type.fsp or 0))
     return moments
 
 
@@ -76,10 +76,10 @@ def _find_fraction(moments: list[_Moments]) -> Relation | None:
     """What is left of the fractions of seconds of all these times."""
     for digits in _DIGITS_OF_FRACTIONS:
         unit = 10 ** (6 - digits)
-        if all(pair.came in _cuts(pair.owed, unit) for pair in moments):
+        if all(pair.came in _cuts(pair.expected, unit) for pair in moments):
             kind = RelationKind.FRACTION_CUT if digits else RelationKind.FRACTION_LOST
             return Relation(kind, digits)
-        if all(pair.came == (pair.owed + unit // 2) // unit * unit for pair in moments):
+        if all(pair.came == (pair.expected + unit // 2) // unit * unit for pair in moments):
             return Relation(RelationKind.FRACTION_ROUNDED, digits)
     if all(pair.fraction_that_came == pair.owed_fraction // 1_000 for pair in moments):
         return Relation(RelationKind.FRACTION_A_THOUSANDTH)
@@ -106,10 +106,10 @@ def _find_larger_unit(values: WrongValues, moments: list[_Moments]) -> Relation 
     """Whether all of these times come without their seconds, or the days of all these dates are
     taken for milliseconds.
     """
-    if all(pair.came in _cuts(pair.owed, MINUTE) for pair in moments):
+    if all(pair.came in _cuts(pair.expected, MINUTE) for pair in moments):
         return Relation(RelationKind.CUT_TO_MINUTES)
     # As many milliseconds as there are days are on the first day of 1970, or the last of 1969.
-    as_millis = [pair.owed // DAY * 1_000 // DAY * DAY for pair in moments]
+    as_millis = [pair.expected // DAY * 1_000 // DAY * DAY for pair in moments]
     if values.logicals == {Logical.DATE} and [pair.came for pair in moments] == as_millis:
         return Relation(RelationKind.DAYS_AS_MILLIS)
     return None
@@ -119,10 +119,10 @@ def _find_months(moments: list[_Moments]) -> Relation | None:
     """Whether all of these dates are as many months late, whatever their days."""
     differences = set[int]()
     for pair in moments:
-        owed, came = _month_of(pair.owed), _month_of(pair.came)
-        if owed is None or came is None:
+        expected, came = _month_of(pair.expected), _month_of(pair.came)
+        if expected is None or came is None:
             return None
-        differences.add(came - owed)
+        differences.add(came - expected)
     if len(moments) < _SEVERAL or len(differences) != 1 or differences == {0}:
         return None
     return Relation(RelationKind.MONTHS, differences.pop())

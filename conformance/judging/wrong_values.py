@@ -1,5 +1,5 @@
-"""The wrong values of one mistake, each beside what was owed, for those who look for what happens to
-all of them.
+"""The wrong values of one mistake, each beside what was owed, for those who look for what happens
+to all of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
         return came if isinstance(came, str) else None
 
     @property
-    def owed_text(self) -> str | None:
+    def expected_text(self) -> str | None:
         """The owed text, or the text of an owed document; None for another value."""
         if isinstance(self.cell.value, Json) and not isinstance(self.came, str):
             document = self.cell.value

@@ -350,7 +350,7 @@ def _binary_boundaries(type: SourceType) -> dict[str, Value]:
             "full": bytes(range(0xF0, 0xF0 + length)),
         }
     if type.name == "hierarchyid":
-        return {"root": b"", "child": b"\x58", "grandchild": b"\x5a\xc0"}
+        return {"top": b"", "child": b"\x58", "grandchild": b"\x5a\xc0"}
     return {"empty": b"", "ascii": b"ab-!", "digits-in-base64": b"\xd7m\xf8", **mysql.BYTES}
 
 

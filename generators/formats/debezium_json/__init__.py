@@ -63,7 +63,6 @@ from generators.families.connect import (
     string,
 )
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium import sqlserver as _debezium_sqlserver
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.families.wire_messages import (
     Part,
@@ -82,6 +81,7 @@ from generators.formats.debezium_json.losses import value_writer
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.formats.debezium_json.sqlserver_log import SqlServerLog
+from generators.formats.debezium_json.sqlserver_rows import logged_delete, logged_update
 from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Cell,
@@ -108,7 +108,6 @@ from generators.model import (
 )
 from generators.sources.boundaries import START
 from generators.sources.multi_table import parse_renames, split_drop
-from generators.sources.sqlserver_types import sqlserver_types
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
@@ -476,7 +475,7 @@ class _Writer:
         old = before if identity is None else self.sent_image(table, before, defaults, identity)
         if event.op is Op.DELETE:
             if profile.is_sqlserver:
-                old = self.logged_delete(table, old)
+                old = logged_delete(table, old, profile.modes)
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
             return
@@ -543,54 +542,13 @@ class _Writer:
         table = place.shape.known
         old_key, new_key = (_rows.key_members(place.shape, key_row) for key_row in (before, after))
         if old_key != new_key:
-            self.delete(place, self.logged_delete(table, before))
+            self.delete(place, logged_delete(table, before, self.profile.modes))
             self.log.serial_number = 2
             self.change(place, Op.INSERT, None, after, new_key)
             return
         self.log.serial_number = 2  # its two rows are counted
-        old, new = self.logged_update(table, images, before, after)
+        old, new = logged_update(table, images, before, after, self.profile.modes)
         self.change(place, Op.UPDATE, old, new, new_key)
-
-    def logged_delete(self, table: Table, before: _rows.Wires) -> _rows.Wires:
-        """The old row of a delete as SQL Server's change data capture has it: without the values of
-        text, ntext and image (debezium#sqlserver-large-values).
-        """
-        unsent = {c.name: sqlserver_types()[c.type.name].unsent for c in table.columns}
-        return {
-            c.name: (
-                _debezium_sqlserver.not_logged(c.type, self.profile.modes, c.nullable)
-                if unsent[c.name] == "old"
-                else before[c.name]
-            )
-            for c in table.columns
-        }
-
-    def logged_update(
-        self, table: Table, images: RowImages, before: _rows.Wires, after: _rows.Wires
-    ) -> tuple[_rows.Wires, _rows.Wires]:
-        """Both rows of an UPDATE as SQL Server's change data capture has them, which lacks old
-        values of large columns. Since 3.6 the connector writes its placeholder for each NULL of
-        text, ntext, image and xml that the UPDATE did not change, in both rows
-        (debezium#sqlserver-large-values).
-        """
-        modes = self.profile.modes
-        old_row, new_row = dict(before), dict(after)
-        assert images.before is not None and images.after is not None
-        for column in table.columns:
-            type, name = column.type, column.name
-            unsent = sqlserver_types()[type.name].unsent
-            old, new = images.before.get(name), images.after.get(name)
-            is_changed = old != new
-            if unsent == "old" or (unsent and not is_changed):
-                old_row[name] = _debezium_sqlserver.not_logged(type, modes, column.nullable)
-                old = None
-            if modes.unavailable_large_values and _debezium_sqlserver.is_large(type):
-                hidden = _debezium_sqlserver.placeholder(type, modes, column.nullable)
-                if old is None and not is_changed:
-                    old_row[name] = hidden
-                if new is None and not is_changed:
-                    new_row[name] = hidden
-        return old_row, new_row
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
         """The row after an UPDATE, with a placeholder for each value that the server did not send
