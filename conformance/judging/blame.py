@@ -48,7 +48,7 @@ _SORTS_OF_TRAITS: Final = frozenset({"option", "trait", "release"})
 """Subjects that may be a trait themselves."""
 
 
-def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
+def name_causes(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
     """The results of a format with causes on every finding, and rules on traits replaced where the
     trait is not guilty.
     """
@@ -80,10 +80,10 @@ def _with_named_causes(result: CaseResult, namer: _CauseNamer) -> CaseResult:
     return replace(result, findings=tuple(findings))
 
 
-def ruled(
+def replace_rules(
     judge: Judge, results: Sequence[CaseResult], expected_rows: ExpectedRows
 ) -> list[CaseResult]:
-    """The results of a format with findings moved to the rule that explains them, as `blamed` does,
+    """The results of a format with findings moved to the rule that explains them, as `name_causes` does,
     but without named causes: for callers that judge the same cases again and again. `expected_rows`
     caches what the cases' rows hold.
     """

@@ -333,7 +333,7 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
         yield from (
             "",
             (
-                f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_where(fmt, names)}'}:"
+                f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_describe_profiles(fmt, names)}'}:"
                 f" {explanation}."
             ),
         )
@@ -349,13 +349,13 @@ def _losses(fmt: Format[Any]) -> Iterator[str]:
     if losing:
         yield from ("## Losses", "", "What these messages lack of the source's values:", "")
         yield from (
-            f"- {statement}; {_where(fmt, names)} ({citation})"
+            f"- {statement}; {_describe_profiles(fmt, names)} ({citation})"
             for (statement, citation), names in losing.items()
         )
         yield ""
 
 
-def _where(fmt: Format[Any], names: list[str]) -> str:
+def _describe_profiles(fmt: Format[Any], names: list[str]) -> str:
     """Says of which of a format's profiles something holds: "every profile", "every profile of
     SOURCE" if `names` are all of one database, else the names.
     """

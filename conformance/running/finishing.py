@@ -17,7 +17,7 @@ from conformance.engines.engine import (
     PlanFailed,
     ProcessLost,
 )
-from conformance.judging.blame import blamed
+from conformance.judging.blame import name_causes
 from conformance.judging.capabilities import STOPS, Capabilities
 from conformance.judging.findings import UNDECODED, CaseResult, Finding, Verdict
 from conformance.judging.judge import Judge
@@ -122,7 +122,7 @@ def finish_format(
             engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s
         )
     findings += chosen_readings.findings()
-    results = blamed(judge, _with_findings(judge, results, findings))
+    results = name_causes(judge, _with_findings(judge, results, findings))
     if len(counted_rules) < len(all_rules):
         results = [_with_counted_findings(judge, result, counted_rules) for result in results]
     order = {profile.name: number for number, profile in enumerate(prepared.fmt.profiles)}
@@ -365,7 +365,7 @@ def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, is_counted: bool)
     """
     settings, loaded = prepared.settings, prepared.loaded
     is_complete = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()
-    reachable = is_counted and not settings.filtered and is_complete and settings.decoder is None
+    reachable = is_counted and not settings.is_partial and is_complete and settings.decoder is None
     return RuleResult(
         rule, judge.compared[rule.id], judge.broken[rule.id], reachable, judge.refused[rule.id]
     )

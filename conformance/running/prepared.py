@@ -78,7 +78,7 @@ class Settings:
             )
 
     @property
-    def filtered(self) -> bool:
+    def is_partial(self) -> bool:
         """Whether the run judges only a part of the format: cases are selected, the profiles or the
         budget are narrowed, or the tables are the user's.
         """

@@ -13,7 +13,7 @@ from typing import Any, Final
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import select_covering
 from conformance.judging import perfect
-from conformance.judging.blame import ruled
+from conformance.judging.blame import replace_rules
 from conformance.judging.findings import CaseResult
 from conformance.judging.index import ExpectedRows
 from conformance.judging.judge import Judge
@@ -150,7 +150,7 @@ class Bench:
     ) -> tuple[list[CaseResult], list[CaseResult]]:
         """Judges cases (`cover`: those on which operators are tried) with the rows of a wrong
         decoder, None for a case that it gets right. Returns the results twice: as the judge gives
-        them, and after `blame.ruled`, which moves a finding to the rule that explains it across
+        them, and after `blame.replace_rules`, which moves a finding to the rule that explains it across
         cases.
         """
         judge = self.fresh()
@@ -160,7 +160,7 @@ class Bench:
             else judge_rows(judge, answered.case, rows_of_messages)
             for answered, rows_of_messages in zip(cover, altered, strict=True)
         ]
-        return results, ruled(judge, results, self.expected_rows)
+        return results, replace_rules(judge, results, self.expected_rows)
 
 
 def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:

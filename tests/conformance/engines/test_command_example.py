@@ -106,7 +106,7 @@ def test_a_quick_run_takes_a_profile_that_the_decoder_claims(claims, profile):
     loading.set_result(Loaded((1,), Capabilities(profiles=(claims,))))
     settings = Settings((NAME,), find_budget("quick"), 7)
     # No rule is missed where most cases are left out.
-    assert (settings.filtered, replace(settings, budget=find_budget("ci")).filtered) == (
+    assert (settings.is_partial, replace(settings, budget=find_budget("ci")).is_partial) == (
         True,
         False,
     )

@@ -9,7 +9,7 @@ import pytest
 import right
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.blame import blamed
+from conformance.judging.blame import name_causes
 from conformance.judging.causes import Cause, Symptom, cause, key_text, may_have_cause
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
 from conformance.judging.findings import BAD, Finding, Verdict
@@ -62,7 +62,7 @@ def judged(spoil, some=None):
             for w in case.written
         ]
         results.append(judge.judge(case, rows))
-    return judge, blamed(judge, results)
+    return judge, name_causes(judge, results)
 
 
 def causes(results):
@@ -504,7 +504,7 @@ def test_a_decoder_that_raises_is_named_as_one_that_refuses():
             else r
         )
 
-    assert causes(blamed(judge, [spoiled(r) for r in results])) == {
+    assert causes(name_causes(judge, [spoiled(r) for r in results])) == {
         (law, f"{Symptom.RAISED}: cell year value")
     }
 
@@ -557,7 +557,7 @@ def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     before = [
         judge.judge(case, [[corrupt] if w.changes else [] for w in case.written]) for case in some
     ]
-    after = {result.case.id: result.verdict for result in blamed(judge, before)}
+    after = {result.case.id: result.verdict for result in name_causes(judge, before)}
     assert {result.case.id for result in before if result.verdict in BAD} <= {
         case for case, v in after.items() if v in BAD
     }
@@ -578,5 +578,5 @@ def test_a_trait_is_blamed_although_another_row_of_the_case_lacks_it():
         [replace(row, before=dict.fromkeys(row.after)) if row.op == "UPDATE" else row]
         for [row] in rows
     ]
-    (result,) = blamed(judge, [judge.judge(case, wrong)])
+    (result,) = name_causes(judge, [judge.judge(case, wrong)])
     assert {finding.rule for finding in result.findings} == {f"{fmt.name}/before/update-without"}

@@ -10,7 +10,7 @@ import pytest
 import right
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.blame import blamed
+from conformance.judging.blame import name_causes
 from conformance.judging.findings import Verdict
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
@@ -63,7 +63,7 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
                 rows = [OutputRow(0, Kind.CORRUPT, None, {}, error="a form that is not documented")]
             outputs.append(rows)
         results.append(judge.judge(case, outputs, case.tables[0].name if case.level == 2 else None))
-    results = blamed(judge, results)
+    results = name_causes(judge, results)
     return {finding.rule for result in results for finding in result.findings}, {
         result.verdict for result in results
     }

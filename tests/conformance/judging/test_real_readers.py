@@ -11,7 +11,7 @@ import pytest
 import right
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.blame import blamed
+from conformance.judging.blame import name_causes
 from conformance.judging.compare import Typed
 from conformance.judging.findings import Verdict
 from conformance.judging.judge import Judge
@@ -53,7 +53,7 @@ def judged(
                 for w in case.written
             ]
             results.append(judge.judge(case, outputs, table))
-    results = blamed(judge, results)
+    results = name_causes(judge, results)
     return results, {
         finding.rule.partition("/")[2] for result in results for finding in result.findings
     }

@@ -169,7 +169,7 @@ def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
     assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
     monkeypatch.setattr(
         bench,
-        "ruled",
+        "replace_rules",
         lambda _judge, results, _known: [replace(r, verdict=Verdict.PASS) for r in results],
     )
     (check,) = checks.check_blame(tried)
