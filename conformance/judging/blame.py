@@ -83,9 +83,9 @@ def _with_named_causes(result: CaseResult, namer: _CauseNamer) -> CaseResult:
 def replace_rules(
     judge: Judge, results: Sequence[CaseResult], expected_rows: ExpectedRows
 ) -> list[CaseResult]:
-    """The results of a format with findings moved to the rule that explains them, as `name_causes` does,
-    but without named causes: for callers that judge the same cases again and again. `expected_rows`
-    caches what the cases' rows hold.
+    """The results of a format with findings moved to the rule that explains them, as `name_causes`
+    does, but without named causes: for callers that judge the same cases again and again.
+    `expected_rows` caches what the cases' rows hold.
     """
     if not any(result.findings for result in results):
         return list(results)

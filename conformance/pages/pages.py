@@ -330,13 +330,9 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
         if profile.assumed:
             assumed.setdefault(profile.assumed, []).append(f"`{profile.name}`")
     for explanation, names in assumed.items():
-        yield from (
-            "",
-            (
-                f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_describe_profiles(fmt, names)}'}:"
-                f" {explanation}."
-            ),
-        )
+        is_everywhere = len(names) == len(fmt.profiles)
+        scope = "" if is_everywhere else f" in {_describe_profiles(fmt, names)}"
+        yield from ("", f"Assumed{scope}: {explanation}.")
     yield ""
 
 

@@ -150,8 +150,8 @@ class Bench:
     ) -> tuple[list[CaseResult], list[CaseResult]]:
         """Judges cases (`cover`: those on which operators are tried) with the rows of a wrong
         decoder, None for a case that it gets right. Returns the results twice: as the judge gives
-        them, and after `blame.replace_rules`, which moves a finding to the rule that explains it across
-        cases.
+        them, and after `blame.replace_rules`, which moves a finding to the rule that explains it
+        across cases.
         """
         judge = self.fresh()
         results = [

@@ -670,8 +670,8 @@ class _Writer:
         collection = f"{shape.outer}.{shape.table}"
         if profile.is_sqlserver:
             collection = f"{table.database}.{collection}"
-        # The connector's monitor of transactions sees no row of a snapshot. MySQL's and PostgreSQL's
-        # rows have a block here all the same, which is a known fault (docs/limits.md).
+        # The connector's monitor of transactions sees no row of a snapshot. MySQL's and
+        # PostgreSQL's rows have a block here all the same: a known fault (docs/limits.md).
         has_block = op is not Op.READ or not profile.is_sqlserver
         block = {"transaction": self.transaction_block(collection) if has_block else None}
         op_and_stamps = {"op": CODES[op], **moment}
