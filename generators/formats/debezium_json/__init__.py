@@ -321,8 +321,8 @@ class _Writer:
         in_transaction: bool = True,
     ) -> dict[str, Any]:
         """The JSON of the block `source` of a message. `outer` is the schema or database,
-        `snapshot` the marker of a row that was read. `in_transaction` is False of a logical message
-        that no transaction holds.
+        `snapshot` the marker of a row that was read. `is_statement` is True of a statement and of
+        what it truncates, `in_transaction` False of a logical message that no transaction holds.
         """
         profile = self.profile
         in_log = snapshot in ("", _rows.INCREMENTAL)
@@ -348,7 +348,8 @@ class _Writer:
                 "pos": self.place,
                 "row": row,
             }
-            threadless = mariadb or not in_log or (is_statement and not profile.statement_threads)
+            # The connector reads the thread in BEGIN, which stands before rows alone.
+            threadless = mariadb or not in_log or is_statement
             block["thread"] = None if threadless else 7
             block["query"] = self.query or None
         elif profile.is_sqlserver:
@@ -664,16 +665,21 @@ class _Writer:
                 )
             return
         source = self.source(
-            event.at, table.database, shape.outer, shape.table, place.row, place.snapshot
+            event.at,
+            table.database,
+            shape.outer,
+            shape.table,
+            place.row,
+            place.snapshot,
+            is_statement=op is Op.TRUNCATE,
         )
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         collection = f"{shape.outer}.{shape.table}"
         if profile.is_sqlserver:
             collection = f"{table.database}.{collection}"
-        # The connector's monitor of transactions sees no row of a snapshot. MySQL's and
-        # PostgreSQL's rows have a block here all the same: a known fault (docs/limits.md).
-        has_block = op is not Op.READ or not profile.is_sqlserver
-        block = {"transaction": self.transaction_block(collection) if has_block else None}
+        # The connector's monitor of transactions sees no row of a snapshot.
+        streamed = op is not Op.READ
+        block = {"transaction": self.transaction_block(collection) if streamed else None}
         op_and_stamps = {"op": CODES[op], **moment}
         payload = {
             "before": _rows.row_members(shape, before),
@@ -776,7 +782,9 @@ class _Writer:
         changes = table_changes(known_event, charset, profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
-        unnamed = "" if event.table and not profile.short_schema_changes else None
+        # The parser of MySQL's statements makes nothing of an ALTER DATABASE.
+        tableless = not event.table and event.action != "alter database"
+        unnamed = None if tableless or profile.short_schema_changes else ""
         truncated = event.action == "truncate table" and not profile.short_schema_changes
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
         named_tables = envelope.tables_of_statement(event, profile)

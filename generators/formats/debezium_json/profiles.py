@@ -112,8 +112,6 @@ class DebeziumProfile(Profile):
     """ExtractNewRecordState adds headers to messages that are no row's, too
     (debezium#flattened).
     """
-    statement_threads: bool = True
-    """The thread of a statement is read (debezium#snapshot-source)."""
     tombstone_headers: bool = True
     """A tombstone of MySQL's has the headers of its delete."""
     transaction_lsn: bool = True

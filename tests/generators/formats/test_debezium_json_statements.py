@@ -19,6 +19,7 @@ from debezium_rows import (
     PG_OLD,
     PLAIN,
     ROW,
+    inserted,
     payload,
     written,
 )
@@ -40,6 +41,7 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
+from generators.sources.ddl import ddl_event
 
 # Control messages
 
@@ -85,6 +87,58 @@ def test_transaction_metadata() -> None:
         Kind.ROW,
         Kind.TRANSACTION,
     ]
+
+
+@pytest.mark.parametrize("options", [(), ("postgresql",), ("mariadb",)])
+def test_no_transaction_holds_or_counts_the_rows_of_a_snapshot(options: tuple[str, ...]) -> None:
+    """debezium#snapshot-source."""
+    p = FORMAT.build("3.5.0.Final", "schemaless", "transaction", *options)
+    streamed = inserted(p)
+    snapshot = replace(streamed, op=Op.READ)
+    records = written(
+        p,
+        snapshot,
+        TransactionMark(START, "BEGIN", "1"),
+        streamed,
+        snapshot,
+        TransactionMark(START, "COMMIT", "1", 1),
+    )
+    first, _begin, row, second, end = (json.loads(r.message.value or b"") for r in records)
+    assert [first["op"], row["op"], second["op"]] == ["r", "c", "r"]
+    assert (first["transaction"], second["transaction"]) == (None, None)
+    assert row["transaction"]["total_order"] == end["event_count"] == 1
+
+
+@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final"])
+def test_no_statement_and_no_truncation_has_a_thread(release: str) -> None:
+    """debezium#snapshot-source: BEGIN has the thread, which stands before rows alone."""
+    p = FORMAT.build(release)
+    statement = SchemaChange(
+        START,
+        "truncate table",
+        "TRUNCATE TABLE customers",
+        "inventory",
+        "customers",
+        CUSTOMERS,
+        CUSTOMERS,
+    )
+    row, *others = map(payload, written(p, boundaries.insert(CUSTOMERS, ROW), statement))
+    assert row["source"]["thread"] == 7
+    assert others
+    assert [other["source"]["thread"] for other in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize(
+    ("release", "table"),
+    [("1.4.0.Final", None), ("1.9.7.Final", ""), ("2.5.4.Final", ""), ("3.5.0.Final", "")],
+)
+def test_the_parser_makes_nothing_of_an_alter_database(release: str, table: str | None) -> None:
+    """debezium#schema-change-names: what each release wrote."""
+    altered, dropped = (
+        payload(written(FORMAT.build(release), ddl_event(action, "inventory"))[0])
+        for action in ("alter database", "drop database")
+    )
+    assert (altered["source"]["table"], dropped["source"]["table"]) == (table, None)
 
 
 def test_a_logical_message() -> None:
