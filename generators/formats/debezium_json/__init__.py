@@ -151,7 +151,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
         if stops(event, profile):
             break
         writer.number = number
-        writer.reading.see(event)
+        writer.reading.note_event(event)
         match event:
             case RowChange():
                 writer.profile = replace(
@@ -854,7 +854,7 @@ class _Writer:
         columns, under the present name of their table.
         """
         if self.profile.is_mysql:
-            self.known.see(event)
+            self.known.follow_statement(event)
         table_key = (event.database, event.table)
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)

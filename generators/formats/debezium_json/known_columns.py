@@ -3,7 +3,7 @@
 
 For CHANGE the connector edits the column that it knows: what the new definition does not say stays.
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
-CREATE TABLE LIKE takes the columns, not the comment. DROP INDEX is not read, so that a unique key
+CREATE TABLE LIKE takes the columns, not the comment; RENAME keeps what was known. DROP INDEX is not read, so that a unique key
 which is a table's record key stays it (debezium#dropped-keys). A unique key is taken for a record
 key in the statement that makes it or not at all (debezium#unique-keys).
 """
@@ -63,48 +63,59 @@ class _Known:
 
 @dataclass(slots=True)
 class KnownColumns:
-    """The columns and unique keys that the connector knows, and the tables whose comment it does
-    not know, since they were made LIKE others.
+    """The columns and unique keys that the connector knows. The writer tells it of each statement
+    (`follow_statement`) and asks it how the connector describes a table (`table`, `described`).
 
     `refused_keys` are the unique keys that had nullable columns when they were made: none, where
-    the connector takes such keys (`nullable_keys`).
+    the connector takes such keys (`nullable_keys`). `without_known_comment` are the tables whose
+    comment the connector does not know, since they were made LIKE others.
     """
 
     nullable_keys: bool = False
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     unique: dict[_Place, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     refused_keys: dict[_Place, set[tuple[str, ...]]] = field(default_factory=dict)
-    alike: set[_Place] = field(default_factory=set)
+    without_known_comment: set[_Place] = field(default_factory=set)
 
-    def see(self, event: SchemaChange) -> None:
-        """Follows a DDL statement: renames and changes what the connector knows of the table's
-        columns.
+    def follow_statement(self, event: SchemaChange) -> None:
+        """Changes what the connector knows of the statement's table as the statement makes the
+        connector do: its name, its columns and unique keys, and whether its comment is known.
         """
         table_key = (event.database, event.table)
         if event.old_name:
-            self.columns[table_key] = self.columns.pop((event.database, event.old_name), {})
-            self.unique[table_key] = self.unique.pop((event.database, event.old_name), ())
-            self.refused_keys[table_key] = self.refused_keys.pop(
-                (event.database, event.old_name), set()
-            )
+            self._rename((event.database, event.old_name), table_key)
         if event.after is None:
             return
-        self._see_keys(event, event.after)
+        self._follow_keys(event, event.after)
         self._refuse_keys(event, event.after)
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
-        before = (
-            self.columns.get((event.database, _bare(like[2])) if like else table_key, {})
-            if like or not created
-            else {}
-        )
+        before: Mapping[str, _Known] = {}
+        if like:
+            # A name without a database is one of the statement's own database.
+            template_key = (_bare(like[1]) if like[1] else event.database, _bare(like[2]))
+            before = self.columns.get(template_key, {})
+        elif not created:
+            before = self.columns.get(table_key, {})
         self.columns[table_key] = dict(_known_after(event, event.after.columns, before))
         if like:
-            self.alike.add(table_key)
+            self.without_known_comment.add(table_key)
         elif event.action in ("create table", "table comment"):
-            self.alike.discard(table_key)
+            self.without_known_comment.discard(table_key)
 
-    def _see_keys(self, event: SchemaChange, after: Table) -> None:
+    def _rename(self, old: _Place, new: _Place) -> None:
+        """Moves all that the connector knows of the table `old` to the name `new`, as RENAME TABLE
+        does: also that it does not know the table's comment.
+        """
+        self.columns[new] = self.columns.pop(old, {})
+        self.unique[new] = self.unique.pop(old, ())
+        self.refused_keys[new] = self.refused_keys.pop(old, set())
+        self.without_known_comment.discard(new)
+        if old in self.without_known_comment:
+            self.without_known_comment.remove(old)
+            self.without_known_comment.add(new)
+
+    def _follow_keys(self, event: SchemaChange, after: Table) -> None:
         """Follows what a statement does to the unique keys: those that DROP INDEX drops stay."""
         table_key = (event.database, event.table)
         if event.action == "create table":
@@ -155,7 +166,7 @@ class KnownColumns:
                     for c in table.columns
                 ),
             )
-        return replace(table, comment="") if table_key in self.alike else table
+        return replace(table, comment="") if table_key in self.without_known_comment else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
         """Corrects the descriptions of columns in `tableChanges`: counters and labels that the

@@ -70,7 +70,7 @@ class Reading:
         self.goes_on = self.incremental = False
         self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
 
-    def see(self, event: Event) -> None:
+    def note_event(self, event: Event) -> None:
         """Notes the next event. Then `goes_on` says whether it belongs to the same snapshot as the
         event before, and `incremental` whether that snapshot is read while the stream goes on
         (debezium#incremental).

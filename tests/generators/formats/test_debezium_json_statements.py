@@ -27,6 +27,7 @@ from debezium_rows import (
 from generators import model
 from generators.errors import Refused
 from generators.formats.debezium_json import FORMAT, DebeziumProfile, envelope, write
+from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.model import (
     Column,
     Default,
@@ -311,6 +312,49 @@ def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) ->
     images = [field for field in truncated if field["field"] in ("before", "after")]
     assert images == [field for field in inserted if field["field"] in ("before", "after")]
     assert [image["fields"][1]["default"] for image in images] == [1, 1]
+
+
+def _table_with_comment(name: str, comment: str, database: str = "d") -> Table:
+    number = Column("id", mysql.integer("int"), False)
+    return Table(database, name, (number,), ("id",), comment=comment)
+
+
+def _rename_table(known: KnownColumns, old: str, new: str, comment: str) -> None:
+    before, after = (_table_with_comment(name, comment) for name in (old, new))
+    sql = f"RENAME TABLE {old} TO {new}"
+    known.follow_statement(SchemaChange(START, "rename table", sql, "d", new, before, after, old))
+
+
+def test_a_table_made_like_another_has_no_comment_under_its_new_name_either() -> None:
+    """debezium#kept-comments: RENAME keeps what is known of the table, also that its comment is
+    not; a table that takes the free name has its own.
+    """
+    known = KnownColumns()
+    like = _table_with_comment("b", "of a")
+    known.follow_statement(
+        SchemaChange(START, "create table", "CREATE TABLE b LIKE a", "d", "b", None, like)
+    )
+    assert known.table(like).comment == ""
+    _rename_table(known, "b", "e", "of a")
+    assert known.table(_table_with_comment("e", "of a")).comment == ""
+    _rename_table(known, "x", "b", "of x")
+    assert known.table(_table_with_comment("b", "of x")).comment == "of x"
+
+
+def test_a_table_made_like_one_of_another_database_has_its_columns() -> None:
+    """debezium#kept-comments: a column of the key whose CHANGE did not say NOT NULL is optional."""
+    known = KnownColumns()
+    original, like = (_table_with_comment("a", "", "o"), _table_with_comment("b", ""))
+    for action, sql, table, before in (
+        ("create table", "CREATE TABLE o.a (id INT PRIMARY KEY)", original, None),
+        ("alter table", "ALTER TABLE o.a CHANGE id id INT", original, original),
+        ("create table", "CREATE TABLE d.b LIKE o.a", like, None),
+    ):
+        known.follow_statement(
+            SchemaChange(START, action, sql, table.database, table.name, before, table)
+        )
+    assert [column.nullable for column in known.table(original).columns] == [True]
+    assert [column.nullable for column in known.table(like).columns] == [True]
 
 
 def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
