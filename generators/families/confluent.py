@@ -144,10 +144,15 @@ def _named_schemas(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]
 
 @lru_cache(maxsize=8192)
 def _record_name(schema_json: str) -> str:
-    """The full name of the record that an Avro schema defines."""
+    """The full name of the record that an Avro schema defines; `_UNNAMED` for a schema that is no
+    record. A name with dots is a full name, whatever the schema's namespace (Avro's specification,
+    "Names").
+    """
     schema = json.loads(schema_json)
     if not isinstance(schema, dict) or schema["type"] != "record":
         return _UNNAMED
+    if "." in schema["name"]:
+        return str(schema["name"])
     return ".".join(filter(None, (schema.get("namespace"), schema["name"])))
 
 

@@ -184,7 +184,8 @@ def _default_value(type: SourceType, literal: str) -> Value:
     expression.
     """
     if literal.startswith("b'"):
-        return int(literal[2:-1], 2)
+        # b'' has no digits; as a number it is 0.
+        return int(literal[2:-1] or "0", 2)
     if not literal.startswith("'"):
         # MariaDB prints a number without quotes.
         return cell_value(type, literal) if _NUMBER.fullmatch(literal) else None

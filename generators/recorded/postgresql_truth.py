@@ -236,8 +236,10 @@ def _parse_items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]
 
 
 def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
-    """The value of an array's element, whose text stands in quotes (`quoted`) or not (`bare`);
-    dates, timestamps and bytes stay text.
+    """The value of an array's element, whose text stands in quotes (`quoted`) or not (`bare`).
+
+    Dates, timestamps and bytes stay text: an array is a JSON value of the model, and that is how
+    `generators.sources.postgresql.array_item` puts them into it.
     """
     if bare == "NULL":
         return None
@@ -246,8 +248,10 @@ def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
     match type.logical:
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.BINARY:
             return item_text
-        case Logical.BIT:
+        case Logical.BIT if type.name == "boolean":
             return item_text == "t"
+        case Logical.BIT:
+            return cell_value(type, f"b:{item_text}")
     return cell_value(type, item_text)
 
 

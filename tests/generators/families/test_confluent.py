@@ -285,3 +285,14 @@ def test_a_datum_that_avro_would_encode_otherwise_is_told_apart() -> None:
     shown = [json.loads(confluent.readable(value)) for value in (one_block, two_blocks)]
     assert [document["payload"] for document in shown] == [[1, 2]] * 2
     assert [document.get("datum") for document in shown] == [None, "AgICBAA="]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("C", "x.y.C"), ("a.b.C", "a.b.C")], ids=["own", "full"]
+)
+def test_a_name_with_dots_is_a_full_name(name: str, expected: str) -> None:
+    """Avro's specification, "Names": the namespace beside such a name is ignored."""
+    schema = {"type": "record", "namespace": "x.y", "name": name, "fields": []}
+    assert confluent._record_name(json.dumps(schema)) == expected
+    parsed = parse(json.dumps(schema))
+    assert parsed.fullname == expected

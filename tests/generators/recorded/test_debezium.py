@@ -119,6 +119,11 @@ def test_texts_of_postgresql() -> None:
         value(postgresql.temporal("timestamptz"), "10000-01-01 00:00:00.5+00") == 253402300800500000
     )
     assert value(postgresql.bit(None, varying=True), "b:") == ""
+    assert value(postgresql.array_of(postgresql.bit(3)), "{101,011,NULL}") == Json([5, 3, None])
+    assert value(postgresql.array_of(postgresql.bit(None, varying=True)), '{101,""}') == Json(
+        [5, ""]
+    )
+    assert value(postgresql.array_of(postgresql.boolean()), "{t,f}") == Json([True, False])
     assert value(postgresql.inet(), "::1/128") == "::1"
     assert value(postgresql.array_of(postgresql.integer()), "{{1,2},{3,NULL}}") == Json(
         [[1, 2], [3, None]]

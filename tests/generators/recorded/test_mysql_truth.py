@@ -17,6 +17,12 @@ SHOWN = """CREATE TABLE `coupons` (
 ) ENGINE=InnoDB"""
 
 
+def test_a_bit_literal_is_a_defaults_number() -> None:
+    shown = "CREATE TABLE `t` (\n  `a` bit(4) DEFAULT b'101',\n  `b` bit(4) DEFAULT b''\n)"
+    columns = parse_table(shown, "d", "t").columns
+    assert [column.default for column in columns] == [Default("b'101'", 5), Default("b''", 0)]
+
+
 def test_a_number_that_mariadb_prints_without_quotes_is_a_default_s_value() -> None:
     table = parse_table(SHOWN, "shop", "coupons")
     assert [column.default for column in table.columns] == [
