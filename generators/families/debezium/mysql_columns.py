@@ -10,12 +10,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from generators.errors import UsageError
+from generators.errors import UnknownName, UsageError
 
 FILE: Final = "generators/families/debezium/mysql_columns.toml"
 
@@ -69,11 +69,25 @@ class ColumnReadings:
     columns: Mapping[str, Mapping[str, ColumnReading]]
 
 
+_WRITE_AGAIN: Final = "Write the file again with `python -m recorders.debezium_types`."
+_ROW_FIELDS: Final = ("in", *(field.name for field in fields(ColumnReading)))
+
+
 def parse_readings(toml_text: str) -> ColumnReadings:
-    """The table of connectors' readings in the text of a TOML file. Raises UsageError for a
-    definition that a connector has twice or not at all.
+    """What each connector makes of each definition of a column, from the text of
+    `mysql_columns.toml`. Raises UsageError for a text that is no such table, and for a definition
+    that a connector has twice or not at all.
     """
-    data = tomllib.loads(toml_text)
+    try:
+        data = tomllib.loads(toml_text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{FILE}: no TOML: {error}. {_WRITE_AGAIN}") from error
+    for name, kind, words in (
+        ("connectors", list, "a list of releases"),
+        ("columns", dict, "a table of definitions"),
+    ):
+        if not isinstance(data.get(name), kind):
+            raise UsageError(f"{FILE}: {name} is not {words}. {_WRITE_AGAIN}")
     connectors = tuple(data["connectors"])
     columns = {
         definition: _by_connector(definition, definition_rows, connectors)
@@ -85,33 +99,34 @@ def parse_readings(toml_text: str) -> ColumnReadings:
 def _by_connector(
     definition: str, definition_rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
 ) -> Mapping[str, ColumnReading]:
-    """The readings of one column definition by connector. Raises UsageError for a connector that
-    has two rows or none.
+    """What each connector makes of one definition, from the rows of the file. Raises UsageError for
+    a row with a field that no reading has, and for a connector that has two rows or none.
     """
     readings: dict[str, ColumnReading] = {}
     for definition_row in definition_rows:
+        for name in definition_row:
+            if name not in _ROW_FIELDS:
+                raise UnknownName(f"field of {definition!r} in {FILE}", name, _ROW_FIELDS)
         facts = {name: fact for name, fact in definition_row.items() if name != "in"}
         for connector in definition_row.get("in", connectors):
             if connector in readings or connector not in connectors:
                 raise UsageError(
                     f"{FILE}: {definition!r} has two rows of {connector!r}, or the file does not"
-                    f" name that connector. Write the file again with `python -m"
-                    " recorders.debezium_types`."
+                    f" name that connector. {_WRITE_AGAIN}"
                 )
             readings[connector] = ColumnReading(**facts)
     missing = [connector for connector in connectors if connector not in readings]
-    if missing and definition_rows:
-        raise UsageError(
-            f"{FILE}: {definition!r} has no row of {missing[0]!r}. Write the file again with"
-            " `python -m recorders.debezium_types`."
-        )
+    if missing:
+        raise UsageError(f"{FILE}: {definition!r} has no row of {missing[0]!r}. {_WRITE_AGAIN}")
     return readings
 
 
 @cache
 def column_readings() -> ColumnReadings:
-    """The committed table of what connectors make of columns' definitions. Raises UsageError if the
-    file is wrong.
+    """The committed table `mysql_columns.toml`: what each release of Debezium's MySQL and MariaDB
+    connectors makes of each definition of a column. The writer looks definitions up in it by
+    `find_reading`, `recorders.debezium_types` completes it. Raises UsageError if the file is no such
+    table.
     """
     file = resources.files("generators.families.debezium").joinpath("mysql_columns.toml")
     return parse_readings(file.read_text("utf-8"))

@@ -154,6 +154,24 @@ def test_a_table_that_is_not_whole(rows, message):
         parse_readings(f"connectors = ['a', 'b']\n[columns]\nINT = {rows}\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x =", "no TOML: "),
+        ("[columns]", "connectors is not a list of releases"),
+        ("connectors = ['a']", "columns is not a table of definitions"),
+        ("connectors = ['a']\n[columns]\nINT = []", "'INT' has no row of 'a'"),
+        (
+            "connectors = ['a']\n[columns]\nINT = [{ shema = 'x' }]",
+            "unknown field of 'INT' in .*mysql_columns.toml 'shema'. Did you mean 'schema'",
+        ),
+    ],
+)
+def test_a_text_that_is_no_table_of_readings(text, message):
+    with pytest.raises(UsageError, match=message):
+        parse_readings(text)
+
+
 OUTSIDE = ("GEOMETRY", "POINT")
 """Types whose values named cases alone have."""
 UNSPELLED = {"NATIONAL CHAR(5)", "VARCHARACTER(5)"}
