@@ -30,6 +30,14 @@ class NothingSelected(HarnessError):
     exit_code = 4
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an exception's text, for a message in one line; the name of its class if it
+    has no text, as that of a bare `assert`.
+    """
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
 _NEAR_PART = 0.6
 """How alike a part of a path must be: it is short, and has many neighbours."""
 

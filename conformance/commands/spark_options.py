@@ -30,9 +30,13 @@ class SparkSetting(Assignment):
             (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
         )
         if not equals or not name or not setting:
-            safe_value = spark_conf.HIDDEN if spark_conf.is_secret(str(value)) else value
+            shown = (
+                spark_conf.HIDDEN
+                if spark_conf.is_secret(str(value))
+                else spark_conf.hide_in_urls(str(value))
+            )
             raise UsageError(
-                f"--spark-conf {safe_value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
+                f"--spark-conf {shown!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
             )
         return spark_conf.check_setting(name, setting)
 
@@ -106,7 +110,7 @@ def check_not_remote(command: str, settings: Mapping[str, str]) -> None:
     """
     if spark_conf.REMOTE in settings:
         raise UsageError(
-            f"--remote {settings[spark_conf.REMOTE]}: {command} needs Spark's driver here;"
+            f"--remote {spark_conf.hide_in_urls(settings[spark_conf.REMOTE])}: {command} needs Spark's driver here;"
             " --master names a cluster"
         )
 
@@ -117,7 +121,8 @@ def check_local(settings: object) -> None:
     """
     if isinstance(settings, Mapping) and (place := spark_conf.cluster_url(settings)):
         raise UsageError(
-            f"--watch watches on this machine, since workers of {place} get a module once"
+            f"--watch watches on this machine, since workers of {spark_conf.hide_in_urls(place)} get"
+            " a module once"
         )
 
 

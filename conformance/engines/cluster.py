@@ -22,6 +22,7 @@ from conformance.engines.spark_conf import (
     PACKAGES,
     REMOTE,
     cluster_url,
+    hide_in_urls,
     parse_packages,
 )
 from generators.errors import HarnessError
@@ -70,7 +71,7 @@ def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
         return {}
     if conf.get(REMOTE) and importlib.util.find_spec("grpc") is None:
         raise HarnessError(
-            f"--remote {url} needs the client of Spark Connect: pip install"
+            f"--remote {hide_in_urls(url)} needs the client of Spark Connect: pip install"
             " 'cdc-conformance[connect]'"
         )
     if url == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
@@ -87,7 +88,7 @@ def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
             failures.append(f"{host}:{port}: {error.strerror or error}")
     if host_ports(url) and not own_address:
         option = "--remote" if conf.get(REMOTE) else "--master"
-        raise HarnessError(f"{option} {url} does not answer: {', '.join(failures)}")
+        raise HarnessError(f"{option} {hide_in_urls(url)} does not answer: {', '.join(failures)}")
     if not url.startswith("spark://"):
         return {}
     return {

@@ -22,7 +22,7 @@ from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import AnswerTimeout, DecodeTimeout
 from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE, hide_in_text
 from conformance.engines.specs import SERVICES
-from generators.errors import UsageError
+from generators.errors import UsageError, first_line
 
 DEFAULTS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
@@ -55,7 +55,7 @@ def pickle_decoder(decoder: object) -> Mapping[str, str]:
     try:
         return {decoder_name(decoder): importlib.import_module(_LIVE_MODULE).pickled(decoder)}
     except Exception as error:
-        why = str(error).splitlines()[0]
+        why = first_line(error)
         raise UsageError(
             f"decoder {decoder_name(decoder)} cannot be sent to another process: {type(error).__name__}:"
             f" {why}"

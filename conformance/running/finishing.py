@@ -41,6 +41,7 @@ from conformance.running.isolating import (
 from conformance.running.mixing import ACQUITTING, Mixed
 from conformance.running.prepared import Part, Prepared, decode_request
 from conformance.running.readings import Readings
+from generators.errors import first_line
 from generators.model import Case, Kind, messages_of
 
 
@@ -241,9 +242,7 @@ def _judge_call(
             for culprit in guilty
         ]
         failing_ids = {culprit.case.id for culprit in guilty}
-        problem = (
-            f"the decoder {what} on {len(failing_results)} cases: {str(failed).splitlines()[0]}"
-        )
+        problem = f"the decoder {what} on {len(failing_results)} cases: {first_line(failed)}"
     else:
         failing_results, failing_ids, problem = [], set(), ""
     passing_cases = [case for case in call.cases if case.id not in failing_ids]

@@ -37,6 +37,7 @@ from conformance.running.prepared import (
     decode_request,
     seeded_sample,
 )
+from generators.errors import first_line
 from generators.model import Case, Kind, Message
 
 ALONE: Final = 4
@@ -436,7 +437,7 @@ def _failure_finding(
 ) -> Finding:
     """The finding that a decoder failed under the circumstances of a trial."""
     case, number = owner
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    reason = first_line(error)
     actual = f"{trial.circumstance}: {reason}"
     return Finding(
         case.id,

@@ -48,7 +48,7 @@ from conformance.running.events import Judged, Listener, ignore, working
 from conformance.running.finishing import finish_format
 from conformance.running.prepared import Prepared, Settings, decode_request
 from conformance.running.preparing import start_loading
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError, UsageError, first_line
 from generators.model import Case, Change, Kind, Message, Table, Written
 from generators.profiles import Profile
 from generators.wire_format import Format
@@ -159,7 +159,7 @@ def observe_messages(
                 2,
             )
         except (DecodeRaised, ProcessLost) as error:
-            comparison.count_raise(table.name, str(error).splitlines()[0])
+            comparison.count_raise(table.name, first_line(error))
         else:
             comparison.compare(
                 _reference_outputs(reference, replace(reference_request, level=2, table=table)),

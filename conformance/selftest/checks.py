@@ -47,6 +47,7 @@ from conformance.streams import reading
 from conformance.streams.kept import KeptTables, judge
 from conformance.streams.recipes import RESTART, Group, group_of, why_not_kept
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, owed_at_level
+from generators.errors import first_line
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
 from generators.wire_format import Format, get
@@ -415,7 +416,7 @@ def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterat
                 engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, case_ids
             )
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            problem = str(error).splitlines()[0]
+            problem = first_line(error)
         yield conviction_check(
             "spark", name, liar["name"], liar["convicts"], fresh_judge.rules, results, problem
         )
@@ -491,7 +492,7 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
             raise stopped or ChildDied("the query was not stopped")
         reader.read().result()
     except (DecodeRaised, ChildDied) as error:
-        yield Check("stream", name, "the query", False, str(error).splitlines()[0])
+        yield Check("stream", name, "the query", False, first_line(error))
         return
     yield from _check_convergence(group, reader.read_tables(), "reference", RESTART)
     for mistake in IN_SPARK[name]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import string
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -130,19 +131,23 @@ def parse_property(assignment: str) -> tuple[str, str]:
 def read(path: Path) -> dict[str, str]:
     """The Kafka client's properties in a file: NAME=VALUE lines, empty lines, lines that begin with
     #. Raises UsageError for a file that cannot be read, and for any other line.
+
+    A byte order mark, which editors of Windows write, is no part of the first name. Not splitlines:
+    it would also end a line inside a password that has U+0085 or U+2028.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"--broker-config {path}: {reason}") from error
     properties: dict[str, str] = {}
-    for number, line in enumerate(map(str.strip, lines), 1):
+    for number, line in enumerate(lines, 1):
+        line = line.strip(string.whitespace)
         if line and not line.startswith("#"):
             name, equals, value = line.partition("=")
             if not equals or not name.strip():
                 raise UsageError(f"--broker-config {path}, line {number}: expected NAME=VALUE")
-            properties[name.strip()] = value.strip()
+            properties[name.strip(string.whitespace)] = value.strip(string.whitespace)
     return properties
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
-from generators.errors import UsageError
+from generators.errors import UsageError, first_line
 from generators.model import Column, Table
 from generators.tables.schema import DIALECTS, Note
 
@@ -224,7 +224,7 @@ class Script:
         try:
             tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
         except TokenError as error:
-            raise self.error(span.start, f"not understood: {str(error).splitlines()[0]}") from error
+            raise self.error(span.start, f"not understood: {first_line(error)}") from error
         words: list[Word] = []
         for token in tokens:
             raw = source[token.start : token.end + 1]

@@ -32,6 +32,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, cluster_url
 from conformance.engines.specs import LIAR, SERVICES
 from conformance.judging.output import ENVELOPE, REQUIRED
+from generators.errors import first_line
 from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import FORMATS
@@ -408,7 +409,7 @@ class SparkEngine:
                         self.spark.conf.set(key, value)
                     except PySparkException as error:
                         raise DecoderError(
-                            f"the session does not take {key}={value}: {str(error).splitlines()[0]}"
+                            f"the session does not take {key}={value}: {first_line(error)}"
                         ) from error
                     self._before[key] = old
             self._conf = dict(conf)

@@ -22,7 +22,9 @@ def main(jars: str, *names: str) -> None:
                 try:
                     runpy.run_path(f"{name}.py")
                 except Exception as error:  # noqa: BLE001 - a refusal is what a program may show
-                    printed.write(f"{type(error).__name__}: {str(error).splitlines()[0]}")
+                    # Of an exception without a text, such as that of a bare assert, the class alone.
+                    first_line = next(iter(str(error).splitlines()), "")
+                    printed.write(f"{type(error).__name__}: {first_line}")
             output = base64.b64encode(printed.getvalue().encode()).decode()
             sys.stdout.write(f"{name} {output}\n")
     finally:

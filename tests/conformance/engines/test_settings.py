@@ -8,6 +8,8 @@ import socket
 import pytest
 
 from conformance.brokers.embedded import free_ports
+from conformance.brokers.registry import Remote
+from conformance.commands.spark_options import SparkSetting, check_local, check_not_remote
 from conformance.engines._child_log import ChildLog
 from conformance.engines.child import QUICK
 from conformance.engines.cluster import (
@@ -27,8 +29,10 @@ from conformance.engines.spark_conf import (
     hide_in_setting,
     hide_in_text,
     hide_in_urls,
+    master_url,
     merge_settings,
     parse_packages,
+    server_url,
     settings_of_options,
 )
 from conformance.engines.specs import check_decoder_file
@@ -38,6 +42,25 @@ MODULE = "import os\nfrom a.b import c as read\nVALUE = 1\n\nif VALUE:\n    def 
 
 
 S3 = "spark.hadoop.fs.s3a.secret.key"
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda: SparkSetting().convert("=https://me:hunter2@host/x", None, None),
+        lambda: SparkSetting().convert("https://me:hunter2@host/x", None, None),
+        lambda: master_url("https://me:hunter2@host/x"),
+        lambda: server_url("https://host/;token=hunter2"),
+        lambda: check_not_remote("load", {"spark.remote": "sc://host/;token=hunter2"}),
+        lambda: check_local({"spark.remote": "sc://host/;token=hunter2"}),
+        lambda: Remote("me:hunter2@host:8081"),
+    ],
+)
+def test_no_error_of_an_option_shows_the_password_of_a_url(take):
+    with pytest.raises(UsageError) as caught:
+        take()
+    assert "hunter2" not in str(caught.value)
+    assert "host" in str(caught.value)
 
 
 @pytest.mark.parametrize(

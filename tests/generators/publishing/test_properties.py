@@ -76,6 +76,19 @@ def test_a_file_is_read_as_kcat_reads_it(tmp_path):
     assert properties.read(file) == {"security.protocol": "SASL_SSL", "sasl.password": "a=b#c"}
 
 
+def test_a_file_of_an_editor_of_windows_has_the_same_properties(tmp_path):
+    file = tmp_path / "client.properties"
+    file.write_bytes(b"\xef\xbb\xbfsecurity.protocol=SSL\r\nclient.id=a\r\n")
+    assert properties.read(file) == {"security.protocol": "SSL", "client.id": "a"}
+
+
+@pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_only_a_line_feed_ends_a_value(tmp_path, character):
+    file = tmp_path / "client.properties"
+    file.write_text(f"sasl.password=a{character}b\nclient.id=a\n", "utf-8")
+    assert properties.read(file) == {"sasl.password": f"a{character}b", "client.id": "a"}
+
+
 def test_errors_of_a_file_name_its_line_and_no_value(tmp_path):
     file = tmp_path / "client.properties"
     file.write_text(f"security.protocol=SSL\n{SECRET}\n", "utf-8")

@@ -139,6 +139,21 @@ def test_what_a_session_does_not_take_is_refused_at_once(untouched):
         conformance.run(decoder="cmd:cat", spark=untouched, **SOME)
 
 
+class Unpicklable:
+    """A decoder whose pickling fails with an exception that has no text."""
+
+    def __call__(self, records: DataFrame) -> DataFrame:
+        return records
+
+    def __reduce__(self) -> str:
+        raise AssertionError
+
+
+def test_a_decoder_that_cannot_be_pickled_without_a_word_is_named():
+    with pytest.raises(UsageError, match="cannot be sent to another process: AssertionError"):
+        pickle_decoder(Unpicklable())
+
+
 @pytest.mark.spark
 def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
     word, claims = "own", {"kinds": ["ROW"]}
