@@ -109,9 +109,9 @@ def check_not_remote(command: str, settings: Mapping[str, str]) -> None:
     name is for the error) needs Spark's driver in a process of this machine.
     """
     if spark_conf.REMOTE in settings:
+        server = spark_conf.hide_in_urls(settings[spark_conf.REMOTE])
         raise UsageError(
-            f"--remote {spark_conf.hide_in_urls(settings[spark_conf.REMOTE])}: {command} needs Spark's driver here;"
-            " --master names a cluster"
+            f"--remote {server}: {command} needs Spark's driver here; --master names a cluster"
         )
 
 
@@ -120,9 +120,9 @@ def check_local(settings: object) -> None:
     not read the changed decoder again.
     """
     if isinstance(settings, Mapping) and (place := spark_conf.cluster_url(settings)):
+        cluster = spark_conf.hide_in_urls(place)
         raise UsageError(
-            f"--watch watches on this machine, since workers of {spark_conf.hide_in_urls(place)} get"
-            " a module once"
+            f"--watch watches on this machine, since workers of {cluster} get a module once"
         )
 
 

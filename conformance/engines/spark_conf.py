@@ -136,8 +136,8 @@ def master_url(url: str) -> str:
     """Returns the URL of a master. Raises UsageError if it is no such URL."""
     if not re.search(MASTERS, url):
         raise UsageError(
-            f"--master {hide_in_urls(url)!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or"
-            " local[N]"
+            f"--master {hide_in_urls(url)!r}: expected spark://HOST:PORT, yarn,"
+            " k8s://https://HOST:PORT or local[N]"
         )
     return url
 
@@ -146,7 +146,8 @@ def server_url(url: str) -> str:
     """Returns the URL of a Spark Connect server. Raises UsageError if it is no such URL."""
     if not re.search(SERVERS, url):
         raise UsageError(
-            f"--remote {hide_in_urls(url)!r}: expected sc://HOST:PORT, with parameters behind /; if any"
+            f"--remote {hide_in_urls(url)!r}: expected sc://HOST:PORT, with parameters behind /; if"
+            " any"
         )
     return url
 

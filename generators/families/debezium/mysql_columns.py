@@ -125,8 +125,8 @@ def _by_connector(
 def column_readings() -> ColumnReadings:
     """The committed table `mysql_columns.toml`: what each release of Debezium's MySQL and MariaDB
     connectors makes of each definition of a column. The writer looks definitions up in it by
-    `find_reading`, `recorders.debezium_types` completes it. Raises UsageError if the file is no such
-    table.
+    `find_reading`, `recorders.debezium_types` completes it. Raises UsageError if the file is no
+    such table.
     """
     file = resources.files("generators.families.debezium").joinpath("mysql_columns.toml")
     return parse_readings(file.read_text("utf-8"))

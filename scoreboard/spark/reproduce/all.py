@@ -22,7 +22,7 @@ def main(jars: str, *names: str) -> None:
                 try:
                     runpy.run_path(f"{name}.py")
                 except Exception as error:  # noqa: BLE001 - a refusal is what a program may show
-                    # Of an exception without a text, such as that of a bare assert, the class alone.
+                    # An exception without a text, as that of a bare assert, has its class alone.
                     first_line = next(iter(str(error).splitlines()), "")
                     printed.write(f"{type(error).__name__}: {first_line}")
             output = base64.b64encode(printed.getvalue().encode()).decode()
