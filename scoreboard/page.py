@@ -5,6 +5,7 @@ each reader's failures.
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -138,6 +139,18 @@ def cell(judged: Judged) -> str:
     ]
     counts += [f"{judged.unexplained} not looked into"] if judged.unexplained else []
     return "; ".join(counts) or "none"
+
+
+def with_equal_cells(results: Iterable[Judged]) -> list[list[Judged]]:
+    """Results for the lines of the table: those of one reader that stand beside each other and
+    have the same cell share a line.
+    """
+
+    def line(result: Judged) -> tuple[str, str, bool]:
+        """What the results of a line have alike."""
+        return result.reader.name, cell(result), result.stale
+
+    return [list(alike) for _, alike in itertools.groupby(results, line)]
 
 
 def anchor(fault: Fault) -> str:
@@ -343,6 +356,7 @@ def _templates() -> jinja2.Environment:
     }
     templates.globals |= {
         "cell": cell,
+        "with_equal_cells": with_equal_cells,
         "by_rank": _by_rank,
         "forms": forms(),
         "standings_then": read_standings(),

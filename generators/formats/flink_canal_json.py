@@ -7,6 +7,9 @@ members there are `data`, a list of one row, and `type`: no database, no table, 
 A reader of Canal's own messages breaks on them: `database`, `table`, `pkNames` and `es` are
 missing, so that the reference decoder of alibaba-canal-json reads rows of no table.
 
+Flink's own reader gives every row (docs/flink-sinks.md), but with `database.include` or
+`table.include` each message stops its job.
+
 INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
     {"data":[{"id":1,"note":"old"}],"type":"INSERT"}

@@ -8,6 +8,9 @@ schema.
 A reader of Debezium's own messages breaks on them: it asks for `source` and `ts_ms`, so that the
 reference decoder of debezium-json calls each of them CORRUPT.
 
+Flink's own reader gives every row (docs/flink-sinks.md), but with `schema-include` each message
+stops its job.
+
 INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
     {"before":null,"after":{"id":1,"note":"old"},"op":"c"}

@@ -7,6 +7,8 @@ Maxwell's members there are `data` and `type`: no database, no table, no key, no
 A reader of Maxwell's own messages breaks on them: it asks for `database`, `table` and `ts`, so that
 the reference decoder of maxwell-json calls each of them CORRUPT.
 
+Flink's own reader gives every row (docs/flink-sinks.md).
+
 INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
     {"data":{"id":1,"note":"old"},"type":"insert"}

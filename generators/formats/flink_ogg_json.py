@@ -8,6 +8,8 @@ no time.
 A reader of GoldenGate's own messages breaks on them: it asks for `table` and `op_ts`, so that the
 reference decoder of ogg-json calls each of them CORRUPT.
 
+Flink's own reader gives every row (docs/flink-sinks.md).
+
 INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`:
 
     {"before":null,"after":{"id":1,"note":"old"},"op_type":"I"}
