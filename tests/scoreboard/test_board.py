@@ -373,7 +373,9 @@ def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
 
 
 def test_formats_of_a_reader_with_the_same_cell_share_a_line():
-    lines = [line for line in page.pages()["scoreboard.md"].splitlines() if "Flink SQL, its" in line]
+    lines = [
+        line for line in page.pages()["scoreboard.md"].splitlines() if "Flink SQL, its" in line
+    ]
     formats = "flink-canal-json, flink-debezium-json, flink-maxwell-json, flink-ogg-json"
     assert [line.split(" | ")[2:] for line in lines] == [[formats, "none |"]] * 2
 
