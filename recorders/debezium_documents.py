@@ -250,6 +250,9 @@ def _is_change(written: Written) -> bool:
 
 
 def _records_of(scenario: Scenario, profile: MongodbProfile) -> Iterator[CaseRecord]:
+    """The messages that our writer makes of a scenario's changes, each with MongoDB's change event,
+    of which the connector's own classes make theirs for the comparison.
+    """
     history = as_collections(scenario.history)
     changes = _document_changes(history)
     messages = filter(_is_change, write(history, profile, LAYOUT))
@@ -278,6 +281,10 @@ def compare_profile(profile: MongodbProfile, note: Note) -> list[ComparedRecord]
 def _compared(
     profile: MongodbProfile, record: CaseRecord, result: Mapping[str, str]
 ) -> ComparedRecord:
+    """A message of our writer beside the one that the connector's classes made of the same change
+    event: `result` is a line of the Java program that ran them. Of a row that a snapshot read, the
+    clock of our message is put into theirs.
+    """
     message = record.written.message
     made_key, made_value = (base64.b64decode(result[part]).decode() for part in ("key", "value"))
     assert base64.b64decode(result["topic"]).decode() == message.topic, record.scenario

@@ -84,8 +84,8 @@ def model_column(definition: str) -> Column | None:
 
 def probe_word(definition: str) -> str:
     """The word that tells the Java program DebeziumColumns which value to convert for a column
-    definition, by the column's type. "none" if there is no such value, or the model does not read
-    the definition.
+    definition, by the column's type. "none" if there is no such value, or this project has no
+    such type.
     """
     column = model_column(definition)
     if column is None:

@@ -212,8 +212,9 @@ def _has_writable_rows(scenario: Scenario) -> bool:
 
 
 def _lines_of(fmt: Format[Any], profile: Profile, scenario: Scenario) -> list[str]:
-    """The lines for the Java program: one for each table of the history, one for each row that
-    Flink's table sees removed or added.
+    """The lines for the Java program that runs Flink's serializers: one for each row that Flink's
+    table sees removed or added, and one of the table before a row of another table than the row
+    before.
     """
     options = " ".join(_OPTIONS[option] for option in profile.options if option in _OPTIONS)
     lines: list[str] = []

@@ -130,8 +130,10 @@ class Product:
     def record(
         self, profile: Profile, database: Database, note: Note, limit_s: int = running.LIMIT_S
     ) -> list[ProducedRecord]:
-        """Runs the product on the database, and returns its records of all that was executed
-        there. Raises Stopped if the last one does not come within `limit_s` seconds.
+        """Runs the product on a database whose statements were executed before, and returns the
+        records that it writes of them. A product that writes Avro gets a registry of schemas, and
+        its records come back as JSON. Raises Stopped if the last record does not come within
+        `limit_s` seconds.
         """
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":

@@ -29,7 +29,7 @@ from conformance.brokers.jars import QUICK, Note, jars_of, require_java
 from conformance.cases import catalogue
 from conformance.files import cache_dir
 from conformance.judging.capabilities import Capabilities
-from conformance.judging.selection import claimed
+from conformance.judging.selection import split_by_claims
 from conformance.judging.wording import clip
 from conformance.rules.rules import rules
 from generators.errors import HarnessError
@@ -122,7 +122,9 @@ def _digest_of_claims(name: str, claims: str) -> str:
     profiles: readers of the same claims share it.
     """
     capabilities = Capabilities.of(json.loads(claims))
-    judged_cases = claimed([case for case, _ in _typed_rows(name).values()], capabilities, (2,))[0]
+    judged_cases = split_by_claims(
+        [case for case, _ in _typed_rows(name).values()], capabilities, (2,)
+    )[0]
     profiles = {case.profile for case in judged_cases}
     judged_rules = [
         (rule.id, rule.obligation.value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus, urlsplit
@@ -64,10 +64,12 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     templates = _templates()
 
     def render(
-        template: str, results: tuple[Judged, ...], proved: Iterable[Proof], **more: Any
+        template: str, results: tuple[Judged, ...], proved: Sequence[Proof], **more: Any
     ) -> str:
-        """Renders a template with results by reader and proofs by standing; `more` are further
-        values for it.
+        """Renders a template of a page: with the results by reader (a product's decoder that was
+        judged), and the proofs (named failures with what shows them) by what each is: a fault, a
+        limit that the product's documents declare, or nothing to be held against it. `more` are
+        further values for the template.
         """
         by_reader: dict[str, list[Judged]] = {}
         for result in results:

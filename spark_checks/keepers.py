@@ -471,7 +471,10 @@ class Keeper:
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 
     def put(self, state: DataFrame, batch: int) -> None:
-        """Writes a state, moves it into place with one rename, and removes the oldest states."""
+        """Writes the state of the tables after `batch` (its parts stand at the top of this module),
+        moves it into place with one rename, and removes the oldest states. A state of that batch
+        that is there, of a run that crashed behind the rename, is replaced.
+        """
         draft = f"{self.directory}/draft-{batch}"
         state.coalesce(1).write.mode("overwrite").parquet(draft)
         target = self.path(f"{self.directory}/{batch}")

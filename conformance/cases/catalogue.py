@@ -34,8 +34,8 @@ FOREIGN: Final = 12
 """Messages of other tables in a level-two call, which the decoder must leave out."""
 REPEATED: Final = 3
 """Messages of a level-one call that come twice."""
-SPOILED: Final = 8
-"""How many drawn cases of level one there are to one that is spoiled."""
+SPOILED_EVERY: Final = 8
+"""One of so many drawn cases of level one is spoiled."""
 _WILDCARD: Final = re.compile(r"[*?[]")
 
 
@@ -459,11 +459,12 @@ def drawn_cases(
 
 
 def spoil_some_drawn(fmt: Format[Any], profile: Profile, case: Case) -> Case:
-    """The drawn case, or, for one in SPOILED cases of level one, the case with rows that cannot be
-    read: a decoder meets unreadable messages in every part of a run.
+    """A drawn case (one that comes from the run's seed) as it is, or, for one of SPOILED_EVERY
+    cases of level one, with rows that cannot be read: a decoder meets unreadable messages in every
+    part of a run.
     """
     chance, has_rows = random.Random(case.scenario), any(map(_has_row_change, case.written))
-    if case.level == 2 or not has_rows or chance.randrange(SPOILED):
+    if case.level == 2 or not has_rows or chance.randrange(SPOILED_EVERY):
         return case
     applicable = faults.applicable(fmt.faults, profile.deployment.compression)
     fault = chance.choice([fault for fault in applicable if fault.tag in faults.UNREADABLE])

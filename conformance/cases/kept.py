@@ -119,8 +119,8 @@ def _case_path(fmt: Format[Any], profile: Profile) -> Path | None:
 
 
 def _source_files() -> list[Path]:
-    """The files that make cases: our own, and the zones of the system, which go before those of the
-    package tzdata.
+    """The files whose content decides the named cases that are cached on disk: our own code and
+    data, and the time zones of the system, which go before those of the package tzdata.
     """
     ours = (Path(model.__file__).parent, Path(__file__).parent)
     files = chain.from_iterable(folder.rglob("*") for folder in ours)

@@ -24,8 +24,8 @@ ROWS: Final = 3
 
 
 def plainest_profile(profiles: Sequence[Profile]) -> Profile:
-    """The newest of the profiles without options, else the last: profiles are in the order of
-    releases.
+    """The profile on which a quick run judges a format: the newest without options, else the last.
+    Profiles are in the order of releases.
     """
     plain = [profile for profile in profiles if "+" not in profile.name]
     return (plain or list(profiles))[-1]

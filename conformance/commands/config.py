@@ -118,7 +118,9 @@ def _has_our_table(path: Path) -> bool:
 
 
 def load(path: Path, group: click.Group) -> Config:
-    """Reads a file. Raises UsageError with all errors, the legal values and the nearest matches."""
+    """Reads a configuration file, and checks it against the options of the commands of `group`.
+    Raises UsageError with all errors, the legal values and the nearest matches.
+    """
     try:
         data: Any = tomllib.loads(_read_file(path))
     except (ValueError, RecursionError) as error:

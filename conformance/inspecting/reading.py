@@ -201,8 +201,9 @@ def _raw(value: Any) -> bytes | None:
 
 
 def matching_topics(bootstrap: Target, name: str) -> list[str]:
-    """The topics that a glob matches, else the topic of that name. Raises HarnessError,
-    UsageError.
+    """The topics that `inspect` reads for a name: those that match it if it is a glob (Kafka's own,
+    which begin with `__`, never do), else that topic, which is not looked up here. Raises
+    UnknownName if no topic matches, HarnessError if the broker does not answer.
     """
     if not set(name) & set("*?["):
         return [name]

@@ -265,26 +265,40 @@ def covers(pattern: str, key: str) -> bool:
 
 
 def may_have_cause(
-    recorded_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Trait] = ()
+    failure_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Trait] = ()
 ) -> bool:
-    """Whether a finding may have the cause: it has the cause's symptom, and one of the cause's
-    subjects (what was found guilty, such as a type's NULL) is among its suspects. Of a wrong cell,
-    the suspect may also be another class of values of the same type, if it is among the
-    `other_subjects`. A refusal that hit no expected row may have any cause of its symptom.
+    """Whether a smaller case still fails for the cause of the failure that is being reduced: its
+    finding has the cause's symptom, and may be due to one of the cause's subjects (what was found
+    guilty, such as a type's NULL).
+
+    `other_subjects` are the subjects of all causes for which the run broke the same rule.
     """
-    if symptom(finding, case) is not recorded_cause.symptom:
+    if symptom(finding, case) is not failure_cause.symptom:
         return False
-    if recorded_cause.symptom not in REFUSALS:
-        types = {without_class(subject) for subject in recorded_cause.subjects}
-        eligible = {subject for subject in other_subjects if without_class(subject) in types}
-        return not eligible.union(recorded_cause.subjects).isdisjoint(
-            suspects_of_finding(finding, case)
-        )
+    if failure_cause.symptom in REFUSALS:
+        return _may_be_refused_for(failure_cause, finding, case)
+    return _shares_subject(failure_cause, finding, case, other_subjects)
+
+
+def _may_be_refused_for(failure_cause: Cause, finding: Finding, case: Case) -> bool:
+    """Whether a subject of the cause is a trait of a row that the decoder refused. A refusal that
+    hit no expected row may have any cause.
+    """
     refused_changes = find_refused_rows(finding, case)
-    possible_suspects = suspects_of_rows(case, refused_changes)
-    return not refused_changes or any(
-        subject in possible_suspects for subject in recorded_cause.subjects
-    )
+    traits = suspects_of_rows(case, refused_changes)
+    return not refused_changes or any(subject in traits for subject in failure_cause.subjects)
+
+
+def _shares_subject(
+    failure_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Trait]
+) -> bool:
+    """Whether the wrong cell of a finding has a subject of the cause as its trait, or one of the
+    `other_subjects` of the same type: a class of its values, such as its negative numbers.
+    """
+    types = {without_class(subject) for subject in failure_cause.subjects}
+    eligible = {subject for subject in other_subjects if without_class(subject) in types}
+    traits = suspects_of_finding(finding, case)
+    return not eligible.union(failure_cause.subjects).isdisjoint(traits)
 
 
 def _show_guilty_cell(

@@ -234,19 +234,22 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
 
 def _deviation_of_fault(finding: Finding, *, is_doubtful: bool) -> Deviation:
     """How the rows of an unreadable message differ from the one CORRUPT row that it owes: none
-    came, one whose kind is in other letters, several CORRUPT rows, other rows beside a CORRUPT one,
-    or other rows alone. A doubtful message may as well be read: it owes any row.
+    came, one whose kind is `Corrupt` or `corrupt`, several CORRUPT rows, other rows beside a
+    CORRUPT one, or other rows alone.
+
+    A doubtful message (no source says whether it can be read) owes any row, CORRUPT or not.
     """
-    kinds = finding.came
     if is_doubtful:
         return Deviation(DeviationKind.DOUBTFUL_VANISHES)
-    if kinds == ():
+    if finding.came == ():
         return Deviation(DeviationKind.MESSAGE_VANISHES)
-    if kinds and len(kinds) == 1 and _is_in_other_letters(kinds[0], (Kind.CORRUPT,)):
+    # The kinds of the rows that came; None in a finding that says nothing of rows.
+    kinds: tuple[str, ...] = finding.came or ()
+    if len(kinds) == 1 and _is_in_other_letters(kinds[0], (Kind.CORRUPT,)):
         return _KIND_IN_OTHER_LETTERS
-    if kinds and len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
+    if len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
         return _OF_ROWS[Aspect.EXTRA]
-    if kinds and len(kinds) > 1 and Kind.CORRUPT in kinds:
+    if len(kinds) > 1 and Kind.CORRUPT in kinds:
         return Deviation(DeviationKind.ROWS_BESIDE_REFUSAL)
     return Deviation(DeviationKind.MESSAGE_ACCEPTED)
 

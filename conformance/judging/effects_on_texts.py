@@ -59,7 +59,9 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
 
 
 def _gather_texts(values: WrongValues) -> list[_Texts]:
-    """The owed texts with those that came; [] if any of them is no text."""
+    """The owed texts with those that came, in which an effect (the one thing that happens to all
+    wrong values of a mistake) is looked for; [] if any of them is no text.
+    """
     texts: list[_Texts] = []
     for pair in values.pairs:
         expected, came = pair.expected_text, pair.text_that_came

@@ -36,7 +36,7 @@ class Judge(RuleLedger):
                     c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(requested_table)
                 )
                 if not changes and (
-                    self.may_refuse(case, written.changes, output_rows)
+                    self.may_refuse_foreign(case, written.changes, output_rows)
                     or self._as_refused(comparison.findings, output_rows)
                 ):
                     output_rows = ()
@@ -48,11 +48,12 @@ class Judge(RuleLedger):
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(comparison.findings), note, nulled=nulled)
 
-    def may_refuse(
+    def may_refuse_foreign(
         self, case: Case, changes: Iterable[Change], output_rows: Sequence[OutputRow]
     ) -> bool:
-        """Whether the rows only refuse a message of another table, and a decoder of that table may
-        refuse it too: the writer leaves it open, or the rule there is no MUST.
+        """Whether the rows only refuse a foreign message (one of another table than the decoder is
+        asked for), and a decoder of that table may refuse it too: the writer leaves it open, or the
+        rule there is no MUST. `changes` are what the message owes in a call of its own table.
         """
 
         def is_open(change: Change) -> bool:
@@ -66,9 +67,11 @@ class Judge(RuleLedger):
                 Aspect.CORRUPT,
                 tags=case.tags,
             )
-            return (Kind.CORRUPT, None) in change.accept or self.find_owner(
-                subject
-            ).obligation is not Obligation.MUST
+            # A pair of kind and op that is right besides those of the change itself.
+            if (Kind.CORRUPT, None) in change.accept:
+                return True
+            rule_of_refusals = self.find_owner(subject)
+            return rule_of_refusals.obligation is not Obligation.MUST
 
         return is_refusal(output_rows) and any(map(is_open, changes))
 

@@ -182,14 +182,18 @@ def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) 
                 raise UnknownName(f"{what} in the decoder's CAPABILITIES", glob, names)
 
 
-def claimed(
+def split_by_claims(
     cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]
 ) -> tuple[list[Case], list[CaseResult]]:
-    """Divides cases by what the decoder claims: the cases to judge, and a result for each other
-    one: "unsupported" if it does not claim the case, "errored" if our own writer does not match a
-    recording. Cases of a level that the decoder lacks are in neither.
+    """Divides a run's cases by the decoder's capabilities (what it claims to support): the cases to
+    judge, and a result for each other one: UNSUPPORTED if the decoder does not claim the case,
+    ERRORED if our own writer does not match a recording (`case.unmatched`). Cases of a level that
+    the decoder lacks are in neither.
+
+    Types are not looked at in our own cases of level two: they are written of the claimed types
+    alone. Tables of recordings and of users have the types that they have.
     """
-    claimed_cases, unsupported = [], []
+    claimed_cases, other_results = [], []
     for case in cases:
         if case.level not in levels:
             continue
@@ -197,17 +201,17 @@ def claimed(
         columns = chain.from_iterable(table.columns for table in case.tables)
         types = {column.type.key for column in columns if column.name != "id"}
         if case.unmatched:
-            unsupported.append(CaseResult(case, Verdict.ERRORED, note=case.unmatched))
+            other_results.append(CaseResult(case, Verdict.ERRORED, note=case.unmatched))
         elif not capabilities.claims("profiles", case.profile):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
+            other_results.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
         elif not capabilities.claims("kinds", *kinds):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
+            other_results.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
         elif (
             case.level == 1 or case.origin is Origin.RECORDED or TABLES_TAG in case.tags
         ) and not capabilities.claims("types", *types):
-            unsupported.append(
+            other_results.append(
                 CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed")
             )
         else:
             claimed_cases.append(case)
-    return claimed_cases, unsupported
+    return claimed_cases, other_results

@@ -27,7 +27,8 @@ source (`fixtures/recorded` in a checkout).
 """.strip()
 
 
-_SUMS: Final = ("count", "identical", "explained", "unexplained", "without_episode")
+_OUTCOME_FIELDS: Final = ("identical", "explained", "unexplained", "without_episode")
+"""Fields of a RecordingAgreement: how many messages agree with our writer's in each way."""
 
 
 def recorded_page(note: str) -> str:
@@ -40,11 +41,11 @@ def recorded_page(note: str) -> str:
         sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
             recordings=1,
             count=result.recording.count,
-            **{name: getattr(result, name) for name in _SUMS[1:]},
+            **{name: getattr(result, name) for name in _OUTCOME_FIELDS},
         )
     outcomes = ("identical", "environment", "different", "apart")
     head = ("format", "server", "recordings", "messages", *outcomes)
-    sum_names = ("recordings", *_SUMS)
+    sum_names = ("recordings", "count", *_OUTCOME_FIELDS)
     sum_rows = ((*place, *map(count.__getitem__, sum_names)) for place, count in sums.items())
     lines = [
         "# Recorded messages",
@@ -91,8 +92,10 @@ def recorded_page(note: str) -> str:
 
 
 def _recording(result: RecordingAgreement) -> tuple[object, ...]:
-    """A row of the table "By recording": name and profile of a recording, counts of messages."""
-    figures = (result.recording.count, *(getattr(result, name) for name in _SUMS[1:]))
+    """A row of the table "By recording": name and profile of a recording, how many messages it has,
+    and how many of them agree with our writer's in each way.
+    """
+    figures = (result.recording.count, *(getattr(result, name) for name in _OUTCOME_FIELDS))
     return result.recording.name, result.recording.profile, *figures
 
 

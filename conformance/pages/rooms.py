@@ -139,16 +139,19 @@ def picture(by_name: Mapping[str, Room]) -> str:
                 ' font-family="sans-serif" font-size="12">'
             ),
             f'<rect width="{width}" height="{tall}" fill="white"/>',
-            *(_arrow(places[name], places[imported]) for name, imported in sorted(direct(by_name))),
+            *(
+                _import_line(places[name], places[imported])
+                for name, imported in sorted(direct(by_name))
+            ),
             *(_box(name, by_name[name], *places[name]) for name in sorted(places)),
             "</svg>\n",
         ]
     )
 
 
-def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
-    """A line as SVG from the box of a room down to the box of a room that it imports; both places
-    are a box's upper left corner.
+def _import_line(start: tuple[int, int], end: tuple[int, int]) -> str:
+    """A line as SVG from the box of a room (a part of a package) down to the box of a room that it
+    imports; both places are a box's upper left corner.
     """
     x, y = start[0] + BOX[0] // 2, start[1] + BOX[1]
     return f'<line x1="{x}" y1="{y}" x2="{end[0] + BOX[0] // 2}" y2="{end[1]}" stroke="#9ca3af"/>'

@@ -15,8 +15,9 @@ with its facts and their quotations, recorded messages and results of runs, whic
 
 
 def source_pages(note: str) -> dict[str, str]:
-    """The texts of all pages of docs/sources/, one a product, by name below docs/; `note` is the
-    line on what generated them.
+    """The texts of all pages of docs/sources/, by name below docs/: one for each product, of the
+    documents and repositories that rules cite, and an index. `note` is the line on what generated
+    them.
     """
     page_rows = ((f"[{page.title}]({name}.md)", len(page.facts)) for name, page in pages().items())
     index = ("# Sources", "", note, "", _TEXT, "", *table(("page", "facts"), page_rows))

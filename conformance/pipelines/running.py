@@ -358,7 +358,8 @@ def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
 
 def _refresh_result(run: Run, plain: PipelineResult) -> PipelineResult:
     """The result after the pipeline has read all messages once more into the same table, its
-    checkpoint removed; the table must stay right.
+    checkpoint removed; the table must stay right. `plain` is the result of the run before, without
+    a disturbance: a table that was wrong then is not judged here.
     """
     began = time.monotonic()
     result = PipelineResult(
@@ -374,6 +375,7 @@ def _refresh_result(run: Run, plain: PipelineResult) -> PipelineResult:
         result.lost = "the table was wrong before"
         return result
     try:
+        # One stage more than the stream has: nothing is published, all is read anew.
         answer = run.await_answer(run.read(STAGES, last=True, refresh=True))
         if not answer["refreshed"]:
             result.lost = "the checkpoint of its query is not known"

@@ -330,6 +330,9 @@ def _float_weight(value: float) -> int:
 
 
 def _date_weight(value: date) -> int:
+    """How far a date is from being plain, for the reducer, which prefers the values of the least
+    weight: the digits of its year, month and day beside 1970-01-01.
+    """
     return (
         _digits_weight(value.year - 1970)
         + _digits_weight(value.month - 1)

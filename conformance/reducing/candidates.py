@@ -540,8 +540,8 @@ def _with_fewer_columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 def _cut_columns(
     scenario: Scenario, column_names: Collection[str], key: str | None = None
 ) -> Scenario:
-    """Every table cut to its key and these columns, at least one; with `key`, to that column of a
-    key of several.
+    """The scenario with every table cut to its key and these columns, or to its first column if
+    none is left; with `key`, a column of a primary key of several, that column is the whole key.
     """
     cut_tables = {
         table: _cut_table(table, column_names, key) for table in scenario_tables(scenario)

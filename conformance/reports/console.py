@@ -85,31 +85,33 @@ def summary(result: RunResult, profiles: bool) -> Table:
 
 
 def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
-    """The table of formats of which `format_rows` has, for each, its counts, its rules in words,
-    and the counts of its profiles (none are shown if that is empty).
+    """The table of formats that a run prints. `format_rows` has for each format its counts, its
+    exercised and reachable rules (`12/15`), and the counts of its profiles (none are shown if that
+    is empty).
     """
     formats_to_show = list(format_rows)
     occurring = {Verdict.PASS}
     for total, _, _ in formats_to_show:
         occurring.update(verdict for verdict, count in total.verdicts.items() if count)
     used = [verdict for verdict in HEADS if verdict in occurring]
-    table = Table(title=None, header_style="bold", pad_edge=False)
-    table.add_column(
+    formats_table = Table(title=None, header_style="bold", pad_edge=False)
+    formats_table.add_column(
         "format / profile"
         if any(profile_rows for _, _, profile_rows in formats_to_show)
         else "format",
         no_wrap=True,
     )
     for head in ("cases", "messages", "rules"):
-        table.add_column(head, justify="right")
+        formats_table.add_column(head, justify="right")
     for verdict in used:
-        table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
+        formats_table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
     for total, rules, profile_rows in formats_to_show:
-        table.add_row(*_cells(total, rules, used, "bold"))
+        formats_table.add_row(*_cells(total, rules, used, "bold"))
         for profile in profile_rows:
-            name = replace(profile, name=f"  {profile.name}")
-            table.add_row(*_cells(name, "", used), end_section=profile is profile_rows[-1])
-    return table
+            indented = replace(profile, name=f"  {profile.name}")
+            is_last = profile is profile_rows[-1]
+            formats_table.add_row(*_cells(indented, "", used), end_section=is_last)
+    return formats_table
 
 
 def _count_exercised(fmt: FormatResult) -> str:

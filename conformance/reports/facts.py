@@ -139,8 +139,10 @@ def reached(by_standing: Mapping[Standing, int]) -> int:
     return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
 
-def binding(failure: Failure, strict: bool) -> bool:
-    """Whether the failure makes the run fail."""
+def makes_run_fail(failure: Failure, strict: bool) -> bool:
+    """Whether the failure makes the run fail: it is on no list of known failures, and breaks a MUST
+    rule, or any rule with `strict` (--strict).
+    """
     return not failure.known and (strict or failure.rule.obligation is Obligation.MUST)
 
 
@@ -251,10 +253,12 @@ LEFT_OUT: Final = (
 
 
 def sums(result: RunResult) -> list[str]:
-    """What the run judged, in words: cases, messages, share of certain cells, seed, and time."""
+    """What the run judged, in words: cases, messages, seed and time, and the share of certain cells
+    (expected cells with exactly one right answer) in the format where it is lowest.
+    """
     head = result.header
     cases = list(result.cases)
-    level = Counter(case.case.level for case in cases)
+    cases_by_level = Counter(case.case.level for case in cases)
     message_count = 0
     for fmt in result.formats:
         message_count += sum(map(len, fmt.places.values()))
@@ -265,8 +269,8 @@ def sums(result: RunResult) -> list[str]:
     certain = min((fmt.certain for fmt in result.formats), default=1.0)
     return [
         (
-            f"{len(cases):,} cases ({drawn:,} drawn; {level[1]:,} judged at level one, {level[2]:,}"
-            " at level two)"
+            f"{len(cases):,} cases ({drawn:,} drawn; {cases_by_level[1]:,} judged at level one,"
+            f" {cases_by_level[2]:,} at level two)"
         ),
         f"{message_count:,} messages through {through}",
         f"{certain:.1%} of cells certain",

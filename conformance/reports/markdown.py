@@ -57,11 +57,13 @@ def render(result: RunResult) -> str:
         "",
     ]
     lines += [*_matrix(result), ""]
-    new_failures = [failure for failure in result.failures if facts.binding(failure, result.strict)]
+    new_failures = [
+        failure for failure in result.failures if facts.makes_run_fail(failure, result.strict)
+    ]
     uncounted_failures = [
         failure
         for failure in result.failures
-        if not failure.known and not facts.binding(failure, result.strict)
+        if not failure.known and not facts.makes_run_fail(failure, result.strict)
     ]
     known_failures = [failure for failure in result.failures if failure.known]
     if new_failures:

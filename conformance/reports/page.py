@@ -136,8 +136,11 @@ def _anchor_failures(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
 
 
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:
-    """What the page's template needs to show one failure; `expected` and `actual` are split into
-    common start, difference, common end.
+    """What the page's template needs to show one failure.
+
+    `expected` and `actual` are split into common start, difference, common end. `spread` says how
+    many cases, profiles and faults share the failure's cause, `reduced` that the case was cut down
+    to a smaller one.
     """
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
@@ -145,7 +148,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "anchor": anchor,
         "rule": failure.rule,
         "finding": finding,
-        "counts": facts.binding(failure, result.strict),
+        "makes_run_fail": facts.makes_run_fail(failure, result.strict),
         "cause": facts.cause(failure),
         "spread": facts.spread(failure) if failure.cases > 1 or failure.faults else "",
         "hint": facts.hint(failure),
@@ -220,7 +223,7 @@ def view(result: RunResult) -> dict[str, Any]:
     total: Counter[Standing] = sum((fmt["counts"] for fmt in formats), Counter())
     failures = sorted(
         (f for f in result.failures if not f.known),
-        key=lambda f: not facts.binding(f, result.strict),
+        key=lambda f: not facts.makes_run_fail(f, result.strict),
     )
     anchored = _anchor_failures([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))

@@ -121,13 +121,14 @@ class Alone:
                 engine.release(self.request.handle)
 
 
-def shows_broken_rule(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
-    """Whether a case that was judged again still fails: with a finding on one of the rules
-    `owners`, or with a verdict that counts as failed.
+def still_fails(judge: Judge, case: Case, findings: Sequence[Finding], *rule_ids: str) -> bool:
+    """Whether a case that was decoded and judged once more still fails: with a finding on one of
+    the given rules, or, on whichever rule, with a verdict that makes a run fail, if only with
+    --strict.
     """
     verdict = judge.verdict(case, findings)
     return (
-        any(finding.rule in owners for finding in findings)
+        any(finding.rule in rule_ids for finding in findings)
         or verdict in BAD
         or verdict is Verdict.NON_STRICT
     )
@@ -288,7 +289,7 @@ class _Trial:
             findings = decoded.findings(self.engine, judge, failure.rule)
         except (DecodeRaised, ProcessLost):
             return True
-        return shows_broken_rule(
+        return still_fails(
             judge,
             decoded.case,
             findings,

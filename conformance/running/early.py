@@ -21,7 +21,7 @@ from conformance.engines.specs import decoder_spec
 from conformance.judging.findings import CaseResult, Finding
 from conformance.judging.judge import Judge
 from conformance.judging.output import Place, read
-from conformance.judging.selection import claimed
+from conformance.judging.selection import split_by_claims
 from conformance.running.events import Listener, failing
 from conformance.running.isolating import find_error_of_every_call
 from conformance.running.mixing import ACQUITTING
@@ -55,13 +55,13 @@ class Early:
         """Submits the largest decode call of the early cases that the decoder claims; does nothing
         if it claims none.
         """
-        # Rows of claimed types have tables of their own.
+        # Rows of split_by_claims types have tables of their own.
         cases = (
             [case for case in self.cases if case.level == 1]
             if loaded.capabilities.types
             else self.cases
         )
-        supported, _ = claimed(cases, loaded.capabilities, loaded.levels)
+        supported, _ = split_by_claims(cases, loaded.capabilities, loaded.levels)
         grouped = group_calls(self.fmt, supported, loaded.levels, self.settings.seed)
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))

@@ -316,7 +316,7 @@ def _judge_cases(
         owner = prepared.owners[id(message)]
         owed_changes = next(w.changes for w in owner.written if w.message == message)
         if case.id not in failed and not (
-            call.level == 2 and judge.may_refuse(owner, owed_changes, message_rows)
+            call.level == 2 and judge.may_refuse_foreign(owner, owed_changes, message_rows)
         ):
             result = judge.judge(case, [message_rows])
             results += [result] if result.findings else []

@@ -27,7 +27,7 @@ from conformance.engines.engine import (
 from conformance.engines.specs import decoder_spec
 from conformance.judging.capabilities import Capabilities
 from conformance.judging.output import Place
-from conformance.judging.selection import check_claims, claimed
+from conformance.judging.selection import check_claims, split_by_claims
 from conformance.rules.rules import rules
 from conformance.running import early, events, laws
 from conformance.running.events import Listener, ignore, working
@@ -77,7 +77,7 @@ def prepare_format(
     if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
         cases = as_recorded + _cases_of_claimed_types(settings, fmt, loaded.capabilities, for_rules)
-    supported, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    supported, unsupported = split_by_claims(cases, loaded.capabilities, loaded.levels)
     candidates = [*supported, *(result.case for result in unsupported)]
     count = sum(case.origin is Origin.DRAWN for case in candidates)
     grouped = [

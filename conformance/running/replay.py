@@ -27,7 +27,7 @@ from conformance.judging.findings import Finding
 from conformance.judging.judge import Judge
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.rules import rules
-from conformance.running.alone import Alone, shows_broken_rule
+from conformance.running.alone import Alone, still_fails
 from conformance.running.prepared import Settings
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -445,7 +445,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> SavedCas
             [],
             str(error),
         )
-    if shows_broken_rule(judge, crash.case, findings, *owners):
+    if still_fails(judge, crash.case, findings, *owners):
         return SavedCaseVerdict(
             ReplayOutcome.FAILED,
             findings,

@@ -23,7 +23,7 @@ from generators.bulk.templates import (
     VaryingBytes,
     compressor,
     learn,
-    varint,
+    zigzag_varint,
 )
 from generators.model import Instant, Layout, Message, Op, Value, Written
 from generators.profiles import Profile
@@ -477,7 +477,7 @@ class Filler:
             b"".join,
             Message,
         )
-        update, by_byte, spell = Op.UPDATE, self._by_byte, varint
+        update, by_byte, spell = Op.UPDATE, self._by_byte, zigzag_varint
         for unit in units:
             at = unit * unit_bytes
             k = raw[at + 3]

@@ -78,7 +78,7 @@ class Stamp:
         its millisecond.
         """
         number = self.at(ms, seq)
-        return varint(number) if self.binary else b"%d" % number
+        return zigzag_varint(number) if self.binary else b"%d" % number
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +471,7 @@ _PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in ran
 """Two bytes of the form below that others follow, by their 14 bits."""
 
 
-def varint(number: int) -> bytes:
+def zigzag_varint(number: int) -> bytes:
     """A number as Avro's zig-zag integer, seven bits to a byte."""
     remaining = number << 1 if number >= 0 else (-number << 1) - 1
     encoded = b""

@@ -204,7 +204,9 @@ def _round_up(digits: list[int]) -> int:
 
 
 def hash_code(value: str) -> int:
-    """`String.hashCode`: over UTF-16 units, as a signed 32-bit integer."""
+    """Java's `String.hashCode`: over UTF-16 units, as a signed 32-bit integer. Writers choose a
+    record's partition by it, as their products in Java do.
+    """
     code = 0
     for (unit,) in struct.iter_unpack("<H", value.encode("utf-16-le", "surrogatepass")):
         code = code * 31 + unit & 0xFFFFFFFF
@@ -213,7 +215,8 @@ def hash_code(value: str) -> int:
 
 def remainder_of_abs(value: int, count: int) -> int:
     """Java's `abs(abs(value) % count)` over 32-bit integers, where the absolute value of the least
-    integer is itself.
+    integer is itself. Writers choose a record's partition by it: `value` is a hash code, `count`
+    the number of partitions.
     """
     return abs(int(math.fmod(value if value == -(1 << 31) else abs(value), count)))
 

@@ -65,7 +65,9 @@ class NotProtobuf(ValueError):
 
 
 def varint(number: int) -> bytes:
-    """A number of 64 bits, seven to a byte; a negative one is its two's complement."""
+    """Protobuf's varint of a number of 64 bits, seven to a byte; a negative one is its two's
+    complement.
+    """
     remaining, data = number % (1 << 64), bytearray()
     while remaining > 0x7F:
         data.append(remaining & 0x7F | 0x80)

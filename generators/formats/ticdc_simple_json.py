@@ -49,7 +49,7 @@ from typing import Any, ClassVar, Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc_simple import records
-from generators.families.ticdc_simple.encoding import encode_timestamp, publish
+from generators.families.ticdc_simple.encoding import publish, timestamp_cell
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.scenarios import scenarios
@@ -161,7 +161,7 @@ class Printer:
         if value is None:
             return "null", Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
-            cell = encode_timestamp(self.profile, type, value)[2]
+            cell = timestamp_cell(self.profile, type, value)
             return cell.text or "", cell
         cell_text = self._cell_text(type, value)
         return self._quote(cell_text), Cell(

@@ -404,7 +404,7 @@ JSON: Final = (
 """Further ways for a JSON document."""
 
 
-def _varint(number: int) -> bytes:
+def _zigzag_varint(number: int) -> bytes:
     """A number in Avro's encoding of a long: zig-zag, seven bits to a byte. Fastavro is not used
     because it refuses numbers beyond a long.
     """
@@ -416,7 +416,7 @@ def _varint(number: int) -> bytes:
 
 
 _LENGTHS: Final = tuple(
-    _varint(n)
+    _zigzag_varint(n)
     for n in (-1, -2, 0, 1, 63, 64, 1 << 20, 1 << 28, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 62), (1 << 63) - 1,
               -(1 << 63), 1 << 66)
 )  # fmt: skip

@@ -263,9 +263,12 @@ class Paced:
         self._moved = time.monotonic()
 
     def drain(self) -> None:
-        """Waits until every message is delivered or has failed."""
+        """Waits until no message is queued any more. Raises PublishError if the topic may not be
+        written, or a message was not acknowledged in time.
+        """
         while len(self.producer):
             self.poll(0.1)
+        # Raises for a message that had failed before, also where the queue was empty from the start.
         self.poll(0)
 
     def error(self, what: str) -> PublishError:

@@ -517,7 +517,9 @@ def value_class(type: SourceType, value: Value) -> str:
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
-    """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
+    """The named boundary values of the type with the key `slug` in `TYPES`, such as
+    `numeric-10-2`, without NULL. Named cases are made of them. Raises KeyError.
+    """
     type = TYPES[slug]
     return {name: value for name, value in candidates(type).items() if fits(type, value)}
 

@@ -148,8 +148,8 @@ def integer(data: Plain, at: str) -> int:
 
 
 def integer_of_text(data: Plain, at: str) -> int:
-    """The integer that `data`, a JSON string, holds in plain decimal digits. Raises Malformed for
-    any other spelling.
+    """The integer that `data`, a string of a stored document, holds in plain decimal digits. Raises
+    Malformed for any other spelling, which names `at`, the place in the document.
     """
     digits = string(data, at)
     if _INTEGER.fullmatch(digits) and _digits(number := int(Decimal(digits))) == digits:

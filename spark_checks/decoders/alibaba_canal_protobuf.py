@@ -464,7 +464,9 @@ class ProtobufBaseline:
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Images as maps, and the envelope, of every change."""
+        """The baseline's level one: the envelope of every change, and its images as maps of
+        texts.
+        """
         change = F.col("change")
         return baselines.level_one(
             _each_change(records, MapType(StringType(), StringType())),
@@ -485,7 +487,9 @@ class ProtobufBaseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Typed before and after structs of every row; of an unreadable record a row of NULLs."""
+        """The baseline's level two: typed before and after structs of every row change, of
+        whichever table, as if of the requested one; of an unreadable record a row of NULLs.
+        """
         image = StructType([StructField(column.name, StringType()) for column in table.columns])
         change = F.col("change")
         before = baselines.cast_columns(table, lambda column: change["before"][column])

@@ -64,8 +64,9 @@ def members_of_json(opened: OpenedRecord) -> Iterable[str]:
 
 
 def members_of_avro(opened: OpenedRecord) -> Iterable[str]:
-    """The names of the message's members, for the comparison with the shapes of the format; a row
-    without envelope, whose columns are any names, gives one name of ours in place of them.
+    """The names of a message's members, which `inspect` compares with the members of each shape of
+    message that the format has; debezium.toml names this function. A row without an envelope, told
+    by its column `__deleted`, gives one name of ours in place of its columns' names.
     """
     return _FLAT if "__deleted" in opened.payload else opened.payload
 

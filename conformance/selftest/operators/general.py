@@ -256,8 +256,8 @@ def _through_a_double(value: Any) -> Any:
 
 
 def _change_cell_text(value: Any, change: Callable[[str], Any]) -> Any:
-    """The cell with `change` applied to its text, at either level; NULL if that gives None. A cell
-    that is no text stays.
+    """A decoder's cell with `change` applied to its text, at either level; NULL if that gives None.
+    A cell that is no text stays. Operators (imitations of wrong decoders) alter right rows by it.
     """
     if isinstance(value, Typed):
         changed = _change_cell_text(value.value, change)
@@ -272,7 +272,9 @@ def _is_of_type(cells: Mapping[str, Cell], column: str, type_name: str) -> bool:
 
 
 def _on_each_cell(change: CellOfColumnChange) -> Alter:
-    """An operator: `change` is applied to each cell in both images of each row."""
+    """An operator (an imitation of a wrong decoder, which alters right rows): `change` is applied
+    to each cell in both images of each row.
+    """
     return on_images(
         lambda image, cells, _context: {
             column: change(column, value, cells) for column, value in image.items()

@@ -76,7 +76,7 @@ class _Parser(Options):
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
             name = self.plain_name()
-            self.statement.dropped.append(bare(name))
+            self.statement.dropped_indexes.append(bare(name))
             return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.table()}{self.lock()}"
         if self.either("DROP DATABASE", "DROP SCHEMA"):
             return f"DROP DATABASE {self.existing()}{self.name()}"
@@ -286,7 +286,7 @@ class _Parser(Options):
         it out.
         """
         if self.skip("ADD"):
-            return self.added()
+            return self.add_clause()
         if self.skip("MODIFY"):
             self.skip("COLUMN")
             return f"MODIFY COLUMN {self.existing()}{self.column_and_place()}"
@@ -319,7 +319,7 @@ class _Parser(Options):
             self.either("TO", "AS", "=")
             return f"RENAME AS {self.table()}"
         if self.skip("DROP"):
-            return self.dropped()
+            return self.drop_clause()
         if words := self.either("TRUNCATE PARTITION", "REBUILD PARTITION"):
             return (
                 f"{words}"
@@ -395,15 +395,15 @@ class _Parser(Options):
         )
         return default if plain else f"({default})"
 
-    def dropped(self) -> str:
-        """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints
-        it.
+    def drop_clause(self) -> str:
+        """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints it.
+        Adds the name of an index to `statement.dropped_indexes`.
         """
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
             existing, name = self.existing(), self.plain_name()
-            self.statement.dropped.append(bare(name))
+            self.statement.dropped_indexes.append(bare(name))
             return f"DROP INDEX {existing}{name}"
         if self.skip("FOREIGN KEY"):
             return f"DROP FOREIGN KEY {self.existing()}{self.plain_name()}"
@@ -416,7 +416,7 @@ class _Parser(Options):
         self.either("RESTRICT", "CASCADE")
         return clause
 
-    def added(self) -> str:
+    def add_clause(self) -> str:
         """Reads the rest of an ADD clause of ALTER TABLE, and returns the whole as TiDB prints
         it.
         """

@@ -91,7 +91,7 @@ class Statement:
     defaults: dict[str, str | None] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     indexes: list[Index] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
+    dropped_indexes: list[str] = field(default_factory=list)
     hidden: dict[str, str] = field(default_factory=dict)
     partitions: int = 0
     method: str = ""

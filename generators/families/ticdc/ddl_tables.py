@@ -109,17 +109,17 @@ class Options(Columns):
         elif self.option("AFFINITY"):
             yield commented("[affinity]", f"AFFINITY = {self.string_literal()}")
         elif self.option("PLACEMENT POLICY"):
-            yield from self.policy()
+            yield from self.placement_policy()
         else:
             raise self.refusal()
 
-    def policy(self) -> Iterator[str]:
-        """Reads the name of a placement policy, and yields the option; "" where TiCDC leaves it
-        out, so that its space stays.
+    def placement_policy(self) -> Iterator[str]:
+        """Reads the name of a placement policy of a table or database, and yields the option as
+        TiDB prints it; "" where TiCDC leaves it out: the caller joins options with blanks, and the
+        blank before it stays.
         """
         token = self.take("word", "text", "name")
         name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
-        # a rule that is left out leaves its space
         yield (
             commented("[placement]", f"PLACEMENT POLICY = {quote(name)}") if self.placement else ""
         )
@@ -136,7 +136,7 @@ class Options(Columns):
             elif self.option("ENCRYPTION"):
                 options += f" ENCRYPTION = {self.string_literal()}"
             elif self.option("PLACEMENT POLICY"):
-                options += " " + "".join(self.policy())
+                options += " " + "".join(self.placement_policy())
             elif self.next_is("SET", "TIFLASH"):
                 options += f" {self.tiflash()}"
             else:

@@ -392,14 +392,15 @@ DDL_TYPES: Final[Mapping[str, str]] = {
 """Canal's type of each DDL action, some of them under TiDB's name too."""
 
 
-def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new
-    architecture.
+def ddl_type(action: str, *, new_architecture: bool) -> str:
+    """The member `type` of a statement's message in TiCDC's Canal-JSON and Simple, by the event's
+    action (a key of `DDL_TYPES`).
 
-    Raises Refused for an action that is not in the table.
+    TiCDC's new architecture writes a batch "create tables" otherwise than the classic one. Raises
+    Refused for an action that is not in the table.
     """
     if action == "create tables":
-        return "CREATE" if new else "QUERY"
+        return "CREATE" if new_architecture else "QUERY"
     if action not in DDL_TYPES:
         raise Refused(
             f"TiCDC's type of the action {action!r} is not known; known are: {', '.join(DDL_TYPES)}"

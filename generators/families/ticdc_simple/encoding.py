@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from generators.families.ticdc import text
@@ -196,28 +196,39 @@ def _change(
     )
 
 
-def encode_timestamp(
-    profile: SimpleProfile, type: SourceType, value: Value
-) -> tuple[str, str, Cell]:
-    """A TIMESTAMP in a message as its two texts, the location and the wall clock, and the cell that
-    a decoder owes for the JSON object of them.
+@dataclass(frozen=True, slots=True)
+class TimestampTexts:
+    """A TIMESTAMP in a message: the name of a time zone (`location`), and the `wall` clock there.
+    `instants` are the times that the wall clock may mean, if they are known: two in the hour that
+    occurs twice when summer time ends.
     """
+
+    location: str
+    wall: str
+    instants: tuple[int, ...] = ()
+
+
+def timestamp_texts(profile: SimpleProfile, type: SourceType, value: Value) -> TimestampTexts:
+    """The texts that a message has for a TIMESTAMP, in the time zone of TiCDC's host."""
     zone = host_zone(profile)
     location = profile.location or zone
-    instants: tuple[int, ...] = ()
     if isinstance(value, int):
         wall, instants = text.timestamp_text_and_instants(value, type.fsp, zone)
-    else:
-        wall = text.value_text(type, value)
+        return TimestampTexts(location, wall, instants)
+    return TimestampTexts(location, text.value_text(type, value))
+
+
+def timestamp_cell(profile: SimpleProfile, type: SourceType, value: Value) -> Cell:
+    """The cell that a decoder owes for a TIMESTAMP: its text is the JSON object of location and
+    wall clock.
+    """
+    texts = timestamp_texts(profile, type, value)
+    location, wall, instants = texts.location, texts.wall, texts.instants
     object_json = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'
     cls = text.value_class(type, value)
     if len(instants) > 1:
-        why = f"{wall} occurs twice in {zone}"
-        return (
-            location,
-            wall,
-            Cell(
-                State.ONE_OF, type, value, object_json, cls, json=True, options=instants, reason=why
-            ),
+        why = f"{wall} occurs twice in {host_zone(profile)}"
+        return Cell(
+            State.ONE_OF, type, value, object_json, cls, json=True, options=instants, reason=why
         )
-    return location, wall, Cell(State.VALUE, type, value, object_json, cls, json=True)
+    return Cell(State.VALUE, type, value, object_json, cls, json=True)

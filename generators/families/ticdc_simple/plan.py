@@ -189,7 +189,7 @@ def _ddl(
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(
-        ddl_type(event.action, new=profile.new),
+        ddl_type(event.action, new_architecture=profile.new),
         statement(event, profile),
         tso,
         built,
@@ -198,11 +198,13 @@ def _ddl(
     )
 
 
-def ddl_type(action: str, *, new: bool) -> str:
+def ddl_type(action: str, *, new_architecture: bool) -> str:
     """The `type` of a DDL message of this action: as in Canal-JSON, except that the new
     architecture has ALTER for EXCHANGE PARTITION.
     """
-    return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
+    if new_architecture and action == "exchange partition":
+        return "ALTER"
+    return text.ddl_type(action, new_architecture=new_architecture)
 
 
 def _plan_row(

@@ -290,7 +290,11 @@ class Catalogue:
             statement.partitions if event.action == "create table" else len(known_table.physical)
         )
         indexes = (
-            *(index for index in known_table.indexes if index.name not in statement.dropped),
+            *(
+                index
+                for index in known_table.indexes
+                if index.name not in statement.dropped_indexes
+            ),
             *(index for index in statement.indexes if not index.unique),
         )
         used = {name for index in (*indexes, *table.indexes) for name in index.columns}

@@ -435,7 +435,7 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> W
         "database": event.database,
         "table": event.table,
         "isDdl": True,
-        "type": text.ddl_type(event.action, new=profile.new),
+        "type": text.ddl_type(event.action, new_architecture=profile.new),
         "sql": sql,
     }
     members = _envelope(profile, stamp, {"commitTs": stamp.at.tso}, statement_members)

@@ -44,7 +44,7 @@ from typing import Any, ClassVar, Final
 
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.ticdc import text
-from generators.families.ticdc_simple.encoding import encode_timestamp, publish
+from generators.families.ticdc_simple.encoding import publish, timestamp_cell, timestamp_texts
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.ticdc_simple_avro.profiles import CHOICES, AvroProfile
@@ -91,7 +91,7 @@ class Binary:
         if value is None:
             return Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
-            return encode_timestamp(self.profile, type, value)[2]
+            return timestamp_cell(self.profile, type, value)
         cls = text.value_class(type, value)
         match self.wire(type, value)[1]:
             case str() as shown:
@@ -143,8 +143,8 @@ class Binary:
         """
         match type.logical, value:
             case Logical.TIMESTAMP, _:
-                location, wall, _ = encode_timestamp(self.profile, type, value)
-                return f"{NAMESPACE}.Timestamp", {"location": location, "value": wall}
+                texts = timestamp_texts(self.profile, type, value)
+                return f"{NAMESPACE}.Timestamp", {"location": texts.location, "value": texts.wall}
             case Logical.INT, int() if type.name == "bigint" and type.unsigned:
                 return f"{NAMESPACE}.UnsignedBigint", {"value": signed(value)}
             case Logical.BIT, int() if self.profile.bits == "string":

@@ -158,7 +158,7 @@ def _convert_batch(
     """An Arrow batch of records with their keys and values, which are Avro, turned into Kafka
     Connect's JSON.
     """
-    shapes: dict[bytes, Shape | None] = {}
+    shape_of_head: dict[bytes, Shape | None] = {}
 
     def convert(raw: bytes | None, name: str) -> bytes | None:
         """The Avro of a record's `name` (key or value) as Connect's JSON, beside its schema where
@@ -168,14 +168,16 @@ def _convert_batch(
         if raw is None:
             return None
         head = raw[:_HEAD]
-        if head not in shapes:
-            shapes[head] = _shape(head, schema_registry)
-        shape = shapes[head]
+        if head not in shape_of_head:
+            shape_of_head[head] = _shape(head, schema_registry)
+        shape = shape_of_head[head]
         try:
             json_text = shape and shape.to_json(raw, name in with_schema)
         except (ValueError, IndexError, struct.error, RecursionError):
             json_text = None
-        return json_text.encode() if json_text else b"" if name == "value" else None
+        if json_text:
+            return json_text.encode()
+        return b"" if name == "value" else None
 
     for name in ("key", "value"):
         at = batch.schema.get_field_index(name)

@@ -21,7 +21,7 @@ from conformance.cases.tables import (
 )
 from conformance.judging.capabilities import Capabilities
 from conformance.judging.findings import Verdict
-from conformance.judging.selection import claimed
+from conformance.judging.selection import split_by_claims
 from conformance.load.feed import Feed, Options
 from generators.bulk.mutations import Mutants
 from generators.errors import UsageError
@@ -202,7 +202,7 @@ def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_tabl
     claims = Capabilities(
         types=frozenset({"bigint", "bigint unsigned", "varchar", "enum", "datetime"})
     )
-    kept, left = claimed(list(named.values()), claims, (1, 2))
+    kept, left = split_by_claims(list(named.values()), claims, (1, 2))
     assert {case.tables[0].name for case in kept if case.level == 2} == {"customers"}
     assert {result.verdict for result in left} == {Verdict.UNSUPPORTED}
 

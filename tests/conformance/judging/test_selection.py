@@ -7,7 +7,7 @@ import pytest
 from conformance.cases.catalogue import BUDGETS
 from conformance.judging.capabilities import Capabilities
 from conformance.judging.findings import Verdict
-from conformance.judging.selection import Selection, claimed
+from conformance.judging.selection import Selection, split_by_claims
 from conformance.rules.rules import rules
 from generators.errors import NothingSelected
 from generators.model import (
@@ -169,7 +169,7 @@ def test_a_pattern_of_a_format_or_a_glob_may_stand(selection):
     ],
 )
 def test_what_a_decoder_does_not_claim_is_unsupported(claims, mine, why):
-    kept, unsupported = claimed(CASES, Capabilities(**claims), (1, 2))
+    kept, unsupported = split_by_claims(CASES, Capabilities(**claims), (1, 2))
     assert [c.id.rpartition("/")[2] for c in kept] == mine
     assert [(result.verdict, result.note) for result in unsupported] == [
         (Verdict.UNSUPPORTED, why)
@@ -178,19 +178,19 @@ def test_what_a_decoder_does_not_claim_is_unsupported(claims, mine, why):
 
 def test_types_narrow_level_one_alone_and_levels_that_a_decoder_has_not_are_nowhere():
     typed = replace(INSERT, level=2)
-    assert claimed([typed], Capabilities(types=("int",)), (1, 2)) == ([typed], [])
-    assert claimed([typed], Capabilities(profiles=("v8*",)), (1,)) == ([], [])
+    assert split_by_claims([typed], Capabilities(types=("int",)), (1, 2)) == ([typed], [])
+    assert split_by_claims([typed], Capabilities(profiles=("v8*",)), (1,)) == ([], [])
 
 
 def test_recorded_rows_have_the_columns_that_they_have():
     recorded = replace(INSERT, level=2, origin=Origin.RECORDED)
-    assert claimed([recorded], Capabilities(types=("varchar",)), (2,)) == ([recorded], [])
-    kept, unsupported = claimed([recorded], Capabilities(types=("int",)), (2,))
+    assert split_by_claims([recorded], Capabilities(types=("varchar",)), (2,)) == ([recorded], [])
+    kept, unsupported = split_by_claims([recorded], Capabilities(types=("int",)), (2,))
     assert (kept, [result.note for result in unsupported]) == ([], ["column type not claimed"])
 
 
 def test_a_recorded_case_that_our_writer_does_not_match_has_failed():
     reason = "our writer does not match this recording: 9 messages, 11 recorded"
     case = Case("f/recorded/r/t", "f", "p", Deployment("UTC"), 1, (), (), unmatched=reason)
-    kept, (result,) = claimed([case], Capabilities(), (1,))
+    kept, (result,) = split_by_claims([case], Capabilities(), (1,))
     assert (kept, result.verdict, result.note) == ([], Verdict.ERRORED, reason)

@@ -294,5 +294,5 @@ def test_a_name_with_dots_is_a_full_name(name: str, expected: str) -> None:
     """Avro's specification, "Names": the namespace beside such a name is ignored."""
     schema = {"type": "record", "namespace": "x.y", "name": name, "fields": []}
     assert confluent._record_name(json.dumps(schema)) == expected
-    parsed = parse(json.dumps(schema))
-    assert parsed.fullname == expected
+    props = parse(json.dumps(schema)).props
+    assert f"{props['namespace']}.{props['name']}" == expected

@@ -126,17 +126,17 @@ def test_every_ddl_action_is_pinned():
 @pytest.mark.parametrize(("action", "expected"), DDL.items())
 def test_ddl_type_and_restored_statement(action, expected):
     source = mysql.DDL_ACTIONS[action].sql.format(db="`d`", table="`t`", other="`o`")
-    assert (text.ddl_type(action, new=False), ddl.restored(source)) == expected
+    assert (text.ddl_type(action, new_architecture=False), ddl.restored(source)) == expected
 
 
 def test_batch_create_tables_differs_by_architecture():
-    assert text.ddl_type("create tables", new=False) == "QUERY"
-    assert text.ddl_type("create tables", new=True) == "CREATE"
+    assert text.ddl_type("create tables", new_architecture=False) == "QUERY"
+    assert text.ddl_type("create tables", new_architecture=True) == "CREATE"
 
 
 def test_type_of_an_unknown_action_is_refused():
     with pytest.raises(Refused, match="'flashback' is not known"):
-        text.ddl_type("flashback", new=False)
+        text.ddl_type("flashback", new_architecture=False)
 
 
 # What TiDB's parser (the Go module pingcap/tidb/pkg/parser at d51e00e5bbf0, with TiCDC's flags and
@@ -245,7 +245,7 @@ def test_old_releases_have_no_suffixes():
     ],
 )
 def test_types_of_actions_under_tidbs_names(action, type):
-    assert text.ddl_type(action, new=False) == type
+    assert text.ddl_type(action, new_architecture=False) == type
 
 
 @pytest.mark.parametrize(

@@ -557,8 +557,8 @@ def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | St
 
 
 def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
-    """The fields that the message's schema declares, for a message that is a bare row; NULL for any
-    other.
+    """The fields that the message's schema declares, for a message that is a bare row (the row
+    itself, without an envelope around it); NULL for any other.
     """
     if dialect.bare is None:
         return F.lit(None)
