@@ -161,6 +161,10 @@ def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str
             new_column, nullable=domain.nullable, default=default, declared=parts[-1]
         )
         draft.checks += [replace(check, value_column=name) for check in domain.checks]
+    elif parts[:-1] not in ((), ("public",)) and type.name == "enum":
+        new_column = replace(new_column, declared=".".join(parts))
+    elif domain:
+        new_column = replace(new_column, declared=f"{parts[-1]}{array}")
     return new_column
 
 

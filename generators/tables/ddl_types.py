@@ -362,7 +362,7 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
             case Logical.BIT if type.name == "boolean":
                 return int(literal_text.lower() in ("t", "true", "1", "y", "yes", "on"))
             case Logical.BIT:
-                return int(literal_text, 2)
+                return int(literal_text, 2) if literal_text else ""
             case Logical.BINARY if literal_text.startswith("\\x"):
                 return bytes.fromhex(literal_text[2:])
             case Logical.BINARY:

@@ -530,6 +530,8 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     element = postgresql.element(type)
     if element.name == "enum" and any(item is None or isinstance(item, list) for item in items):
         return Meaning(None, None, _ENUM_ELEMENTS, lost=True)
+    if any(isinstance(item, Decimal) and not item.is_finite() for item in items):
+        return Meaning(None, None, _INFINITE_ELEMENTS, lost=True)
     elements = [
         (
             None
@@ -598,6 +600,7 @@ def _julian_day(day: int) -> int:
 _ENUM_ELEMENTS: Final = (
     "the schema of an enum's array lets no element be null, so the connector leaves out the array"
 )
+_INFINITE_ELEMENTS: Final = "the driver reads no NaN or infinity in an array of numeric, so the connector leaves out the array"
 _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 

@@ -29,6 +29,9 @@ _CATALOGUE_NAMES: Final = {
     "boolean": "bool",
     "char": "bpchar",
 }
+_CAST_NUMBER: Final = re.compile(r"\(?\s*[+-]?\d+(\.\d+)?\s*\)?\s*::\s*(.*)")
+_INTEGER_NAMES: Final = ("int", "int4", "integer")
+_NUMERIC_NAMES: Final = ("numeric", "decimal")
 _TEXTS: Final = ("text", "varchar", "bpchar", "xml")
 _TIMES: Final = ("date", "time", "timestamp", "timestamptz")
 _DOCUMENTS: Final = ("json", "jsonb")
@@ -54,6 +57,16 @@ def has_mapper(type_name: str) -> bool:
     return catalogue_name(type_name) in read_defaults()["types"]
 
 
+def is_cast_number(default_text: str) -> bool:
+    """Whether a default is a number that is cast to another type than its own, which the catalogue
+    prints as `(4)::bigint`: the connector reads no such text.
+    """
+    cast = _CAST_NUMBER.fullmatch(default_text)
+    if cast is None:
+        return False
+    return cast[2].strip().lower() not in (_NUMERIC_NAMES if cast[1] else _INTEGER_NAMES)
+
+
 def expression_value(type_name: str, expression: str) -> str | None:
     """The text of the value that the connector takes a default for which is an expression, not a
     literal; None if it knows none.
@@ -71,4 +84,7 @@ def expression_value(type_name: str, expression: str) -> str | None:
         return "0" if is_function or _CURRENT.match(expression) else None
     if name == "bool":
         return "0"
+    if name == "interval":
+        quoted = _QUOTED.search(expression)
+        return "00:00:00" if is_function else quoted and quoted[1]
     return "0" if is_function else None

@@ -68,14 +68,17 @@ class KnownColumns:
     (`follow_statement`) and asks it how the connector describes a table (`table`, `described`).
 
     `refused_keys` are the unique keys that had nullable columns when they were made: none, where
-    the connector takes such keys (`nullable_keys`). `without_known_comment` are the tables whose
-    comment the connector does not know, since they were made LIKE others.
+    the connector takes such keys (`nullable_keys`). `taken_keys` are the unique keys that the
+    connector took for their table's key, which stay that when a column becomes nullable.
+    `without_known_comment` are the tables whose comment the connector does not know, since they
+    were made LIKE others.
     """
 
     nullable_keys: bool = False
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     unique: dict[_Place, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     refused_keys: dict[_Place, set[tuple[str, ...]]] = field(default_factory=dict)
+    taken_keys: dict[_Place, tuple[str, ...]] = field(default_factory=dict)
     without_known_comment: set[_Place] = field(default_factory=set)
 
     def follow_statement(self, event: SchemaChange) -> None:
@@ -89,6 +92,7 @@ class KnownColumns:
             return
         self._follow_keys(event, event.after)
         self._refuse_keys(event, event.after)
+        self._take_key(event, event.after)
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
         before: Mapping[str, _Known] = {}
@@ -111,6 +115,7 @@ class KnownColumns:
         self.columns[new] = self.columns.pop(old, {})
         self.unique[new] = self.unique.pop(old, ())
         self.refused_keys[new] = self.refused_keys.pop(old, set())
+        self.taken_keys[new] = self.taken_keys.pop(old, ())
         self.without_known_comment.discard(new)
         if old in self.without_known_comment:
             self.without_known_comment.remove(old)
@@ -149,6 +154,23 @@ class KnownColumns:
             else:
                 refused_keys.add(key)
 
+    def _take_key(self, event: SchemaChange, after: Table) -> None:
+        """Follows which unique key the connector takes for the key of a table without a primary
+        key: the first one, if its columns are NOT NULL when it is made.
+        """
+        table_key = (event.database, event.table)
+        taken = () if event.action == "create table" else self.taken_keys.get(table_key, ())
+        for version in (event.before, after):
+            if version is None or taken:
+                continue
+            nullable = {column.name for column in version.columns if column.nullable}
+            refused_keys = self.refused_keys.get(table_key, ())
+            first = next((key for key in version.unique if key not in refused_keys), ())
+            taken = first if nullable.isdisjoint(first) else ()
+        names = {column.name for column in after.columns}
+        is_left = not after.primary_key and names.issuperset(taken)
+        self.taken_keys[table_key] = taken if is_left else ()
+
     def table(self, table: Table) -> Table:
         """The table with comments and nullability of its columns as the connector knows them."""
         table_key = (table.database, table.name)
@@ -167,6 +189,10 @@ class KnownColumns:
                     for c in table.columns
                 ),
             )
+        taken = self.taken_keys.get(table_key, ())
+        names = {column.name for column in table.columns}
+        if names.issuperset(taken) and any(table.column(name).nullable for name in taken):
+            table = replace(table, primary_key=table.primary_key or taken)
         return replace(table, comment="") if table_key in self.without_known_comment else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:

@@ -120,8 +120,8 @@ class DebeziumProfile(Profile):
     """Streamed keys of PostgreSQL have the table's order (debezium#record-key)."""
     nullable_keys: bool = False
     """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
-    enum_defaults: bool = True
-    """The default of PostgreSQL's enum is known."""
+    enum_defaults: Literal["", "public", "every"] = "public"
+    """The schemas of whose enums PostgreSQL's connector knows the defaults (debezium#defaults)."""
     hexadecimal_defaults: bool = False
     """A default in hexadecimal digits is read, if wrongly (since 3.6)."""
     short_time_defaults: bool = True

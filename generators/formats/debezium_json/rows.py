@@ -263,10 +263,12 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
 
 def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bool:
     """Whether PostgreSQL's connector has the column in schemas and rows. Its type must be one that
-    the connector knows (debezium#left-out), and pgoutput sends no generated column
-    (debezium#generated-columns).
+    the connector knows (debezium#left-out), which an array of a domain is not, and pgoutput sends
+    no generated column (debezium#generated-columns).
     """
     if column.generated and not snapshot:
+        return False
+    if column.declared.endswith("[]") and not profile.unknown_types:
         return False
     return not _debezium_postgresql.is_left_out(column.type, profile.modes, profile.unknown_types)
 
@@ -359,16 +361,26 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
     """
     type, value = column.type, default.value
     if type.name == "enum":
-        return profile.enum_defaults and value is not None
+        foreign = bool(column.declared) and profile.enum_defaults == "public"
+        return bool(profile.enum_defaults) and not foreign and value is not None
     if not postgresql_defaults.has_mapper(type.name) or column.declared:
         return False
     if postgresql_values.unconstrained(type) and profile.modes.precise:
         return False
     if value is None:
         return postgresql_defaults.expression_value(type.name, default.text) is not None
+    if postgresql_defaults.is_cast_number(default.text):
+        return False
+    if isinstance(value, Decimal) and 0 <= (type.scale or 0) < _fraction_digits(value):
+        return False  # the connector does not round it
     if type.logical is Logical.TIMESTAMP and isinstance(value, str):
         return False  # an infinite one
     return not (isinstance(value, str) and "\n" in value)
+
+
+def _fraction_digits(value: Decimal) -> int:
+    """How many digits a number has behind the point, without zeros at their end."""
+    return len(f"{value:f}".partition(".")[2].rstrip("0"))
 
 
 _HEXADECIMAL: Final = re.compile(r"0x|x'", re.IGNORECASE)
@@ -447,8 +459,12 @@ def stand_in(
     elif isinstance(value, str) and type.name != "enum" and type.logical is Logical.TEXT:
         # The connector looks for the next quote, whatever it is.
         value = value.partition("'")[0]
-    elif type.logical is Logical.DATE and value == "infinity":
-        value = _LATEST_DATE
+    elif isinstance(value, Json) and "''" in default.text:
+        wire = _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
+        literal = default.text.partition("'")[2].partition("'")[0]
+        return replace(wire, json=string(literal))
+    elif type.logical is Logical.DATE and isinstance(value, str):
+        value = _INFINITE_DATES[value]
     elif type.logical is Logical.DATETIME and isinstance(value, str) and type.fsp > 3:
         value = _LAST_MICROS[value]
     elif type.logical is Logical.TIME and value == mysql.DAY:
@@ -532,8 +548,8 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
 
 
 _EPOCH: Final = date(1970, 1, 1)
-_LATEST_DATE: Final = 169_560_311
-"""The day of java.time.LocalDateTime.MAX in 32 bits."""
+_INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}
+"""The days of java.time.LocalDateTime.MAX and MIN in 32 bits."""
 _LAST_MICROS: Final = {
     "infinity": 31_556_889_864_403_199_999_999,
     "-infinity": -31_557_014_167_219_200_000_000,

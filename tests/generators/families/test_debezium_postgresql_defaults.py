@@ -3,14 +3,17 @@ make of them (`generators/families/debezium/postgresql_defaults.toml`).
 """
 
 import ipaddress
+from decimal import Decimal
 
 import pytest
 
 from generators.families.debezium import postgresql as debezium_postgresql
 from generators.families.debezium.postgresql_defaults import has_mapper, read_defaults
-from generators.formats.debezium_json.rows import _column_schema, defaults_of
+from generators.formats.debezium_json.rows import _column_schema, _known_table, defaults_of
 from generators.model import Column, Json, State, Table
-from generators.sources import postgresql_text
+from generators.sources import postgresql, postgresql_text
+from generators.tables.ddl import DdlReader
+from generators.tables.ddl_text import Script
 from generators.tables.ddl_types import postgresql_default, postgresql_type
 from generators.wire_format import get
 
@@ -85,6 +88,40 @@ def test_a_domain_has_no_default():
 
 
 @pytest.mark.parametrize(
+    ("text", "known"), [("1.25", False), ("1.2", True), ("1.200", True), (f"{10**40}", True)]
+)
+def test_a_default_of_more_fraction_digits_than_its_column_is_none(text, known):
+    """debezium#defaults: setScale without rounding raises in the connector."""
+    type = postgresql.numeric(5, 1)
+    column = Column("c", type, default=postgresql_default(text, type))
+    for release in ("2.5.4.Final", "3.6.1.Final"):
+        profile = get("debezium-json").build(release, "postgresql")
+        table = Table("shop", "t", (column,), ())
+        assert bool(defaults_of(table, profile, {}, False)) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "written"),
+    [
+        ("int8", "(4)::bigint", ""),
+        ("int8", "4::bigint", ""),
+        ("int4", "4::int", "4"),
+        ("smallint", "(5)::smallint", ""),
+        ("numeric", "(1.5)::numeric(10,2)", ""),
+        ("float8", "(1)::double precision", ""),
+        ("int8", "'-4'::bigint", "-4"),
+        ("interval", "make_interval(hours => 1)", "0"),
+        ("interval", "('1 day'::interval * (2)::double precision)", "86400000000"),
+        ("date", "'-infinity'::date", "-170999002"),
+        ("jsonb", "'\"it''s\"'::jsonb", '"\\"it"'),
+        ("varbit", "B''::bit varying", '""'),
+    ],
+)
+def test_a_default_is_what_3_6_1_streamed(name, text, written):
+    assert written_default(name, text) == written
+
+
+@pytest.mark.parametrize(
     ("months", "days", "micros", "written"),
     [
         (0, 0, 1_001_000, 1_000_999),
@@ -153,3 +190,43 @@ def test_an_array_of_an_enum_with_an_element_that_is_null_is_left_out(items):
     type = postgresql_type("mood[]", {"mood": ("a", "b")})
     cell = debezium_postgresql.wire(type, Json(items), modes)
     assert (cell.json, cell.cell.state) == ("null", State.NULL)
+
+
+def test_an_array_of_numeric_with_a_nan_is_null():
+    """debezium#arrays."""
+    modes = get("debezium-json").profile("3.5.0.Final").modes
+    type = postgresql.array_of(postgresql.numeric())
+    finite, infinite = (Json([Decimal(1), Decimal(text)]) for text in ("2", "NaN"))
+    assert debezium_postgresql.wire(type, finite, modes).json != "null"
+    assert debezium_postgresql.wire(type, infinite, modes).json == "null"
+
+
+@pytest.mark.parametrize("spelling", ["color", "color[]"])
+def test_an_array_of_a_domain_is_left_out(spelling):
+    """debezium#left-out: what 3.6.1 streamed."""
+    reader = DdlReader("postgresql", "shop", "shop")
+    script = f"CREATE DOMAIN color AS text; CREATE TABLE t (id int PRIMARY KEY, c {spelling});"
+    reader.read_script(Script("definition", script, "postgresql"))
+    (user_table,) = reader.schema().tables
+    profile = get("debezium-json").build("3.6.1.Final", "postgresql")
+    known = _known_table(user_table.table, profile, False)
+    assert ("c" in [column.name for column in known.columns]) is (spelling == "color")
+
+
+@pytest.mark.parametrize(
+    ("release", "schemas"),
+    [("1.9.7.Final", []), ("2.5.4.Final", ["public"]), ("3.6.1.Final", ["public", "hotel"])],
+)
+def test_the_default_of_an_enum_is_known_by_the_schema_of_its_type(release, schemas):
+    """debezium#defaults: what 2.5.4 and 3.6.1 streamed."""
+    profile = get("debezium-json").build(release, "postgresql")
+    known_schemas = []
+    for schema in ("public", "hotel"):
+        reader = DdlReader("postgresql", "shop", "shop")
+        kind = f"{schema}.kind"
+        script = f"CREATE TYPE {kind} AS ENUM ('a'); CREATE TABLE t (c {kind} DEFAULT 'a');"
+        reader.read_script(Script("definition", script, "postgresql"))
+        (user_table,) = reader.schema().tables
+        if defaults_of(user_table.table, profile, {}, False):
+            known_schemas.append(schema)
+    assert known_schemas == schemas

@@ -142,6 +142,33 @@ def test_the_parser_makes_nothing_of_an_alter_database(release: str, table: str 
     assert (altered["source"]["table"], dropped["source"]["table"]) == (table, None)
 
 
+@pytest.mark.parametrize("release", ["1.9.7.Final", "3.5.0.Final"])
+def test_a_unique_key_that_becomes_nullable_stays_the_key(release: str) -> None:
+    """debezium#unique-keys: what 3.5.0 and 1.9.7 streamed from MariaDB 10.11."""
+    number = mysql.integer("int")
+
+    def version(nullable: str) -> Table:
+        columns = tuple(Column(name, number, name in nullable) for name in ("a", "b"))
+        return Table("d", "uk", columns, unique=(("a",), ("b",)))
+
+    made, first, both = version(""), version("a"), version("ab")
+    records = written(
+        FORMAT.build(release),
+        SchemaChange(START, "create table", "CREATE TABLE uk (...)", "d", "uk", None, made),
+        SchemaChange(
+            START, "modify column", "ALTER TABLE uk MODIFY a INT NULL", "d", "uk", made, first
+        ),
+        boundaries.insert(first, {"a": 1, "b": 2}),
+        SchemaChange(
+            START, "modify column", "ALTER TABLE uk MODIFY b INT NULL", "d", "uk", first, both
+        ),
+        boundaries.insert(both, {"a": 3, "b": 4}),
+    )
+    keys = [json.loads(r.message.key or b"") for r in records if r.changes[0].kind is Kind.ROW]
+    assert [key["payload"] for key in keys] == [{"a": 1}, {"a": 3}]
+    assert [key["schema"]["fields"][0]["optional"] for key in keys] == [True, True]
+
+
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
     event = model.LogicalMessage(START, "outbox", b"hello", "shop")
