@@ -262,7 +262,9 @@ class _Walk:
 
 
 def _header_texts(message: Message | ProducedRecord) -> _Members:
-    """A record's headers as an object; the bytes as text."""
+    """A record's headers as an object that an audit can compare and print: by name, the bytes as
+    text.
+    """
     return _Members(
         (name, value.decode("utf-8", "backslashreplace")) for name, value in message.headers
     )
@@ -303,7 +305,9 @@ def _plain(node: Any) -> Any:
 
 
 def _at(node: Any, path: Iterable[str]) -> Any:
-    """The member of a document at a path; None if it is missing."""
+    """The member of a JSON document at a path of names, for the comparison of two messages; None if
+    it is missing.
+    """
     for name in path:
         node = dict(node).get(name) if isinstance(node, _Members) else None
     return node

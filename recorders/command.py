@@ -109,7 +109,9 @@ def _database(image: str, product: Product, profile: Profile, note: Note) -> Dat
 
 
 def _line(record: ProducedRecord) -> bytes:
-    """A record as a line of JSON, with key, value and headers in base64."""
+    """A product's record as a line of the file that keeps a recording: JSON with key, value and
+    headers in base64.
+    """
 
     def coded(data: bytes | None) -> str | None:
         return None if data is None else base64.b64encode(data).decode()

@@ -62,7 +62,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The request in one word: type, value, modes."""
+        """The request as the file of recorded values names it, in one word: type, value, modes."""
         modes = self.modes
         where = "streamed" if self.streamed else "snapshot"
         parts = (
@@ -131,7 +131,9 @@ def modes_of(type: SourceType, release: str) -> Iterator[Modes]:
 
 
 def release_modes(release: str) -> Modes:
-    """The default modes of a release of the connector."""
+    """What a release of Debezium's SQL Server connector does by default with times and large
+    values.
+    """
     is_new = release.startswith("3")
     return Modes(
         temporal="adaptive",
@@ -142,7 +144,9 @@ def release_modes(release: str) -> Modes:
 
 
 def sent_value(request: Request) -> Sent:
-    """The value of a request as the driver gives it."""
+    """The value of a request as SQL Server's driver gives it to the connector: a word for its Java
+    type, and its text.
+    """
     type, value = request.type, request.value
     match type.logical, value:
         case Logical.INT, int():
@@ -222,7 +226,9 @@ def unavailable_lines() -> Iterator[tuple[str, str]]:
 
 
 def read_release(release: str, note: Note) -> tuple[str, ...]:
-    """The lines of the file of one release. Raises HarnessError."""
+    """What one release of Debezium's SQL Server connector makes of each requested value, as lines
+    of the recorded file, by running the connector's own converters. Raises HarnessError.
+    """
     all_requests = list(requests(release))
     lines = {request.name: request_line(request) for request in all_requests}
     if release.startswith("3"):
@@ -238,7 +244,9 @@ def read_release(release: str, note: Note) -> tuple[str, ...]:
 
 
 def file_text(releases: Sequence[str], note: Note) -> str:
-    """The text of the file, of these releases. Raises HarnessError."""
+    """The text of the recorded file: what each of these releases of Debezium's SQL Server connector
+    makes of each requested value. Raises HarnessError.
+    """
     with ThreadPoolExecutor(1) as pool:
         parts = list(pool.map(partial(read_release, note=note), releases))
     return "".join(f"{line}\n" for line in itertools.chain.from_iterable(parts))

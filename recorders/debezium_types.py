@@ -69,7 +69,7 @@ _HEAD: Final = """\
 
 def model_column(definition: str) -> Column | None:
     """The column `c` of a table with that definition, as this project reads it; None for a type or
-    a spelling that the model does not have.
+    a spelling that this project does not have.
     """
     reader = DdlReader("mysql", None, "shop")
     statement = f"CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c {definition})"
@@ -179,8 +179,8 @@ def readings_toml(readings: ColumnReadings) -> str:
 
 
 def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
-    """The TOML rows of one definition: each distinct reading with the connectors that read it so. A
-    single row is put on the same line.
+    """The TOML rows of one definition: each distinct reading (what a connector makes of the
+    definition), with the connectors of which it is. A single row is put on the same line.
     """
     distinct = list(dict.fromkeys(by_connector.values()))
     if len(distinct) == 1:
@@ -193,8 +193,8 @@ def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[s
 
 
 def _written_row(reading: ColumnReading, having: str) -> str:
-    """A reading of a column definition as a TOML inline table: `having`, the text of its first
-    member, then its facts except those at their default.
+    """A reading of a column definition (what a connector makes of it) as a TOML inline table:
+    `having`, the text of its first member, then its facts except those at their default.
     """
     facts = {name: fact for name, fact in asdict(reading).items() if fact not in ("", None, False)}
     written = ", ".join(

@@ -87,7 +87,9 @@ class Explained:
 
     @property
     def idle(self) -> tuple[Entry, ...]:
-        """The entries that had to explain something and did not."""
+        """The entries (known differences between our messages and a product's) that had to explain
+        something in this audit and did not: they are outdated.
+        """
         return tuple(
             entry for i, entry in enumerate(self.entries) if not self.counts[i] and not entry.drawn
         )

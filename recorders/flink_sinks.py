@@ -71,7 +71,7 @@ _OPTIONS: Final = {
 
 
 def flink_bundle(release: str) -> Bundle:
-    """The jars of Flink's JSON formats."""
+    """The jars of a release's JSON formats of Flink, whose own serializers the Java program runs."""
     names = ("flink-json", "flink-table-common", "flink-table-runtime", "flink-core")
     return Bundle(
         f"flink-json-{release}",
@@ -237,7 +237,9 @@ def _lines_of(fmt: Format[Any], profile: Profile, scenario: Scenario) -> list[st
 
 
 def _row_line(kind: str, table: Table, source_row: Row) -> str:
-    """The line of one row. `kind` is Flink's short name of the change."""
+    """The line of one row for the Java program that runs Flink's serializers. `kind` is Flink's
+    short name of the change, such as +I.
+    """
     texts = [value_text(column.type, source_row.get(column.name)) for column in table.columns]
     return "\t".join(["row", kind, *texts]) + "\n"
 

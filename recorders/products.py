@@ -166,7 +166,9 @@ def json_record(
 def _schema(
     registry: Remote, schemas: confluent.Schemas, number: int
 ) -> tuple[tuple[str, ...], str]:
-    """The subjects and the text of a schema, fetched from a registry."""
+    """The subjects and the text of the Avro schema with this id, fetched from a registry, once for
+    all records: `schemas` holds those that were fetched.
+    """
     if number not in schemas:
         path = f"{registry.path}/schemas/ids/{number}"
         versions, document = (

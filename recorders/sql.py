@@ -290,7 +290,9 @@ def create_statements(table: Table, dialect: SqlDialect) -> Iterator[str]:
 
 
 def _with_key_not_null(table: Table) -> Table:
-    """The table with a NOT NULL primary key, as the database makes it."""
+    """The table as the database makes it of our CREATE TABLE: the columns of its primary key are
+    NOT NULL.
+    """
     columns = tuple(
         replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns
     )

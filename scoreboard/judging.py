@@ -157,7 +157,9 @@ def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
 
 
 def _digest(case: Case) -> bytes:
-    """A digest of a case; the tables, which hundreds share, are dumped once."""
+    """A digest of a case, of which that of a reader's cases is made: it tells when a result is
+    outdated. Tables, which hundreds of cases share, are dumped once.
+    """
     plain = codec.dump_case(replace(case, tables=())) | {
         "tables": [_table_digest(table) for table in case.tables]
     }
@@ -166,7 +168,9 @@ def _digest(case: Case) -> bytes:
 
 @cache
 def _table_digest(table: Table) -> str:
-    """The digest of a table; many cases share one, so it is kept."""
+    """The digest of a table, as a part of its cases' digests; many cases share one, so it is
+    computed once.
+    """
     return hashlib.sha256(
         orjson.dumps(codec.dump_table(table), option=orjson.OPT_SORT_KEYS)
     ).hexdigest()

@@ -238,7 +238,7 @@ def newest_release(name: str) -> str:
 
 
 def _read(file: Path) -> TableFile:
-    """The parsed TOML file with the faults of a product."""
+    """The parsed TOML file of faults/ that has the named failures of one product."""
     return TableFile(
         file.name,
         file.read_text("utf-8"),

@@ -71,8 +71,9 @@ class Materialiser:
     tables: tuple[Table, ...] = ()
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
-        """The state after a batch. `state` is the state before it, with the columns of STATE.
-        `changes` is a decoder's output at level one; it is read several times.
+        """The state after a batch: all that a keeper remembers of its tables, in the parts that the
+        module lists. `state` is the state before it, with the columns of STATE. `changes` is a
+        decoder's output at level one; it is read several times.
         """
         new = self.add_versions(changes)
         schemas = self.schemas(part_of(state, "schema"), new)
@@ -465,8 +466,9 @@ class Keeper:
         return self._spark.read.schema(state_type()).parquet(f"{self.directory}/{older[-1]}")
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Writes the state after a batch of changes; replaces a state that the batch has
-        already.
+        """Writes the state of the tables after a batch of changes, made of the state before it;
+        replaces a state that the batch has already, so that a batch may be read again after a
+        crash.
         """
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 

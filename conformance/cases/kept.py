@@ -156,8 +156,8 @@ def _generation() -> str | None:
 
 
 def _remove_old_generations() -> None:
-    """Removes the kept cases of all but the GENERATIONS digests that were used last; errors are
-    passed over.
+    """Removes the cases that are cached on disk of all but the GENERATIONS digests that were used
+    last; errors are passed over.
     """
     with contextlib.suppress(OSError):
         for old in sorted(cache_root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[

@@ -20,7 +20,9 @@ class TraitCounts(Generic[Trait]):
     having: dict[Trait, int]
 
     def number(self, traits: Iterable[Trait]) -> int:
-        """The number of units that have all of these traits."""
+        """The number of units (rows, cells or fields that were compared) that have all of these
+        traits.
+        """
         units = self.every
         for trait in traits:
             units &= self.having.get(trait, 0)

@@ -595,7 +595,7 @@ def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, 
 
 
 def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
-    """The image that a finding is on, and the operation of its row."""
+    """The image (before or after) that a finding is on, and the operation of its row."""
     change = change_of(failing.finding, failing.result.case)
     return failing.finding.side, change.op if change else None
 

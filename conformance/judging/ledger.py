@@ -97,7 +97,9 @@ class RuleLedger:
         )
 
     def add(self, counted_ledger: RuleLedger) -> None:
-        """Takes over what a ledger with the same rules has counted."""
+        """Adds the counts of another ledger with the same rules, such as that of a part of the run
+        which was judged by itself.
+        """
         self.compared += counted_ledger.compared
         self.broken += counted_ledger.broken
         self.cells += counted_ledger.cells

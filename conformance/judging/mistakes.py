@@ -396,7 +396,9 @@ def _are_scattered(group: Sequence[_Part]) -> bool:
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
-    """All failing units of these parts."""
+    """All failing units (rows, cells or fields that were compared and are wrong) of these parts of
+    a mistake.
+    """
     failings: list[Failing] = []
     for part in parts:
         failings += part.failings
@@ -528,7 +530,9 @@ def _fault_names(failings: Iterable[Failing]) -> list[str]:
 
 
 def _group_by_family(failings: Iterable[Failing]) -> dict[str, list[Failing]]:
-    """The failing units by the family of their type."""
+    """The failing units (rows, cells or fields that are wrong) by the family of their column's
+    type, such as integers.
+    """
     families: dict[str, list[Failing]] = defaultdict(list)
     for failing in failings:
         families[failing.family].append(failing)

@@ -91,8 +91,9 @@ class Homes:
 
 
 def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
-    """For each rule, and for each mistake of the self test's wrong decoders, the page that
-    describes it: the page of its format, or docs/formats.md if at least _SHARED formats have it.
+    """Where each thing is described that several formats share: for each rule, and for each mistake
+    of the self test's wrong decoders (`traps`, by format), the page of its format, or
+    docs/formats.md if at least _SHARED formats have it.
     """
     return Homes(
         _homes({name: _rule_rows(name, "") for name in FORMATS}),

@@ -79,8 +79,8 @@ def _room_of_target(target: str, names: set[str]) -> str:
 
 
 def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
-    """The level of each room: the length of the longest chain of imports from it to a room without
-    imports.
+    """The level of each room (part of a package) in the picture of docs/rooms.md: the length of the
+    longest chain of imports from it to a room without imports.
     """
     heights: dict[str, int] = {}
 
@@ -98,8 +98,8 @@ def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
 
 
 def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
-    """The imports to draw between rooms, as pairs: those that do not also follow from a longer
-    chain of imports.
+    """The imports to draw between rooms (parts of packages), as pairs: those that do not also
+    follow from a longer chain of imports.
     """
 
     def below(name: str) -> set[str]:
@@ -158,7 +158,9 @@ def _import_line(start: tuple[int, int], end: tuple[int, int]) -> str:
 
 
 def _box(name: str, room: Room, x: int, y: int) -> str:
-    """The box of a room in the picture (SVG), with the room's and the package's name."""
+    """The box of a room (a part of a package) in the picture (SVG), with the room's and the
+    package's name.
+    """
     package, _, short = name.partition(".")
     return (
         f'<g><title>{escape(room.about)}</title><rect x="{x}" y="{y}" width="{BOX[0]}"'
@@ -170,7 +172,9 @@ def _box(name: str, room: Room, x: int, y: int) -> str:
 
 
 def rooms_page(by_name: Mapping[str, Room], note: str) -> str:
-    """The text of docs/rooms.md: the picture of the rooms, and a table of what each holds."""
+    """The text of docs/rooms.md: the picture of the rooms (parts of packages) and their imports,
+    and a table of what each holds.
+    """
     lines = [
         "# Rooms",
         "",

@@ -160,7 +160,9 @@ def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:
 
 
 def summarize_types(type_rows: Iterable[TypeRow]) -> str:
-    """The types that are not right, by standing, and how many are right; "" where all are."""
+    """The column types whose cells are not all right, by how they stand (lossy, refused, wrong),
+    and how many are right; "" where all are.
+    """
     by_standing: dict[TypeStanding, list[str]] = {}
     for type_row in type_rows:
         by_standing.setdefault(type_row.standing, []).append(type_row.key)

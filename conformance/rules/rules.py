@@ -55,9 +55,10 @@ _FORMS: Final = frozenset(Logical) - _MOMENTS - {Logical.FLOAT, Logical.DOUBLE, 
 
 
 def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
-    """Whether a law of readings applies to a format: one of the format's rules that is not MUST
-    covers what the law is about. `need` is "open-forms" (values), "open-zones" (dates with times),
-    "open-images", or "" for a law that always applies.
+    """Whether a law of readings (a decoder reads a column in one way in all messages) applies to a
+    format: one of the format's rules that is not MUST covers what the law is about. `need` is
+    "open-forms" (values), "open-zones" (dates with times), "open-images", or "" for a law that
+    always applies.
     """
     loose = (rule.selector for rule in format_rules if rule.obligation is not Obligation.MUST)
     match need:

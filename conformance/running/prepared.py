@@ -191,6 +191,8 @@ def decode_request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Req
 
 
 def seeded_sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
-    """A seeded sample in the items' own order."""
+    """So many of the items, in their own order, chosen by the run's seed and a name: laws are tried
+    on a sample of the messages, the same in every run of that seed.
+    """
     indices = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
     return [items[i] for i in sorted(indices)]

@@ -99,7 +99,8 @@ class Readings:
 
     def take(self, case: Case, outputs: Sequence[Sequence[OutputRow]]) -> None:
         """Takes a case, with the rows that the decoder returned for each of its messages, into
-        account for the laws of readings.
+        account for the laws of readings (a decoder reads a column in one way, wherever the sources
+        leave several open).
         """
         if not any(map(self.judge.law, LAWS)):
             return
@@ -132,8 +133,9 @@ class Readings:
         return findings
 
     def _take_row(self, case: Case, number: int, change: Change, output_row: OutputRow) -> None:
-        """Keeps for the laws of readings what a decoder made of one owed row: at level one its
-        commit time, at level two its cells; at both an image that is not owed.
+        """Keeps for the laws of readings (a decoder reads a column in one way in all messages) what
+        a decoder made of one owed row: at level one its commit time, at level two its cells; at
+        both an image that is not owed.
         """
         if case.level == 1:
             self._take_commit_time(case, number, change, output_row)

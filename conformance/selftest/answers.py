@@ -71,8 +71,8 @@ def read_answers(lines: Iterable[str]) -> Answers:
 
 
 def rate_table(answers: Answers) -> Iterator[str]:
-    """The table of docs/design.md with the number of operators by what became of them, a line for
-    each format and one for all.
+    """The table of docs/design.md with the number of operators (imitated mistakes of decoders) by
+    what became of them, a line for each format and one for all.
     """
     lines = []
     totals = Counter[str]()
@@ -84,8 +84,8 @@ def rate_table(answers: Answers) -> Iterator[str]:
 
 
 def reason_table(answers: Answers) -> Iterator[str]:
-    """The table of docs/design.md with the reasons why operators are rightly not convicted, a line
-    for each reason and format.
+    """The table of docs/design.md with the reasons why operators (imitated mistakes of decoders)
+    are rightly not convicted, a line for each reason and format.
     """
     names_by_reason = defaultdict[tuple[str, str], list[str]](list)
     for pair in answers.pairs:

@@ -39,7 +39,9 @@ class AnsweredCase:
     logicals: frozenset[Logical]
 
     def apply_operator(self, operator: Operator) -> list[Rows] | None:
-        """The rows of each message after the operator was applied; None if it changes nothing."""
+        """The rows of each message after the operator (an imitated mistake of a decoder) was
+        applied; None if it changes nothing.
+        """
         if operator.logicals and self.logicals.isdisjoint(operator.logicals):
             return None
         altered_rows = list(map(operator.alter, self.rows, self.contexts))
@@ -121,8 +123,8 @@ class Bench:
                 yield answered
 
     def cover(self, level: int) -> list[AnsweredCase]:
-        """The cases on which every operator is tried: some for each rule, and the first of each
-        scenario.
+        """The cases on which every operator (an imitated mistake of a decoder) is tried: some for
+        each rule, and the first of each scenario.
         """
         covering: set[str] = set()
         for (_, case_level), case_ids in self.judge.seen.items():

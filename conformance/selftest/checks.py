@@ -265,8 +265,8 @@ def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[C
 def _results_of_law(
     bench: Bench, operator: Operator, level: int, fresh_judge: Judge
 ) -> list[CaseResult]:
-    """The results of the cases that break a law of readings, which is judged on a decoder's values
-    in all cases of a level together.
+    """The results of the cases that break a law of readings (a column is read in one way in all
+    messages), which is judged on a decoder's values in all cases of a level together.
     """
     law_readings = readings.Readings(fresh_judge)
     cases_of_level = [answered for answered in bench.cases.values() if answered.case.level == level]

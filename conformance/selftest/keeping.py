@@ -41,14 +41,18 @@ class Keeping:
     also: str = ""
 
     def rules(self, fmt: str) -> tuple[str, ...]:
-        """The names of the stream rules that must catch this mistake of a keeper in a format."""
+        """The names of the stream rules that must catch this mistake of a keeper (code that keeps
+        tables from a stream of changes) in a format.
+        """
         if self.also and order_of(fmt).stamps_in_order:
             return (self.convicts, self.also)
         return (self.convicts,)
 
 
 def _read_mistakes() -> Iterator[Keeping]:
-    """The mistakes of keepers from the table `mistakes` of keeping.toml, in its order."""
+    """The mistakes of keepers (code that keeps tables from a stream of changes) from the table
+    `mistakes` of keeping.toml, in its order.
+    """
     file = TableFile(*read_package_toml(__package__, "keeping"), {"mistakes": dict})
     for place, name, table in file.entries("mistakes"):
         with naming_place(f"{place}: {name}"):
@@ -76,7 +80,9 @@ OLD_KEY_LEFT: Final = KEEPING["old-key-left"]
 
 
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
-    """The mistakes of keepers that can show in a format, because it has what they need."""
+    """The mistakes of keepers (code that keeps tables from a stream of changes) that can show in a
+    format, because it has what they need.
+    """
     order = order_of(fmt)
     return tuple(mistake for mistake in KEEPING.values() if order.has(mistake.needs))
 

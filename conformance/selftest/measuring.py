@@ -73,8 +73,8 @@ def reasons(table: ReasonTable) -> tuple[Reason, ...]:
 
 
 def find_reason(table: ReasonTable, place: str) -> str:
-    """The reason that a table of reasons.toml gives for an operator in a format at a level
-    (`FORMAT/OPERATOR/LEVEL`); "" if it gives none.
+    """The reason that a table of reasons.toml gives for an operator (an imitated mistake of a
+    decoder) in a format at a level (`FORMAT/OPERATOR/LEVEL`); "" if it gives none.
     """
     for reason in reasons(table):
         if any(fnmatchcase(place, glob) for glob in reason.globs):
@@ -169,8 +169,9 @@ class Measured:
 def measure(
     bench: Bench, operators: Sequence[Operator] = tuple(OPERATORS.values())
 ) -> Iterator[Measured]:
-    """What becomes of every operator at its levels, on the cases that cover the format. Where those
-    do not convict it, or only drawn ones of them do, it is tried on all cases, the named ones first.
+    """What becomes of every operator (an imitated mistake of a decoder) at its levels, on the cases
+    that cover the format. Where those do not convict it, or only drawn ones of them do, it is tried
+    on all cases, the named ones first.
     """
     judge = bench.fresh()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
@@ -246,8 +247,8 @@ def _measure_operator(
 def _broken_laws(
     judge: Judge, operator: Operator, cover: Sequence[AnsweredCase]
 ) -> Iterator[tuple[AnsweredCase, str]]:
-    """The laws of readings that a decoder with the operator's fault breaks on these cases, each
-    with one of the cases.
+    """The laws of readings (a column is read in one way in all messages) that a decoder with the
+    operator's fault breaks on these cases, each with one of the cases.
     """
     by_id = {answered.case.id: answered for answered in cover}
     readings = Readings(judge)
@@ -302,7 +303,9 @@ class Rate:
 
 
 def count_answers(measured: Sequence[Measured]) -> Rate:
-    """How many operators of a format were convicted, misled, missed and so on."""
+    """How many operators (imitated mistakes of decoders) of a format were convicted, misled, missed
+    and so on.
+    """
     counts = Counter(operator_measure.answer for operator_measure in measured)
     return Rate(
         named=counts[Answer.CONVICTED],

@@ -133,7 +133,9 @@ def _broken_places(result: FormatResult) -> Broken:
 
 
 def _apply_operators(answered: AnsweredCase, operators: Iterable[Operator]) -> Sequence[Rows]:
-    """The rows of each message of a case after all operators, one after the other."""
+    """The rows of each message of a case after all operators (imitated mistakes of a decoder), one
+    after the other.
+    """
     rows_of_messages: Sequence[Rows] = answered.rows
     for operator in operators:
         pairs = zip(rows_of_messages, answered.contexts, strict=True)
@@ -144,9 +146,9 @@ def _apply_operators(answered: AnsweredCase, operators: Iterable[Operator]) -> S
 def draw_stacks(
     bench: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS
 ) -> Iterator[Stack]:
-    """Draws `number` stacks of operators, half of them at each level, from those that a MUST rule
-    convicts (`convicted` has their names by level). A stack for which TRIES draws are not enough is
-    left out.
+    """Draws `number` stacks of operators (decoders with several imitated mistakes), half of them at
+    each level, from those that a MUST rule convicts (`convicted` has their names by level). A stack
+    for which TRIES draws are not enough is left out.
     """
     chance = random.Random(f"stacks {bench.fmt.name} {seed}")
     stages = {level: _Stage(bench, level, bench.spread(level, CASES)) for level in (1, 2)}
@@ -160,8 +162,9 @@ def draw_stacks(
 def _draw_stack(
     stage: _Stage, convicted_names: Sequence[str], size: int, chance: random.Random
 ) -> Stack | None:
-    """Draws one stack of `size` operators that can be told apart; None if too few break different
-    cases, one cannot read the rows that another altered, or the verdict hides one.
+    """Draws one stack of `size` operators (a decoder with so many imitated mistakes) that can be
+    told apart; None if too few break different cases, one cannot read the rows that another
+    altered, or the verdict hides one.
     """
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(convicted_names), len(convicted_names)):
@@ -193,8 +196,8 @@ def _shows_operator(alone: Mapping[str, Broken], name: str, together: Broken) ->
 
 
 def _differ(broken: Broken, other_broken: Broken) -> bool:
-    """Whether two operators are different enough for one stack: each breaks cases that the other
-    does not break.
+    """Whether two operators (imitated mistakes of decoders) are different enough for one stack:
+    each breaks cases that the other does not break.
     """
     return (
         len(_case_ids(broken - other_broken)) >= _LEAST

@@ -221,8 +221,11 @@ def _largest_call(prepared: Prepared, level: int) -> Call:
 
 
 def _results_of_raising(engine: Engine, prepared: Prepared, rule: str) -> list[CaseResult]:
-    """Results of a decoder that raises on an unreadable message, decoded with three readable cases:
-    a finding if exactly that case is isolated and the others have rows, else nothing.
+    """The results for a liar (a decoder with one deliberate mistake) that raises on an unreadable
+    message, where it owes a row. It decodes three readable cases and an unreadable one in one call.
+
+    The results break `rule` if the harness finds that exactly the unreadable case makes the call
+    fail, and the readable ones have their rows; else there are none, and the liar is not convicted.
     """
     call = _largest_call(prepared, 1)
     unreadable = [case for case in call.cases if is_unreadable(case)][:1]

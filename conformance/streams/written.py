@@ -88,8 +88,9 @@ class Written:
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
     def numbered(self, kept_tables: KeptTables) -> KeptTables:
-        """The kept state with every offset replaced by the number of the message in its lane,
-        counted from 0; an offset at which no message of ours was published becomes negative.
+        """The kept state with every offset replaced by the number of the message in its lane (a
+        partition of any of the topics), counted from 0; an offset at which no message of ours was
+        published becomes negative.
         """
         if self._writer is None:
             return kept_tables

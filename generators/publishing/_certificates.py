@@ -21,8 +21,8 @@ _REMEDIES: Final = (
 
 
 def distrust(cluster: Cluster) -> str:
-    """OpenSSL's reason against the certificate of the cluster's first address, with a remedy; "" if
-    it trusts the certificate or could not get it.
+    """OpenSSL's reason against the certificate of the cluster's first address, with a remedy, for
+    the error of a client that cannot connect; "" if it trusts the certificate or could not get it.
     """
     host, _, port = cluster.bootstrap.partition(",")[0].rpartition(":")
     context, properties = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties

@@ -117,7 +117,7 @@ def source_type(spelling: str) -> SourceType:
 
 
 def parse_table(show_create: str, database: str, name: str) -> Table:
-    """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model
+    """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that this project
     does not have.
     """
     columns: list[Column] = []

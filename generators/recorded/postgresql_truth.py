@@ -102,8 +102,8 @@ def make_table(
     domains: Mapping[str, str] | None = None,
 ) -> Table:
     """A table made of the columns that PostgreSQL's catalogue shows. `statement` is its CREATE
-    TABLE, which gives the declared order of the key. Raises Unsupported for a type that the model
-    does not have.
+    TABLE, which gives the declared order of the key. Raises Unsupported for a type that this
+    project does not have.
     """
     table_columns = tuple(
         Column(
@@ -176,7 +176,7 @@ def cell_value(type: SourceType, cell_text: str | None) -> Value:
 
 def row_cells(table_definition: Table, texts: Mapping[str, str | None]) -> Row:
     """A row's values by column, from the texts that SELECT prints; columns without a text are left
-    out. Raises Unsupported for a value that the model does not have.
+    out. Raises Unsupported for a value that this project does not have.
     """
     return {
         c.name: cell_value(c.type, texts[c.name])

@@ -98,7 +98,7 @@ def point() -> SourceType:
 
 
 def other(name: str) -> SourceType:
-    """A type whose values the model keeps as PostgreSQL's texts of them. Raises ValueError for a
+    """A type whose values this project keeps as PostgreSQL's texts of them. Raises ValueError for a
     name that is none of `OTHERS`.
     """
     if name not in OTHERS:
@@ -445,8 +445,8 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def _fits_json(type: SourceType, value: Any) -> bool:
-    """Whether a type whose values the model keeps as JSON (json, hstore, point, arrays) holds the
-    value.
+    """Whether a type whose values this project keeps as JSON (json, hstore, point, arrays) holds
+    the value.
     """
     if type.name in _JSON_FITS or not type.name.endswith("[]"):
         return _JSON_FITS.get(type.name, _fits_document)(value)

@@ -51,8 +51,8 @@ def class_value(source: Source, type: SourceType, name: str) -> Value:
 
 
 def _as_value(type: SourceType, name: str, written: Any) -> Value:
-    """A class's value as the model keeps it, from what the TOML file has; None if the type cannot
-    hold it.
+    """A class's value as `generators.model` keeps it, from what the TOML file has; None if the type
+    cannot hold it.
     """
     match written:
         case datetime():

@@ -258,7 +258,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
 
 def _read_mysql_column(draft: Draft, cursor: Cursor, name: str) -> Column:
     """Reads MySQL's type of a column at the cursor; the rest of the definition is not read. Raises
-    Unsupported for a type that the model does not have.
+    Unsupported for a type that this project does not have.
     """
     serial = cursor.next_is("SERIAL")
     type, declared = mysql_type(cursor, draft.charset)

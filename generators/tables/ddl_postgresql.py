@@ -139,7 +139,7 @@ class Types:
 
 def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
     """Reads PostgreSQL's type of a column at the cursor; the rest of the definition is not read.
-    Raises Unsupported for a type that the model does not have.
+    Raises Unsupported for a type that this project does not have.
     """
     start = cursor.at
     parts, spelling = postgresql_spelling(cursor)

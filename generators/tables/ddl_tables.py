@@ -237,8 +237,8 @@ class Draft:
         self.indexes.append(Index(free_name, columns, unique, partial=partial))
 
     def build_table(self) -> Table:
-        """The table of the draft as the model has it: columns of the primary key are NOT NULL,
-        unique indexes over all rows are keys.
+        """The table of the draft as `generators.model` has it: columns of the primary key are NOT
+        NULL, unique indexes over all rows are keys.
         """
         primary = tuple(self.primary)
         columns = tuple(

@@ -393,7 +393,7 @@ def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
     """The column type that a spelling of `postgresql_spelling` names, one of the `enums` among
-    them. Raises Unsupported for a type that the model lacks.
+    them. Raises Unsupported for a type that this project does not have.
     """
     base = spelling.removesuffix("[]")
     if base in postgresql.UNKNOWN:  # Recorded tables alone have them: values cannot be drawn.

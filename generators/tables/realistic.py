@@ -422,7 +422,9 @@ def _draw_matching(regex: str, seed: str) -> tuple[str, ...]:
 
 
 def _canonical_or_none(column: Column, value: Any) -> Value:
-    """What Faker made, as the model holds it in the column; None if the column cannot hold it."""
+    """What Faker made, as `generators.model` holds it in a column; None if the column cannot hold
+    it.
+    """
     type = column.type
     try:
         return canonical_value(column, str(value) if type.logical is Logical.TEXT else value)

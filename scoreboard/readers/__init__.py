@@ -217,7 +217,7 @@ READERS: Final = tuple(
 
 
 def find_reader(name: str) -> Reader:
-    """The reader of that name. Raises UnknownName."""
+    """The reader (a product's decoder that the scoreboard judges) of that name. Raises UnknownName."""
     for reader in READERS:
         if reader.name == name:
             return reader

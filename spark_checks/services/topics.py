@@ -56,7 +56,8 @@ class Lanes:
         )
 
     def number_partitions(self, frame: DataFrame) -> DataFrame:
-        """The frame with the number of its lane in place of each partition's own: keepers of tables
-        and the judge know messages by lane and offset.
+        """The records with the number of their lane (a partition of any of the topics, all numbered
+        in one row) in place of each partition's own: keepers of tables and the judge know messages
+        by lane and offset.
         """
         return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame

@@ -167,15 +167,18 @@ def beyond_key(opened: OpenedRecord) -> bool:
 
 
 def watch_deletes() -> Watch:
-    """Makes a watch over successive messages: it finds a DELETE that has only the key's columns
-    although rows of its table before and after it have more.
+    """Makes a watch over successive messages, by which `inspect` tells that a writer sends only the
+    key's columns of a deleted row: it finds a DELETE with the key alone, although rows of its table
+    before and after it have more columns.
     """
+    # Tables that had a row with more columns than its key, and those of them that had a DELETE with
+    # the key alone since.
     wide: set[tuple[Any, Any]] = set()
     waiting: set[tuple[Any, Any]] = set()
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
-        """Takes the next message; yields KEY_ALONE for a row with more columns than its key if the
-        table had such a row before, and a DELETE with the key alone after that.
+        """Takes the next message. Yields KEY_ALONE at a row with more columns than its key, if the
+        table had such a row and, after it, a DELETE with the key alone.
         """
         members = opened.members
         table, keys, data = (
@@ -304,13 +307,15 @@ _ENTRIES: Final = ("TRANSACTIONBEGIN", "ROWDATA", "TRANSACTIONEND", "HEARTBEAT",
 
 
 def _entries(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The entries of a packet."""
+    """The entries of an opened Protobuf packet of Canal: row changes, and marks of transactions."""
     body = opened.members.get("body")
     return json_objects(body.get("messages")) if isinstance(body, dict) else []
 
 
 def entry_types(opened: OpenedRecord) -> list[str]:
-    """The types of a packet's entries, "" for an unknown one."""
+    """The types of a packet's entries, "" for an unknown one; canal.toml asks for them to tell what
+    a packet carries.
+    """
     types = (entry.get("entryType") for entry in _entries(opened))
     return [kind if kind in _ENTRIES else "" for kind in types]
 
@@ -333,13 +338,15 @@ def has_unknown_change(opened: OpenedRecord) -> bool:
 
 
 def gtids(opened: OpenedRecord) -> list[str]:
-    """The GTID sets of the entries' headers."""
+    """The sets of GTIDs in the headers of a packet's entries; canal.toml asks whether there is one,
+    which MariaDB's messages lack.
+    """
     headers = (entry.get("header", {}) for entry in _entries(opened))
     return [header["gtid"] for header in headers if "gtid" in header]
 
 
 def _row_datas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
-    """The rows of a packet."""
+    """The rows (`RowData`) of all entries of an opened Protobuf packet of Canal."""
     for change in _changes(opened):
         yield from json_objects(change.get("rowDatas"))
 

@@ -153,7 +153,9 @@ def key_has_schema(opened: OpenedRecord) -> bool | None:
 
 
 def transaction_is_first(opened: OpenedRecord) -> bool | None:
-    """Whether `transaction` of a row stands before `op`; None without one."""
+    """Whether a row's member `transaction` stands before `op`, which tells releases apart
+    (debezium.toml); None without one.
+    """
     order = list(opened.payload)
     return (
         order.index("transaction") < order.index("op")

@@ -45,8 +45,8 @@ def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
 
 
 def _row_operators() -> Iterator[Operator]:
-    """The operators without arguments that change whole rows, images or envelope fields, by
-    name.
+    """The operators (imitated mistakes of decoders) without arguments that change whole rows,
+    images or envelope fields, by name.
     """
     for part, levels in _LEVELS.items():
         for place, name, table in _FILE.entries(part):
@@ -60,7 +60,9 @@ def _row_operators() -> Iterator[Operator]:
 
 
 def _cell_operators() -> Iterator[Operator]:
-    """The operators that change cells, one for each group of types and each change, by name."""
+    """The operators (imitated mistakes of decoders) that change cells, one for each group of types
+    and each change, by name.
+    """
     for group in cells.GROUPS:
         changes = dict(group.changes)
         for place, name, call in _FILE.entries(f"cells.{group.name}"):

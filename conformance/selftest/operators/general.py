@@ -69,7 +69,9 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
 
 
 def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
-    """Whether a message and its case fulfil all conditions of an operator's `when`."""
+    """Whether a message and its case fulfil all conditions that an operator (an imitated mistake of
+    a decoder) sets in `when`.
+    """
     value = context.message and context.message.value
     if "null" in conditions and value is not None:
         return False
@@ -83,7 +85,9 @@ def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
 
 
 def _row_fulfils(output_row: OutputRow, conditions: Patterns, context: MessageContext) -> bool:
-    """Whether a row fulfils all conditions on rows of an operator."""
+    """Whether a row fulfils all conditions that an operator (an imitated mistake of a decoder) sets
+    for the rows that it changes.
+    """
     return all(
         _row_fulfils_one(output_row, about, expression, context)
         for about, expression in conditions.items()
@@ -115,7 +119,9 @@ def _column_names(output_row: OutputRow) -> list[str]:
 
 
 def _on_each_row(change: RowAlter) -> Alter:
-    """The operator that replaces each row of a message by the rows that `change` makes of it."""
+    """The operator (an imitated mistake of a decoder) that replaces each row of a message by the
+    rows that `change` makes of it.
+    """
 
     def alter(output_rows: Rows, context: MessageContext) -> Rows:
         """The rows that `change` makes of each row of a message, in order."""
@@ -142,8 +148,8 @@ def _part_of(output_row: OutputRow, name: str) -> Any:
 
 
 def _as_kind(kind: str) -> Alter:
-    """An operator: every change is of kind `kind`; one that becomes a ROW is an INSERT without
-    columns.
+    """The operator for a mistake of decoders: every change is of kind `kind`; one that becomes a
+    ROW is an INSERT without columns.
     """
     is_row = kind == Kind.ROW
     images = {"op": "INSERT", "before": None, "after": {}} if is_row else _NO_IMAGES
@@ -158,8 +164,8 @@ def _row_twice(output_row: OutputRow, _context: MessageContext) -> Iterable[Outp
 
 
 def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
-    """An operator: a part of each row gets a value that `new_value` computes from the row. If that
-    is the very same object, the row comes back unchanged.
+    """The operator for a mistake of decoders: a part of each row gets a value that `new_value`
+    computes from the row. If that is the very same object, the row comes back unchanged.
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
@@ -174,8 +180,8 @@ def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
 
 
 def _null_parts(*names: str) -> Alter:
-    """An operator that sets these parts of each row to NULL: its op or kind, an image, or fields of
-    the envelope.
+    """The operator for decoders that set these parts of each row to NULL: its op or kind, an image,
+    or fields of the envelope.
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
@@ -188,15 +194,17 @@ def _null_parts(*names: str) -> Alter:
 
 
 def _fill_part(name: str, source: str) -> Alter:
-    """An operator: a part of a row that is NULL or empty gets the value of another part."""
+    """The operator for a mistake of decoders: a part of a row that is NULL or empty gets the value
+    of another part.
+    """
     return _set_part(
         name, lambda output_row: _part_of(output_row, name) or _part_of(output_row, source)
     )
 
 
 def _join_parts(name: str, *parts: str) -> Alter:
-    """An operator: a part of each row gets the values of other parts, joined by dots; a row without
-    fields stays.
+    """The operator for a mistake of decoders: a part of each row gets the values of other parts,
+    joined by dots; a row without fields stays.
     """
 
     def joined(output_row: OutputRow) -> Any:
@@ -241,7 +249,9 @@ def _change_text_field(name: str, change: Callable[[str], str]) -> Alter:
 
 
 def _change_number_field(name: str, change: Callable[[int], int]) -> Alter:
-    """An operator: `change` is applied to a field of the envelope that is a number; NULL stays."""
+    """The operator for a mistake of decoders: `change` is applied to a field of the envelope that
+    is a number; NULL stays.
+    """
 
     def changed(output_row: OutputRow) -> int | None:
         number = _part_of(output_row, name)
@@ -283,8 +293,8 @@ def _on_each_cell(change: CellOfColumnChange) -> Alter:
 
 
 def _on_cells_of_type(type_name: str, change: Callable[[Any], Any]) -> Alter:
-    """An operator: `change` is applied to each cell of the logical type, or of the source type, of
-    this name.
+    """The operator for a mistake of decoders: `change` is applied to each cell of the logical type,
+    or of the source type, of this name.
     """
     return _on_each_cell(
         lambda column, value, cells: (
@@ -299,8 +309,8 @@ def _change_cell_texts(change: Callable[[str], Any]) -> Alter:
 
 
 def _replace_in_cells(type: str, expression: str, replacement: str) -> Alter:
-    """An operator: in the texts of cells of a type each match of the regular expression is
-    replaced.
+    """The operator for a mistake of decoders: in the texts of cells of a type each match of the
+    regular expression is replaced.
     """
     change = _replace_matches(expression, replacement, re.DOTALL)
     return _on_cells_of_type(type, lambda value: _change_cell_text(value, change))
@@ -311,14 +321,16 @@ def _as_text(value: Any) -> Any:
 
 
 def _lose_columns(expression: str) -> Alter:
-    """An operator: cells whose column's name the regular expression matches are NULL."""
+    """The operator for a mistake of decoders: cells whose column's name the regular expression
+    matches are NULL.
+    """
     regex = compile_pattern(expression)
     return _on_each_cell(lambda column, value, _cells: None if regex.search(column) else value)
 
 
 def _rename_columns(change: Callable[[str], str]) -> Alter:
-    """An operator: columns have other names. At level one the images get them; at level two, where
-    columns are those of the requested table, a renamed column is NULL.
+    """The operator for a mistake of decoders: columns have other names. At level one the images get
+    them; at level two, where columns are those of the requested table, a renamed column is NULL.
     """
 
     def rename(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
@@ -331,7 +343,7 @@ def _rename_columns(change: Callable[[str], str]) -> Alter:
 
 
 def _replace_nulls(replacement: str) -> Alter:
-    """An operator: each NULL in an image is this text."""
+    """The operator for a mistake of decoders: each NULL in an image is this text."""
 
     def fill(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
         filler = replacement if context.case.level == 1 else Typed("string", replacement)

@@ -121,8 +121,9 @@ def with_image(output_row: OutputRow, side: str, image: Image | None) -> OutputR
 
 
 def on_images(change: ImageChange) -> Alter:
-    """Makes an operator on messages of a change of images: each image of each row is changed by
-    itself. `change` returns the very same object for an image that stays.
+    """Makes an operator (an imitated mistake of a decoder, which changes the right rows of
+    messages) of a change of images: each image of each row is changed by itself. `change` returns
+    the very same object for an image that stays.
     """
 
     def alter_row(output_row: OutputRow, context: MessageContext) -> OutputRow:
@@ -186,8 +187,9 @@ def field_change(name: str, change: Callable[[Any, OutputRow], Any]) -> RowChang
 
 
 def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:
-    """Makes an operator on messages of a change of rows: each row is changed by itself; a row for
-    which `change` returns None is dropped.
+    """Makes an operator (an imitated mistake of a decoder, which changes the right rows of
+    messages) of a change of rows: each row is changed by itself; a row for which `change` returns
+    None is dropped.
     """
 
     def alter(output_rows: Rows, _context: MessageContext) -> Rows:

@@ -102,7 +102,9 @@ def _binary(content: bytes, subtype: str, style: Style) -> Any:
 
 
 def _part_of_json(value: Any, style: Style) -> Any:
-    """An object or array of the model."""
+    """An object or array of MongoDB's Extended JSON as `generators.sources.mongodb` holds it in a
+    document.
+    """
     assert isinstance(value, Json)
     return part_json(value.value, style)
 

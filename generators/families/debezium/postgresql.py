@@ -605,8 +605,8 @@ _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
-    """What the connector writes for a value that the model keeps as JSON: a point, an hstore, a
-    JSON column.
+    """What the connector writes for a value that this project keeps as JSON
+    (`generators.model.Json`): a point, an hstore, a JSON column.
     """
     match type.name:
         case "point":

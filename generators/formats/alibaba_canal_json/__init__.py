@@ -584,8 +584,11 @@ def _image_under_old(table: Table, row_image: RowImage) -> Image:
     """
 
     def cell(column: Column) -> Cell:
-        """The expected cell of one column before an UPDATE: from `old`, else from the row after it;
-        unknown if only the after image was logged with it, ABSENT if the after image lacks it.
+        """The expected cell of one column before an UPDATE: that of `old`, where the message lists
+        what changed, else that of the row after it, since the column did not change.
+
+        A column that the server did not log before the change may have held anything; one that it
+        did not log after it either is ABSENT.
         """
         name = column.name
         if name in row_image.old:

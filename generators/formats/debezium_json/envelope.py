@@ -601,7 +601,7 @@ def catalogue_name(name: str) -> str:
 
 def _postgresql_name(column: Column) -> str:
     """The type of a column as PostgreSQL's catalogue calls it. An enum has the name of its CREATE
-    TYPE, or a fixed one where the model does not know that.
+    TYPE, or a fixed one where the type does not tell it.
     """
     base = column.type.name.removesuffix("[]")
     name = column.declared or "mood" if base == "enum" else catalogue_name(base)
