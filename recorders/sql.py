@@ -487,7 +487,7 @@ class _StatementPlanner:
                 live.append(images.after)
             self.statements.append(sql)
             if images.before != images.after or self.dialect.logs_unchanged:
-                self.logged(sql, replace(event, rows=(images,)))
+                self.add_row_change(sql, replace(event, rows=(images,)))
 
     def insert(self, event: RowChange) -> None:
         """Adds one INSERT statement for all rows of the event, and the event."""
@@ -495,11 +495,11 @@ class _StatementPlanner:
         self.rows[event.table.name] += new_rows
         sql = insert_statement(event.table, new_rows, self.dialect)
         self.statements.append(sql)
-        self.logged(sql, event)
+        self.add_row_change(sql, event)
 
-    def logged(self, sql: str, event: RowChange) -> None:
-        """Adds the event of a row change. If the server logs statements, an event with the SQL that
-        caused it comes before it.
+    def add_row_change(self, sql: str, event: RowChange) -> None:
+        """Adds the event of a row change to the plan that a recorder executes. If the server logs
+        statements, an event with the SQL that caused the change comes before it.
         """
         if self.dialect.queries:
             self.events.append(

@@ -87,7 +87,8 @@ def arrivals_of(stages: Stages) -> list[Arrival]:
 
 
 def timelines_of(story: Streamed, *, compacted: bool = False) -> dict[Key, list[Version]]:
-    """The versions of each row that the table ever had, the oldest first.
+    """The versions of each row that the source's table ever had, by the row's key, the oldest
+    first: what a pipeline's table is compared with. `story` is the stream that was published.
 
     A row change without a message leaves the version before it. A placeholder stands for the value
     before it, which may be lost if the topic was `compacted`.

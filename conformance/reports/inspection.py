@@ -322,7 +322,9 @@ def write(inspector: Inspector, directory: Path) -> list[Path]:
 
 
 def markdown(inspector: Inspector) -> str:
-    """The result of `inspect` as Markdown."""
+    """The result of `inspect`, which tells format, release and options of a stranger's messages, as
+    Markdown.
+    """
     lines: list[str] = []
     for title, heads, block_rows in blocks(inspector):
         lines += [f"## {title}", ""] if title else []

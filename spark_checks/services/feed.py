@@ -76,8 +76,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802
-        """The number of the unit where the next batch ends: a batch further, but no more than the
-        feed's rate, its count, or the stage that was released allow.
+        """The number of the unit (a feed makes its messages unit by unit) where the next batch
+        ends: a batch further, but no more than the feed's rate and its count allow, nor than the
+        stages of a stream that were released to be read.
         """
         # A query that goes on asks for the last range first.
         if self._first is None:

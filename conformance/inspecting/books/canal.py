@@ -104,8 +104,8 @@ def partial(opened: OpenedRecord) -> bool:
 
 
 def described(opened: OpenedRecord) -> TableDescription | None:
-    """The table that the message is of (database, name, columns with their MySQL types, key
-    columns); None for a message that names no types.
+    """The table that a message of Canal-JSON describes, by which `inspect` counts it (database,
+    name, columns with their MySQL types, key columns); None for a message that names no types.
     """
     members, types = opened.members, _types(opened)
     if not types or not isinstance(members.get("table"), str):

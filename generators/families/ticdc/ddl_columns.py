@@ -317,8 +317,8 @@ class Columns(Reader):
         )
 
     def parts(self) -> str:
-        """Reads the columns or expressions of an index in brackets, keeps them in `key`, and
-        returns them in brackets as TiDB prints them.
+        """Reads the columns or expressions of an index in brackets, and returns them in brackets as
+        TiDB prints them. `self.key` has their names afterwards, for the index that is being read.
         """
         self.key.clear()
         return self.bracketed(self.part)

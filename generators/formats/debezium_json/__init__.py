@@ -552,8 +552,9 @@ class _Writer:
         self.change(place, Op.UPDATE, old, new, new_key)
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
-        """The row after an UPDATE, with a placeholder for each value that the server did not send
-        because it is stored out of line and did not change (TOAST).
+        """The row after an UPDATE as PostgreSQL's connector writes it: with a placeholder for each
+        value that the server did not send because it is stored out of line and did not change
+        (TOAST).
         """
         if (
             self.profile.image not in ("default", "index")
