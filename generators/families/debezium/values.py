@@ -110,6 +110,9 @@ class Modes:
     unavailable_large_values: bool = False
     """A NULL of SQL Server's text, ntext, image and xml that an UPDATE did not change is written as
     the placeholder (3.6), else as null."""
+    integers_follow_decimal: bool = False
+    """A NUMBER(p) of Oracle is written as `decimal.handling.mode` says where that is not precise
+    (3.6), else as an integer."""
 
     @property
     def precise(self) -> bool:

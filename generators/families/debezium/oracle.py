@@ -1,0 +1,301 @@
+"""Oracle's columns as Debezium's Oracle connector writes them: `wire(type, value, modes)` gives
+schema, value and Cell.
+
+Source: the page debezium of the sources, and the connector's own converters, which
+`recorders.debezium_oracle` runs. `modes` are those of `values`. A cell that holds the placeholder
+of unavailable values has the class `unavailable`; a struct of scale and value `variable-scale`; a
+date and time in nanoseconds `nanos`; a moment with an offset `offset`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from generators.families.connect import Schema
+from generators.families.debezium import values
+from generators.families.debezium.postgresql import interval_text, micro_duration
+from generators.families.debezium.sqlserver import iso_datetime, read_nanos
+from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
+from generators.families.java_text import two_complement, unscaled
+from generators.model import Logical, SourceType, Value
+from generators.sources import mysql
+from generators.sources.mysql import DAY, MICROS
+from generators.sources.oracle import is_free
+from generators.sources.oracle_types import oracle_types
+
+UNAVAILABLE: Final = "__debezium_unavailable_value"
+NANOS: Final = 1000
+"""Nanoseconds of a microsecond."""
+
+_HIDDEN: Final = (
+    "the placeholder of a large value that the log does not have, or of NULL, or the same as"
+    " genuine data: the bytes do not tell"
+)
+_EMPTY: Final = "LogMiner's function for an empty large value is read as NULL"
+_OFFSET: Final = "Spark's timestamp has the moment, not the offset"
+_CUT: Final = "Spark's types have microseconds: finer digits are cut off or rounded"
+_TOO_FAR: Final = "a moment beyond 64 bits of nanoseconds is null"
+_OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
+_NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
+_MICROS_OF_INTERVAL: Final = "an interval is written as microseconds, a month as 30.4375 days"
+_ISO_OF_INTERVAL: Final = "an interval is written as an ISO duration"
+
+
+class ColumnSize(NamedTuple):
+    """The length and the scale of a column as the connector reads them from its definition."""
+
+    length: int | None
+    scale: int | None
+
+
+def column_size(type: SourceType) -> ColumnSize:
+    """The length and the scale of a type (debezium#oracle-types): a number's are its precision and
+    scale, a length of 126 of FLOAT; a timestamp's digits are its length.
+    """
+    if type.name == "float":
+        return ColumnSize(126, None)
+    if is_free(type):
+        return ColumnSize(38, None)
+    if type.name == "number":
+        return ColumnSize(type.precision, type.scale or 0)
+    if type.name.startswith("timestamp"):
+        return ColumnSize(type.scale, None)
+    has_length = type.name in ("char", "varchar2", "nchar", "nvarchar2", "raw")
+    return ColumnSize(type.length if has_length else None, None)
+
+
+_WIDTHS: Final = ((3, "int8"), (5, "int16"), (10, "int32"), (19, "int64"))
+"""Integers of Connect, by the first number of digits that does not fit each."""
+
+
+def integer_schema(type: SourceType, modes: Modes) -> str:
+    """Connect's type of a NUMBER that the connector writes as an integer: of up to 18 digits before
+    the point, and none behind it. "" for any other type (debezium#oracle-numbers).
+    """
+    scale = type.scale or 0
+    is_number = type.name == "number" and not is_free(type)
+    if not is_number or scale > 0 or (scale == 0 and _follows_decimal(modes)):
+        return ""
+    digits = (type.precision or 0) - scale
+    return next((name for width, name in _WIDTHS if digits < width), "")
+
+
+def _follows_decimal(modes: Modes) -> bool:
+    return modes.integers_follow_decimal and not modes.precise
+
+
+@lru_cache(maxsize=4096)
+def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
+    """The Connect schema of a column of that type."""
+    match type.logical:
+        case Logical.INT | Logical.DECIMAL:
+            if integer := integer_schema(type, modes):
+                return Schema(integer, nullable)
+            if is_free(type) and modes.precise:
+                fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
+                name = "io.debezium.data.VariableScaleDecimal"
+                return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
+            return values.decimal_schema(type.precision, type.scale or 0, modes, nullable)
+        case Logical.FLOAT:
+            return Schema("float", nullable)
+        case Logical.DATETIME if _is_nanos(type, modes):
+            return semantic("int64", "io.debezium.time.NanoTimestamp", nullable)
+        case Logical.TEXT if type.name.startswith("interval"):
+            if modes.interval == "numeric":
+                return semantic("int64", "io.debezium.time.MicroDuration", nullable)
+            return semantic("string", "io.debezium.time.Interval", nullable)
+        case Logical.TEXT:
+            return Schema("string", nullable)
+    common = values.common_schema(replace(type, fsp=type.scale or 0), modes, nullable)
+    assert common is not None
+    return common
+
+
+def _is_nanos(type: SourceType, modes: Modes) -> bool:
+    """Whether the connector writes nanoseconds: of more than six fraction digits in the adaptive
+    modes, and always in the mode nanoseconds.
+    """
+    is_adaptive = modes.temporal in ("adaptive", "adaptive_time_microseconds")
+    return modes.temporal == "nanoseconds" or (is_adaptive and (type.scale or 0) > 6)
+
+
+def wire(
+    type: SourceType,
+    value: Value,
+    modes: Modes,
+    *,
+    nullable: bool = True,
+    snapshot: bool = False,
+    declared: str = "",
+) -> DebeziumCell:
+    """A column's value as the connector writes it. `declared` changes nothing. Raises TypeError
+    for a value that is none of the type's.
+    """
+    schema_ = schema(type, modes, nullable)
+    if value is None:
+        return wired(schema_, type, "", Meaning(None), modes)
+    if value in (UNAVAILABLE, UNAVAILABLE.encode()):
+        return placeholder(type, modes, nullable)
+    meaning = _meaning(type, value, modes, snapshot)
+    if meaning.value is None and not nullable:
+        empty = b"" if schema_.type == "bytes" else "" if schema_.type == "string" else 0
+        meaning = replace(meaning, value=empty, lost=True)
+    return wired(schema_, type, _class(type, value, schema_, meaning), meaning, modes)
+
+
+def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) -> str:
+    """The class of a value, changed where the connector's form matters."""
+    match schema_.name.rpartition(".")[2]:
+        case "NanoTimestamp":
+            return "nanos"
+        case "VariableScaleDecimal":
+            return "variable-scale"
+    if meaning.reason == _EMPTY:
+        return "empty-large"
+    if isinstance(value, str) and type.logical is not Logical.TEXT:
+        return "offset"
+    return mysql.value_class(type, value)
+
+
+def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+    """The cell of a large value that the log does not have (debezium#oracle-large-values)."""
+    is_binary = type.logical is Logical.BINARY
+    written = values.binary_value(UNAVAILABLE.encode(), modes) if is_binary else UNAVAILABLE
+    genuine: Value = UNAVAILABLE.encode() if is_binary else UNAVAILABLE
+    meaning = Meaning(written, None, _HIDDEN, (genuine,), lost=True)
+    return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
+
+
+def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
+    """What the connector writes for a value that is not NULL, and what a reader has of it."""
+    match type.logical, value:
+        case Logical.INT, int():
+            return _number(type, Decimal(value), modes, value)
+        case Logical.DECIMAL, Decimal():
+            return _number(type, value, modes, value)
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return Meaning(value, value)
+        case Logical.TEXT, str() if type.name.startswith("interval"):
+            return _interval(type, value, modes)
+        case Logical.TEXT, str():
+            is_empty = value == "EMPTY_CLOB()" or (not value and oracle_types()[type.name].lob)
+            return (
+                Meaning(None, None, _EMPTY) if is_empty and not snapshot else Meaning(value, value)
+            )
+        case Logical.BINARY, bytes():
+            if not value and not snapshot:
+                return Meaning(None, None, _EMPTY)
+            return Meaning(values.binary_value(value, modes), value)
+        case Logical.DATETIME, int():
+            return _datetime(type, value * NANOS, modes)
+        case Logical.DATETIME, str():
+            return _datetime(type, read_nanos(value), modes)
+        case Logical.TIMESTAMP, int():
+            return _zoned(type, value * NANOS, 0)
+        case Logical.TIMESTAMP, str():
+            moment, _, offset = value.rpartition(" ")
+            minutes = _minutes(offset)
+            return _zoned(type, read_nanos(moment) - minutes * 60 * MICROS * NANOS, minutes)
+    raise TypeError(f"{value!r} is no value of {type.key}")
+
+
+def _minutes(offset: str) -> int:
+    """The minutes of an offset such as `+05:30`."""
+    sign = -1 if offset.startswith("-") else 1
+    return sign * (int(offset[1:3]) * 60 + int(offset[4:6]))
+
+
+def _number(type: SourceType, value: Decimal, modes: Modes, canonical: Value) -> Meaning:
+    """What the connector writes for a number (debezium#oracle-numbers)."""
+    if integer_schema(type, modes):
+        return Meaning(int(value), canonical)
+    precision, scale = type.precision or 0, type.scale or 0
+    if is_free(type):
+        exponent = value.as_tuple().exponent
+        assert isinstance(exponent, int)
+        scale = max(-exponent, 0)
+        number = unscaled(value, scale)
+        while scale and number % 10 == 0:
+            number, scale = number // 10, scale - 1
+        if modes.precise:
+            return Meaning({"scale": scale, "value": two_complement(number)}, canonical)
+    meaning = values.decimal_value(value, precision, scale, modes)
+    return replace(meaning, canonical=canonical) if isinstance(canonical, int) else meaning
+
+
+def _interval(type: SourceType, value: str, modes: Modes) -> Meaning:
+    """What the connector writes for an interval (debezium#oracle-intervals)."""
+    sign = -1 if value.startswith("-") else 1
+    if type.name == "interval-year":
+        years, months = value[1:].split("-")
+        total, days, micros = sign * (int(years) * 12 + int(months)), 0, 0
+    else:
+        total = 0
+        days = sign * int(value[1:5])
+        hours, minutes, seconds = value[6:].split(":")
+        clock_seconds = int(hours) * 3600 + int(minutes) * 60
+        micros = sign * (clock_seconds * MICROS + int(seconds.replace(".", "")))
+    if modes.interval == "string":
+        iso = interval_text(total, days, micros)
+        return Meaning(iso, iso, _ISO_OF_INTERVAL)
+    duration = micro_duration(total, days, micros)
+    return Meaning(duration, str(duration), _MICROS_OF_INTERVAL)
+
+
+def _read(written: int | str, nanos: int, reason: str = "") -> Meaning:
+    """The meaning of a written value from which a reader has these nanoseconds: in microseconds,
+    cut off or rounded.
+    """
+    cut, nanos_beyond = divmod(nanos, NANOS)
+    if not nanos_beyond:
+        return Meaning(written, cut, reason)
+    rounded = (nanos + NANOS // 2) // NANOS
+    options = () if rounded == cut else (cut, rounded)
+    return Meaning(written, cut, reason or _CUT, options)
+
+
+def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
+    """What the connector writes for a date and time without zone, from its nanoseconds of wall
+    clock since 1970.
+    """
+    micros = nanos // NANOS
+    if _is_nanos(type, modes):
+        wrapped = values.wrap(nanos)
+        midnight = nanos // (DAY * NANOS) * DAY * NANOS
+        has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
+        if wrapped == nanos and has_midnight:
+            return _read(nanos, nanos)
+        if modes.checks_nanos:
+            return Meaning(None, None, _TOO_FAR)
+        return Meaning(wrapped, None, _OVERFLOW, lost=True, corrupt=True)
+    match modes.temporal:
+        case "isostring":
+            return _read(f"{iso_datetime(nanos)}Z", nanos)
+        case "connect":
+            reason = _NO_MICROS if nanos % (1000 * NANOS) else ""
+            return Meaning(micros // 1000, micros // 1000 * 1000, reason)
+    millis = (type.scale or 0) <= 3 and modes.temporal != "microseconds"
+    return Meaning(micros // 1000 if millis else micros, micros)
+
+
+def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
+    """What the connector writes for a moment, from its nanoseconds since the epoch and its offset
+    in minutes (debezium#oracle-zoned).
+    """
+    reason = _OFFSET if minutes else ""
+    local = iso_datetime(nanos + minutes * 60 * MICROS * NANOS)
+    if digits := type.scale or 0:
+        second_text, _, fraction = local.partition(".")
+        local = f"{second_text}.{fraction.ljust(digits, '0')[:digits]}"
+    sign, absolute = ("-" if minutes < 0 else "+"), abs(minutes)
+    zone = f"{sign}{absolute // 60:02d}:{absolute % 60:02d}" if minutes else "Z"
+    return _read(f"{local}{zone}", nanos, reason)
+
+
+def default_cell(type: SourceType, value: Value, modes: Modes, nullable: bool) -> DebeziumCell:
+    """The cell of a column's default, which is converted as a value that a snapshot read."""
+    cell = wire(type, value, modes, nullable=nullable, snapshot=True)
+    return replace(cell, cell=replace(cell.cell, type=type))
