@@ -152,7 +152,7 @@ def with_equal_cells(results: Iterable[Judged]) -> list[list[Judged]]:
         """What the results of a line have alike."""
         return result.reader.name, cell(result), result.stale
 
-    return [list(alike) for _, alike in itertools.groupby(results, line)]
+    return [list(same_line) for _, same_line in itertools.groupby(results, line)]
 
 
 def anchor(fault: Fault) -> str:

@@ -54,8 +54,10 @@ class Remote:
         self._at, self._user, self._removes = urlsplit(url.rstrip("/")), user, tidy
         if self._at.scheme not in ("http", "https") or not self._at.hostname:
             # What stands before an @ may be a user and a password.
-            shown = self._at.hostname or repr(url.rpartition("@")[2])
-            raise UsageError(f"--registry {shown}: expected http://HOST:PORT or https://HOST:PORT")
+            safe_url = self._at.hostname or repr(url.rpartition("@")[2])
+            raise UsageError(
+                f"--registry {safe_url}: expected http://HOST:PORT or https://HOST:PORT"
+            )
         if self._at.username is not None:
             raise UsageError(
                 f"--registry: every user of the machine sees the arguments of a command. Set {USER}"

@@ -30,13 +30,14 @@ class SparkSetting(Assignment):
             (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
         )
         if not equals or not name or not setting:
-            shown = (
+            safe_text = (
                 spark_conf.HIDDEN
                 if spark_conf.is_secret(str(value))
                 else spark_conf.hide_in_urls(str(value))
             )
             raise UsageError(
-                f"--spark-conf {shown!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
+                f"--spark-conf {safe_text!r}: expected KEY=VALUE, such as"
+                " spark.sql.ansi.enabled=false"
             )
         return spark_conf.check_setting(name, setting)
 

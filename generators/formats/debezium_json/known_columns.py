@@ -189,10 +189,10 @@ class KnownColumns:
                     for c in table.columns
                 ),
             )
-        taken = self.taken_keys.get(table_key, ())
+        taken_key = self.taken_keys.get(table_key, ())
         names = {column.name for column in table.columns}
-        if names.issuperset(taken) and any(table.column(name).nullable for name in taken):
-            table = replace(table, primary_key=table.primary_key or taken)
+        if names.issuperset(taken_key) and any(table.column(name).nullable for name in taken_key):
+            table = replace(table, primary_key=table.primary_key or taken_key)
         return replace(table, comment="") if table_key in self.without_known_comment else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
