@@ -5,7 +5,7 @@ For CHANGE the connector edits the column that it knows: what the new definition
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
 CREATE TABLE LIKE takes the columns, not the comment. RENAME keeps what was known. DROP INDEX is
 not read, so that a unique key which is a table's record key stays it (debezium#dropped-keys). A
-unique key is taken for a record key in the statement that makes it or not at all
+unique key is taken_key for a record key in the statement that makes it or not at all
 (debezium#unique-keys).
 """
 
@@ -159,17 +159,17 @@ class KnownColumns:
         key: the first one, if its columns are NOT NULL when it is made.
         """
         table_key = (event.database, event.table)
-        taken = () if event.action == "create table" else self.taken_keys.get(table_key, ())
+        taken_key = () if event.action == "create table" else self.taken_keys.get(table_key, ())
         for version in (event.before, after):
-            if version is None or taken:
+            if version is None or taken_key:
                 continue
             nullable = {column.name for column in version.columns if column.nullable}
             refused_keys = self.refused_keys.get(table_key, ())
             first = next((key for key in version.unique if key not in refused_keys), ())
-            taken = first if nullable.isdisjoint(first) else ()
+            taken_key = first if nullable.isdisjoint(first) else ()
         names = {column.name for column in after.columns}
-        is_left = not after.primary_key and names.issuperset(taken)
-        self.taken_keys[table_key] = taken if is_left else ()
+        is_left = not after.primary_key and names.issuperset(taken_key)
+        self.taken_keys[table_key] = taken_key if is_left else ()
 
     def table(self, table: Table) -> Table:
         """The table with comments and nullability of its columns as the connector knows them."""
