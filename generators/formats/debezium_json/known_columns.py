@@ -5,7 +5,7 @@ For CHANGE the connector edits the column that it knows: what the new definition
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
 CREATE TABLE LIKE takes the columns, not the comment. RENAME keeps what was known. DROP INDEX is
 not read, so that a unique key which is a table's record key stays it (debezium#dropped-keys). A
-unique key is taken_key for a record key in the statement that makes it or not at all
+unique key is taken for a record key in the statement that makes it or not at all
 (debezium#unique-keys).
 """
 
