@@ -15,6 +15,7 @@ from typing import Any, Final
 from conformance.judging.relations import CHARACTER_SORTS
 from conformance.judging.relations_of_numbers import round_to_float
 from conformance.judging.trait_sorts import Trait
+from conformance.judging.wording import instant
 from generators.model import Cell, Logical, Value, ZeroDate
 
 CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
@@ -30,6 +31,7 @@ AT_MIDNIGHT: Final = "at midnight"
 IN_FIRST_SECOND: Final = "in the first second of a day"
 WITH_SECONDS: Final = "with seconds"
 SEVERAL_MEMBERS: Final = "of several members"
+OTHER_BACKWARDS: Final = "whose bits in reverse order are another number"
 NO_FLOAT: Final = "that no float holds"
 NO_DOUBLE: Final = "that no double holds"
 _SUMMER: Final = "from April to October"
@@ -64,10 +66,40 @@ SIZES: Final[Mapping[str, int]] = {
 
 
 def rank_size(trait: Trait) -> float:
-    """The rank of a trait by the limit that it names, large ones first. That an integer is over 1
-    comes before all limits: it says least, where no smaller one shows how large must be.
+    """The rank of a trait by the limit that it names, large ones first, and what is within another
+    before that. That an integer is over 1 comes before all limits: it says least, where no smaller
+    one shows how large must be.
     """
-    return -math.inf if trait[-1] == _OVER_ONE else -SIZES.get(trait[-1], 0)
+    words = trait[-1]
+    return -math.inf if words == _OVER_ONE else -SIZES.get(words, _count_wider(words))
+
+
+def _count_wider(words: str) -> int:
+    """How many contents are wider than this one: each holds of all values of which it does."""
+    number = 0
+    while words in _WIDER:
+        words = _WIDER[words]
+        number += 1
+    return number
+
+
+_BEYOND_32_BITS: Final = "beyond 32 bits of seconds"
+_WIDER: Final[Mapping[str, str]] = {
+    "of the year 9999": _BEYOND_32_BITS,
+    "before 1582-10-15": "before 1970",
+    "between -00:00:01 and 0": "between -01:00:00 and 0",
+    "of over 100 hours": "of over a day",
+    "of over a day": "of over 23:59:59",
+    "of under 12 digits of milliseconds": "of under 13 digits of milliseconds",
+    "with a blank at the beginning": "with a blank at an end",
+    "with a blank at the end": "with a blank at an end",
+    "with a blank at an end": "with white space at an end",
+    "with white space at the beginning": "with white space at an end",
+    "with white space at the end": "with white space at an end",
+    "with a line feed after a carriage return": "with line ends",
+    "with null in an object or array": "with null",
+}
+"""What a value has of which it has something wider, too: it says less of what was not seen."""
 
 
 _OVER_ONE: Final = "that is over 1"
@@ -100,8 +132,6 @@ _IN_TEXTS: Final = (
         ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
         ("a line feed after a carriage return", r"\r\n"),
         ("several blanks together", r"\S[ \t]{2,}\S"),
-        ("capital letters", r"[A-Z]"),
-        ("small letters", r"[a-z]"),
         ("a colon", r":"),
         ("a comma", r","),
     ),
@@ -115,8 +145,6 @@ _IN_STATEMENTS: Final = (
     *CHARACTER_SORTS,
     ("a semicolon", r";"),
     ("a comment", r"/\*|--"),
-    ("capital letters", r"[A-Z]"),
-    ("small letters", r"[a-z]"),
     ("a blank at an end", r"\A | \Z"),
     ("white space at an end", r"\A\s|\s\Z"),
     ("several blanks together", r"\S[ \t]{2,}\S"),
@@ -141,7 +169,31 @@ def merge_family(family: str) -> str:
     return _MERGED_FAMILIES.get(family, family)
 
 
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d(?=[ T]|\Z)")
 _CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
+
+
+def is_other_backwards(cell: Cell, level: int) -> bool:
+    """Whether the bits of a bit string, in reverse order, are another number: at level one those of
+    the number that its text has.
+    """
+    if cell.type.logical is not Logical.BIT:
+        return False
+    number = int(cell.text) if level == 1 and cell.text and cell.text.isdecimal() else cell.value
+    bits = f"{number:0{cell.type.length or 1}b}" if isinstance(number, int) else ""
+    return bits != bits[::-1]
+
+
+def text_day(cell: Cell, level: int) -> str:
+    """The day on which an instant is: at level one as its text has it, if that begins with a day;
+    "" if there is none.
+    """
+    if level == 1 and cell.text and (day := _DAY.match(cell.text)):
+        return day[0]
+    is_instant = cell.type.logical in INSTANTS
+    if is_instant and isinstance(cell.value, int):
+        return instant(cell.value).partition("T")[0]
+    return ""
 
 
 def is_in_first_second(cell: Cell, level: int) -> bool:
@@ -176,8 +228,11 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         if family is Logical.JSON:
             patterns += _IN_JSON
         matches = {f"with {sort}": re.search(pattern, content) for sort, pattern in patterns}
-        return *(words for words, match in matches.items() if match), *_over(
-            len(content), LENGTHS, unit
+        letters = () if isinstance(value, bytes) else _describe_letters(content)
+        return (
+            *(words for words, match in matches.items() if match),
+            *(f"with {sort}" for sort in letters),
+            *_over(len(content), LENGTHS, unit),
         )
     if family in CALENDARS or family is Logical.TIME:
         micros = (
@@ -191,7 +246,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         those = {
             "before 1970": of_date and micros < 0,
             "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
-            "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
+            _BEYOND_32_BITS: of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
             "of over 23:59:59": not of_date and abs(micros) > DAY - SECOND,
             "of over a day": not of_date and abs(micros) >= DAY,
             "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
@@ -229,6 +284,14 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         places = _describe_places(number) if isinstance(value, Decimal) else ()
         return *_describe_number(number), *places, *precision
     return ()
+
+
+def _describe_letters(content: str) -> Iterator[str]:
+    """Which letters a text has, of those that are there in capitals and small."""
+    if content != content.lower():
+        yield "capital letters"
+    if content != content.upper():
+        yield "small letters"
 
 
 def _describe_precision(number: Decimal) -> Iterator[str]:
@@ -293,4 +356,6 @@ def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:
 @lru_cache(maxsize=1 << 14)
 def describe_statement(sql: str | None) -> tuple[str, ...]:
     """What a statement of SQL contains that decoders are known to lose, in words."""
-    return tuple(words for words, pattern in _IN_STATEMENTS if re.search(pattern, sql or ""))
+    content = sql or ""
+    signs = (words for words, pattern in _IN_STATEMENTS if re.search(pattern, content))
+    return *signs, *_describe_letters(content)

@@ -18,7 +18,14 @@ from conformance.judging.causes import relation_of
 from conformance.judging.compare import ACCEPTED, Typed
 from conformance.judging.compared_units import cell_of, change_of
 from conformance.judging.findings import NOT_THERE, CaseResult, Finding
-from conformance.judging.index import NEARLY, Failing, PopulationName, RunIndex, Unit
+from conformance.judging.index import (
+    NEARLY,
+    POPULATIONS_OF_FIELDS,
+    Failing,
+    PopulationName,
+    RunIndex,
+    Unit,
+)
 from conformance.judging.relations import (
     Relation,
     RelationKind,
@@ -420,6 +427,10 @@ def population_of(deviation: Deviation) -> PopulationName:
         return "faults"
     if deviation.kind is DeviationKind.IMAGE_MISSING:
         return "rows-with-before" if deviation.name == "before" else "rows-with-after"
+    if deviation.kind is DeviationKind.FIELD_WRONG:
+        comes_as_null = deviation.relation_kind is RelationKind.COMES_AS
+        of_fields = POPULATIONS_OF_FIELDS if comes_as_null else {}
+        return of_fields.get(deviation.name, "rows-with-fields")
     return "there" if deviation.is_of_cells else "rows"
 
 
@@ -623,8 +634,7 @@ def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Fail
     unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
     for deviation, units in by_deviation.items():
         if deviation.is_wrong_value or deviation.kind is DeviationKind.FIELD_WRONG:
-            wider = _widen(deviation)
-            common = wider if wider in by_deviation else deviation
+            common = _widen_as_far(deviation, by_deviation)
             for failing in units.values():
                 families[failing.family][common].append(failing)
         else:
@@ -742,11 +752,16 @@ def _unify_family(
                 yield replace(deviation, relation=None), failing
 
 
-def _widen(deviation: Deviation) -> Deviation:
-    """The deviation with its relation widened (`widen_relation`), so that more units have it."""
-    if deviation.relation is None:
-        return deviation
-    return replace(deviation, relation=widen_relation(deviation.relation))
+def _widen_as_far(deviation: Deviation, by_deviation: ByDeviation) -> Deviation:
+    """The widest deviation that others have, too, of those with its relation widened once or more
+    (`widen_relation`); the deviation itself if there is none.
+    """
+    common, relation = deviation, deviation.relation
+    while relation is not None and (wider := widen_relation(relation)) != relation:
+        relation = wider
+        if replace(deviation, relation=wider) in by_deviation:
+            common = replace(deviation, relation=wider)
+    return common
 
 
 def _is_apart(

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
-from conformance.judging.compared_units import cells, change_of
+from conformance.judging.compared_units import cell_of, cells, change_of
 from conformance.judging.deviations import (
     Deviation,
     DeviationKind,
@@ -34,7 +34,7 @@ from conformance.judging.relations_of_cells import is_value_of
 from conformance.judging.wording import clip, value
 from conformance.judging.wrong_values import WrongValues
 from conformance.rules.rules import Aspect
-from generators.model import Kind
+from generators.model import Kind, Logical
 
 _SEVERAL: Final = 2
 """Different values that must be owed before it is no chance that one and the same comes."""
@@ -156,12 +156,20 @@ def _find_one_value(failings: Sequence[Failing]) -> Relation | None:
     spelled = {value(failing.finding.came) for failing in failings}
     expected = {spell_owed(failing) for failing in failings}
     is_of_null = expected == {value(None)} and len(failings) >= _SEVERAL
-    if len(spelled) != 1 or not (is_of_null or len(expected) >= _SEVERAL):
+    # Of one bit there is no other value.
+    is_of_bit = all(map(_is_bit, failings)) and len(failings) >= _SEVERAL
+    if len(spelled) != 1 or not (is_of_null or is_of_bit or len(expected) >= _SEVERAL):
         return None
     (spelled_value,) = spelled
     is_empty = all(failing.finding.came in ("", b"") or _is_empty(failing) for failing in failings)
     name = "an empty text" if is_empty else clip(spelled_value, _SHOWN)
     return Relation(RelationKind.ONE_VALUE, name=name)
+
+
+def _is_bit(failing: Failing) -> bool:
+    """Whether the cell is one bit."""
+    cell = cell_of(failing.finding, failing.result.case)
+    return cell is not None and cell.type.logical is Logical.BIT and cell.type.length == 1
 
 
 def _is_empty(failing: Failing) -> bool:

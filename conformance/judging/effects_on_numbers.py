@@ -21,6 +21,8 @@ from generators.model import Logical
 
 _DIGITS_OF_DOUBLES: Final = 17
 """Digits that a double has at most: a number with more was rounded elsewhere."""
+_SEVERAL: Final = 3
+"""Numbers of which it is no chance that all are rounded to as many digits."""
 _DIGITS_OF_CONTEXT: Final = 400
 """Digits with which numbers are rounded here: more than any column has."""
 _ROUNDED_BY: Final = (ROUND_HALF_UP, ROUND_HALF_EVEN)
@@ -77,6 +79,8 @@ def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
     if all(pair.number_that_came == 0 for pair in values.pairs):
         return Relation(RelationKind.ONE_VALUE, name="0")
     numbers = _gather_numbers(values)
+    if values.kind is RelationKind.FLOAT:
+        return _find_digits(numbers)
     if values.kind not in _OF_DIGITS or not numbers:
         return None
     return _find_digits(numbers) or _find_places(numbers) or _find_mantissa(numbers)
@@ -119,10 +123,13 @@ def _find_places(numbers: list[_Numbers]) -> Relation | None:
 
 
 def _find_digits(numbers: list[_Numbers]) -> Relation | None:
-    """The digits, more than a double has, to which all of these numbers are rounded."""
-    digits = max(_count_digits(pair.came) for pair in numbers)
+    """The digits to which all of these numbers are rounded; of one number they may be chance, if a
+    double has as many.
+    """
+    digits = max((_count_digits(pair.came) for pair in numbers), default=0)
     is_fewer = all(_count_digits(pair.expected) > digits for pair in numbers)
-    if digits <= _DIGITS_OF_DOUBLES or not is_fewer:
+    is_sure = digits > _DIGITS_OF_DOUBLES or len(set(numbers)) >= _SEVERAL
+    if not numbers or not is_fewer or not is_sure:
         return None
     with localcontext() as context:
         context.prec = digits

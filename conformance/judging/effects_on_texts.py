@@ -39,6 +39,8 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
     """
     if values.is_unexplained and all(map(_has_replaced_bytes, values.pairs)):
         return Relation(RelationKind.NO_UTF8)
+    if values.is_unexplained and all(map(_lacks_highest_bits, values.pairs)):
+        return Relation(RelationKind.CHANGED_PARTS, name="its bytes without the highest bit")
     texts = _gather_texts(values)
     if not texts:
         return None
@@ -76,6 +78,13 @@ def _has_replaced_bytes(pair: Pair) -> bool:
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == expected.decode("utf-8", "replace").encode()
+
+
+def _lacks_highest_bits(pair: Pair) -> bool:
+    """Whether bytes came of which each has its lowest seven bits alone."""
+    expected = pair.cell.value
+    came = pair.came.value if isinstance(pair.came, Typed) else None
+    return isinstance(expected, bytes) and came == bytes(byte & 127 for byte in expected)
 
 
 def _find_changed_parts(documents: list[_Texts]) -> Relation | None:

@@ -5,6 +5,7 @@ month, at the beginning of 1970.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -18,7 +19,7 @@ _EPOCH: Final = date(1970, 1, 1)
 _DIGITS_OF_FRACTIONS: Final = range(6)
 """Digits that are left of a fraction of a second when it is cut or rounded."""
 _SEVERAL: Final = 2
-"""Dates of which it is no chance that all are a month late."""
+"""Dates, or times, of which it is no chance that all are changed alike."""
 _OF_FRACTIONS: Final = frozenset({RelationKind.FRACTION, RelationKind.ROUNDED})
 """Relations of times that differ by less than a second."""
 
@@ -51,14 +52,47 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.COMES_AS, name="a date")
     if not values.logicals <= OF_CLOCKS:
         return None
+    if values.kind is RelationKind.SPELLING:
+        return _find_spelling(values.pairs)
     if values.is_unexplained and all(map(_is_epoch, values.pairs)):
         return Relation(RelationKind.EPOCH)
     moments = _gather_moments(values)
+    if values.logicals == {Logical.TIME} and (limit := _find_limit(moments)):
+        return Relation(RelationKind.ONE_VALUE, name=limit)
     if moments and values.kind in _OF_FRACTIONS:
         return _find_fraction(moments)
     if moments and values.is_unexplained:
         return _find_larger_unit(values, moments) or _find_months(moments)
     return None
+
+
+def _find_spelling(pairs: Sequence[Pair]) -> Relation | None:
+    """How all of these times are written otherwise; None if they are no texts, or no one way is
+    known.
+    """
+    texts: list[tuple[str, str]] = []
+    for pair in pairs:
+        if pair.expected_text is None or pair.text_that_came is None:
+            return None
+        texts.append((pair.expected_text, pair.text_that_came))
+    for words, respell in _SPELLINGS.items():
+        if texts and all(respell(expected) == came for expected, came in texts):
+            return Relation(RelationKind.CHANGED_PARTS, name=words)
+    endings = {came.removeprefix(expected) for expected, came in texts}
+    if len(endings) == 1 and all(came.startswith(expected) for expected, came in texts):
+        return Relation(RelationKind.CHANGED_PARTS, name=f"with `{endings.pop()}` at the end")
+    return None
+
+
+_SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
+    "with T in place of the blank": lambda moment: moment.replace(" ", "T", 1),
+    "with a blank in place of T": lambda moment: moment.replace("T", " ", 1),
+    "without the zeros at the end of its fraction": lambda moment: re.sub(
+        r"(\.\d*[1-9])0+\Z|\.0+\Z", r"\1", moment
+    ),
+    "without its hyphens": lambda moment: moment.replace("-", ""),
+}
+"""How decoders write times otherwise, by the words for it."""
 
 
 def _gather_moments(values: WrongValues) -> list[_Moments]:
@@ -70,6 +104,19 @@ def _gather_moments(values: WrongValues) -> list[_Moments]:
             return []
         moments.append(_Moments(expected, came, pair.cell.type.fsp or 0))
     return moments
+
+
+def _find_limit(moments: list[_Moments]) -> str:
+    """The time that comes, with their sign, for all of several longer ones; "" if there is none."""
+    limits = {abs(pair.came) for pair in moments}
+    are_longer = all(
+        pair.expected * pair.came > 0 and abs(pair.expected) > abs(pair.came) for pair in moments
+    )
+    if len(limits) != 1 or not are_longer or len({pair.expected for pair in moments}) < _SEVERAL:
+        return ""
+    minutes, seconds = divmod(limits.pop() // SECOND, 60)
+    sign = "" if all(pair.came > 0 for pair in moments) else "\u00b1"
+    return f"{sign}{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
 
 def _find_fraction(moments: list[_Moments]) -> Relation | None:

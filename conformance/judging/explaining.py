@@ -18,6 +18,7 @@ from conformance.judging.contents import (
     LENGTHS,
     NO_DOUBLE,
     NO_FLOAT,
+    OTHER_BACKWARDS,
     SEASONS,
     SEVERAL_MEMBERS,
     TIME_OF_DAY,
@@ -56,6 +57,8 @@ _OF_VOIDS: Final = frozenset({"void", "nothing"})
 """Sorts of traits of what is NULL."""
 _MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
 """Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
+_OF_OPS: Final = frozenset({"op", "cells"})
+"""Sorts of traits on what a row does."""
 _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
 """Sorts of traits of a case as a whole."""
 _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -120,7 +123,9 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
         precision = _PRECISION_OF_RELATIONS[relation.kind]
         contents |= {("held", family, precision) for family in families}
     contents |= {("sql", name) for name in names}
-    if deviation.name == "sql" and not any(contents & failing.traits for failing in failings):
+    is_changed = relation.kind not in (RelationKind.COMES_AS, RelationKind.WHERE_NONE)
+    is_of_sql = deviation.name == "sql" and is_changed
+    if is_of_sql and not any(contents & failing.traits for failing in failings):
         every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
         contents = {trait for trait in every_trait if trait[0] == "sql"}
     keys = _TRAITS_OF_RELATIONS.get(relation.kind, frozenset())
@@ -148,6 +153,7 @@ _TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
         {("keys", "with a key of several columns"), ("held", Logical.SET.value, SEVERAL_MEMBERS)}
     ),
     RelationKind.OTHER_IMAGE: frozenset({("changed-key",)}),
+    RelationKind.BITS_REVERSED: frozenset({("held", Logical.BIT.value, OTHER_BACKWARDS)}),
 }
 """The traits of lists that have an order, and of values that decoders take from the other image."""
 
@@ -229,8 +235,13 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return False
     if deviation.is_of_presence and sort == "trait":
         return False
+    if sort in _OF_OPS and deviation.relation is not None:
+        # Characters are lost of a text, whatever its row does.
+        return contents_of_lost_characters(deviation.relation) is None
     if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT
+    if sort == "held" and trait[-1] == OTHER_BACKWARDS:
+        return deviation.relation_kind is RelationKind.BITS_REVERSED
     if sort == "held" and trait[-1] == WITH_SECONDS:
         return deviation.relation_kind in (None, RelationKind.SHIFT)
     if sort == "held" and trait[-1] == TIME_OF_DAY:

@@ -40,6 +40,16 @@ PopulationName: TypeAlias = Literal[
     "rows",
     "rows-with-before",
     "rows-with-after",
+    "rows-with-fields",
+    "rows-with-database",
+    "rows-with-schema",
+    "rows-with-table",
+    "rows-with-keys",
+    "rows-with-sql",
+    "rows-with-position",
+    "rows-with-commit_time",
+    "rows-with-types",
+    "rows-with-schema_version",
     "faults",
     "there",
     "there-before",
@@ -48,9 +58,21 @@ PopulationName: TypeAlias = Literal[
     "values",
     "absent",
 ]
-"""Names of populations: rows, rows by whether they owe an image, unreadable messages, and cells by
-what is owed.
+"""Names of populations: rows, rows by whether they owe an image, the envelope or a column of it,
+unreadable messages, and cells by what is owed.
 """
+POPULATIONS_OF_FIELDS: Final[Mapping[str, PopulationName]] = {
+    "database": "rows-with-database",
+    "schema": "rows-with-schema",
+    "table": "rows-with-table",
+    "keys": "rows-with-keys",
+    "sql": "rows-with-sql",
+    "position": "rows-with-position",
+    "commit_time": "rows-with-commit_time",
+    "types": "rows-with-types",
+    "schema_version": "rows-with-schema_version",
+}
+"""The rows that owe a value in a column of the envelope, by the column."""
 
 
 def _owes_image(change: Change, side: str, level: int) -> bool:
@@ -63,19 +85,29 @@ def _owes_image(change: Change, side: str, level: int) -> bool:
     return not image or any(cell.state is not State.ANY for cell in image.values())
 
 
+def _owes_field(column: str) -> Callable[[Change, int], bool]:
+    """A test whether a row owes a value in a column of the envelope, which level one has alone."""
+    name = "commit_time_us" if column == "commit_time" else column
+    return lambda change, level: level == 1 and getattr(change, name) is not None
+
+
 _OF_ROWS: Final[Mapping[PopulationName, Callable[[Change, int], bool]]] = {
     "rows": lambda _change, _level: True,
     "rows-with-before": lambda change, level: _owes_image(change, "before", level),
     "rows-with-after": lambda change, level: _owes_image(change, "after", level),
+    "rows-with-fields": lambda _change, level: level == 1,
+    **{name: _owes_field(column) for column, name in POPULATIONS_OF_FIELDS.items()},
 }
-"""Whether a row is of a population of rows, by the images that it owes at the case's level."""
+"""Whether a row is of a population of rows, by what it owes at the case's level."""
 
 NEARLY: Final = 0.75
 """Share of the units with some traits that must fail: some of them have nothing that a mistake can
 spoil.
 """
 _SURELY: Final = 0.9
-"""The same where they tell what a value holds."""
+"""The same where they tell what a value holds, or no more than that it is not the first."""
+_OF_MANY: Final = frozenset({"held", "behind"})
+"""Sorts of traits that many units have by chance."""
 _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
 _IN_NUMBER: Final = 3
@@ -363,13 +395,15 @@ class RunIndex:
 
         def is_needed(traits: Traits) -> bool:
             """Whether no trait of the set can be left out: without any one of them, too many units
-            with the others would pass.
+            with the others would pass. Of a level one is enough: its decoder is a program of its
+            own.
             """
             if len(traits) == 1:
                 return True
-            for index in range(len(traits)):
+            for index, trait in enumerate(traits):
                 remaining_traits = (*traits[:index], *traits[index + 1 :])
-                if every.number(remaining_traits) - failed.number(remaining_traits) < _IN_NUMBER:
+                passing = every.number(remaining_traits) - failed.number(remaining_traits)
+                if passing < (1 if trait[0] == "level" else _IN_NUMBER):
                     return False
             return True
 
@@ -379,7 +413,7 @@ class RunIndex:
             """
             worth = []
             for traits in candidates:
-                least = _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY
+                least = _SURELY if any(trait[0] in _OF_MANY for trait in traits) else NEARLY
                 share = failing_share(traits)
                 if share < least or not is_needed(traits):
                     continue
@@ -393,9 +427,10 @@ class RunIndex:
 
         def find_with_op(traits: Traits) -> Traits:
             """The traits with the op or kind that all failing units with them have, if then all
-            units with them fail, and without it not all.
+            units with them fail, and without it not all. What a value holds explains without one.
             """
-            if not traits or failing_share(traits) == 1:
+            holds_content = any(trait[0] == "held" for trait in traits)
+            if not traits or holds_content or failing_share(traits) == 1:
                 return traits
             for trait in sorted(trait for trait in failing.having if trait[0] in _OPS):
                 narrower = (trait, *traits)

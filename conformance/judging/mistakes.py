@@ -9,6 +9,7 @@ to the next. Nothing here moves a verdict.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -371,20 +372,77 @@ def _widen_group(
     failings = _failings_of(group)
     if not deviation.is_of_cells or not _are_scattered(group):
         return group
+    return (
+        _widen_to_families(failings, traits_of_failures, index, deviation)
+        or _widen_to_places(failings, traits_of_failures, index, deviation)
+        or group
+    )
+
+
+def _widen_to_families(
+    failings: Sequence[Failing],
+    traits_of_failures: Sequence[frozenset[Trait]],
+    index: RunIndex,
+    deviation: Deviation,
+) -> list[_Part]:
+    """A part for each family of types of the failing values, if most values of these families fail;
+    else none.
+    """
     by_family: dict[Trait, list[Failing]] = defaultdict(list)
     for failing in failings:
         by_family[next((t for t in failing.traits if t[0] == "family"), ("family", ""))] += [
             failing
         ]
     if ("family", "") in by_family or len({failing.family for failing in failings}) != 1:
-        return group
+        return []
     population_name = deviations.population_of(deviation)
     share = index.share_that_fails(
         population_name, traits_of_failures, [(family,) for family in by_family]
     )
     if share < MAJORITY:
-        return group
+        return []
     return [_Part((family,), of_family, share) for family, of_family in sorted(by_family.items())]
+
+
+def _widen_to_places(
+    failings: Sequence[Failing],
+    traits_of_failures: Sequence[frozenset[Trait]],
+    index: RunIndex,
+    deviation: Deviation,
+) -> list[_Part]:
+    """One part with the traits on where a value stands that nearly all failing values share, if
+    most values with them fail; else none. Of traits with which about as many fail, those come first
+    that say most of what a decoder does.
+    """
+    population_name = deviations.population_of(deviation)
+    every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
+    of_places = sorted(
+        (trait for trait in every_trait if trait[0] in _PLACES),
+        key=lambda trait: (_PLACES.index(trait[0]), trait),
+    )
+    common = [trait for trait in of_places if _share_with(failings, (trait,)) >= NEARLY_ALL]
+    worth: dict[Traits, float] = {}
+    for traits in (*((trait,) for trait in common), *itertools.combinations(common, 2)):
+        share = index.share_that_fails(population_name, traits_of_failures, [traits])
+        if share >= MAJORITY and _share_with(failings, traits) >= NEARLY_ALL:
+            worth[traits] = share
+    about_best = [traits for traits, share in worth.items() if share >= max(worth.values()) - ABOUT]
+    if not about_best:
+        return []
+    return [_Part(about_best[0], list(failings), worth[about_best[0]])]
+
+
+def _share_with(failings: Sequence[Failing], traits: Traits) -> float:
+    """The share of failing units that have all of these traits."""
+    return sum(failing.traits.issuperset(traits) for failing in failings) / len(failings)
+
+
+_PLACES: Final = ("op", "changed-key", "key", "plain", "changed", "unchanged", "side", "behind")
+"""Sorts of traits on where a value stands, of which a common one may be told of most values."""
+NEARLY_ALL: Final = 0.95
+"""Share of a mistake's units that must have the traits that are told of all of it."""
+ABOUT: Final = 0.1
+"""Share of units by which what fails is about as much."""
 
 
 def _are_scattered(group: Sequence[_Part]) -> bool:

@@ -144,6 +144,7 @@ CHARACTER_SORTS: Final = (
 """The sorts of characters that decoders lose, narrow ones first."""
 BLANKS_AT_BOTH_ENDS: Final = "blanks at the ends"
 _BEYOND_ASCII: Final = "characters beyond ASCII"
+_BEYOND_LATIN: Final = "characters beyond Latin-1"
 _WIDER_SORTS: Final[Mapping[str, str]] = {
     "tabs": "blanks",
     "line feeds": "line ends",
@@ -160,10 +161,10 @@ _WIDER_SORTS: Final[Mapping[str, str]] = {
             "Unicode's line separators",
             "replacement characters",
             "characters beyond the basic plane",
-            "characters beyond Latin-1",
         ),
-        _BEYOND_ASCII,
+        _BEYOND_LATIN,
     ),
+    _BEYOND_LATIN: _BEYOND_ASCII,
 }
 """The next wider sort of characters that has all of a sort's."""
 _OF_WHITE_SPACE: Final = frozenset(
@@ -228,7 +229,7 @@ _CUT_BEFORE: Final = (
 
 def is_beyond_ascii(sort: str) -> bool:
     """Whether a sort of characters has none of ASCII."""
-    return _BEYOND_ASCII in (sort, _WIDER_SORTS.get(sort))
+    return _BEYOND_ASCII in (sort, *_wider_sorts(sort))
 
 
 def describe_end_character(character: str) -> str:

@@ -17,6 +17,10 @@ _CLOSE: Final = Decimal("0.001")
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
 _WIDTHS: Final = (64, 63, 53, 32, 31, 24, 16, 15, 8, 7)
 """Bits of the variables that decoders put integers into."""
+_OF_DOUBLES: Final = Decimal("1e-12")
+"""Share of a number by which it differs at most where a double has lost its last digits: a float
+may have done so, but loses more of most numbers.
+"""
 _FACTORS: Final = range(2, 10)
 """Powers of ten by which units differ: hundredths to nanoseconds. A power of one is chance."""
 
@@ -55,7 +59,8 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
         return Relation(RelationKind.FRACTION)
     if float(expected) == float(actual):
         return Relation(RelationKind.DOUBLE)
-    if actual and is_through_float(expected, actual):
+    is_by_a_float = difference > abs(expected) * _OF_DOUBLES
+    if actual and is_by_a_float and is_through_float(expected, actual):
         return Relation(RelationKind.FLOAT)
     for power in _FACTORS:
         factor = Decimal(10) ** power

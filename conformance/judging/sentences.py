@@ -91,6 +91,8 @@ _SAID_AFTER_UNIT: Final = frozenset(
 """Sorts of traits whose words follow the unit, which is told once for several of them."""
 _CLAUSES: Final = frozenset({"unchanged", "changed", "new-column", "other-columns-before"})
 """Sorts of traits whose words are a clause that follows the noun without `and`."""
+_CIRCUMSTANCES: Final = frozenset({"level", "option", "options"})
+"""Sorts of traits that go on without `and` after any other."""
 _CONTINUED_SORTS: Final = frozenset({"op", "kind"})
 """Sorts of traits after which a noun goes on without `and`."""
 
@@ -170,7 +172,7 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
         if {sort, trait[0]} <= _SORTS_OF_VALUES and words[0] == trait[1]:
             # The family of types has been named.
             noun = _describe_classes(trait[2], trait[1]) if trait[0] == "kin" else trait[2]
-        is_clause = trait[0] in _CLAUSES and sort not in _CLAUSES
+        is_clause = (trait[0] in _CLAUSES and sort not in _CLAUSES) or trait[0] in _CIRCUMSTANCES
         joint = " " if sort in _CONTINUED_SORTS or is_clause else " and "
         phrase += f"{joint}{noun}"
     return phrase

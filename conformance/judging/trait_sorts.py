@@ -46,7 +46,6 @@ _RANKED: Final = (
         "side",
         "changed-key",
         "key",
-        "behind",
         "new-column",
         "other-columns-before",
         "value-before",
@@ -70,7 +69,7 @@ _RANKED: Final = (
         "long",
     ),
     *("quoted", "class", "fault", "packed", "option", "options", "trait", "release", "sql"),
-    *("plain", "level", "day"),
+    *("behind", "plain", "level", "day"),
 )
 """Sorts of traits that a mistake may name: of those that explain as much, the first is taken."""
 RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}

@@ -22,16 +22,18 @@ from conformance.judging.contents import (
     CALENDARS,
     IN_FIRST_SECOND,
     INSTANTS,
+    OTHER_BACKWARDS,
     SECOND,
     describe_content,
     describe_statement,
     is_in_first_second,
     is_nested,
+    is_other_backwards,
     merge_family,
+    text_day,
 )
 from conformance.judging.output import ENVELOPE
 from conformance.judging.trait_sorts import Trait
-from conformance.judging.wording import instant
 from generators.model import Case, Cell, Change, Image, Json, Kind, Logical, Op, State
 
 _OF_PLACES: Final = frozenset(
@@ -581,7 +583,9 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
         yield "held", merge_family(family.value), "that is written with an exponent"
     if family in INSTANTS and is_in_first_second(cell, level):
         yield "held", family.value, IN_FIRST_SECOND
-    if family in INSTANTS and isinstance(value, int):
-        yield "day", family.value, instant(value).partition("T")[0]
+    if family in INSTANTS and (day := text_day(cell, level)):
+        yield "day", family.value, day
+    if is_other_backwards(cell, level):
+        yield "held", family.value, OTHER_BACKWARDS
     if type(value) is date:
         yield "day", family.value, value.isoformat()

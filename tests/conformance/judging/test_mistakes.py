@@ -11,8 +11,9 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging import perfect
+from conformance.judging.contents import rank_size
 from conformance.judging.deviations import Deviation, DeviationKind
-from conformance.judging.explaining import choose_candidates
+from conformance.judging.explaining import choose_candidates, may_explain
 from conformance.judging.findings import Finding
 from conformance.judging.index import Failing
 from conformance.judging.judge import Judge
@@ -248,7 +249,7 @@ MISTAKES = [
         ("text-empty-as-null", "text-word-null-as-null"),
         ["that is empty is NULL", "that spells null is NULL"],
     ),
-    (1, ("date-with-midnight",), ["of the date types is wrong: equal but for how it is written"]),
+    (1, ("date-with-midnight",), ["of the date types is wrong: with ` 00:00:00` at the end"]),
     (1, ("columns-cut-at-30",), ["every column whose name has over 30 characters is not there"]),
     (1, ("sql-cut-at-100",), [": cut"]),
     (1, ("delete-in-both", "statement-lost"), ["with an after image", "DDL message"]),
@@ -332,7 +333,7 @@ MISTAKES = [
         ("sql-without-back-ticks",),
         ["whose statement has back ticks: equal but for lost back ticks"],
     ),
-    (1, ("types-null",), ["the column types is wrong for every row of any op: it comes as NULL"]),
+    (1, ("types-null",), ["the column types is wrong for every row: it comes as NULL"]),
     (1, ("sql-of-rows",), ["every row of any op: it has a value where none is owed"]),
     (
         1,
@@ -396,6 +397,45 @@ MISTAKES = [
     (2, ("datetime-unit-guessed",), ["of under 12 digits of milliseconds is wrong: a thousand"]),
     (1, ("table-cut-at-a-slash",), ["with / in its name: without its beginning up to a slash"]),
     (2, ("date-julian",), ["every value of the date types before 1582-10-15 is wrong"]),
+    # What a fault leaves alone, since it looks the same afterwards, is no evidence against it.
+    (
+        2,
+        ("bit-bits-reversed",),
+        ["whose bits in reverse order are another number is wrong: its bits in reverse order"],
+    ),
+    # Sorts of characters within another, of which the wider one is told if some need it.
+    (
+        1,
+        ("text-latin-only",),
+        ["every value of the text types with characters beyond Latin-1 is wrong: equal but for"],
+    ),
+    (1, ("text-ascii-only",), ["with characters beyond ASCII is wrong: equal but for characters"]),
+    (1, ("text-lower-case",), ["text types with capital letters is wrong: in small letters"]),
+    # The narrower of two contents that explain as much.
+    (1, ("datetime-last-year-as-null",), ["datetime types of the year 9999 is NULL"]),
+    # How times are written otherwise, and bytes of which a bit is lost.
+    (1, ("datetime-with-a-t",), ["datetime types is wrong: with T in place of the blank"]),
+    (1, ("datetime-with-a-z",), ["datetime types is wrong: with `Z` at the end"]),
+    (1, ("datetime-no-fraction-as-zeros",), ["is wrong: with `.0` at the end"]),
+    (
+        1,
+        ("datetime-fraction-zeros-dropped",),
+        ["wrong: without the zeros at the end of its fraction"],
+    ),
+    (2, ("binary-seven-bits",), ["beyond ASCII is wrong: its bytes without the highest bit"]),
+    (
+        1,
+        ("time-at-most-a-day",),
+        ["time types of over 23:59:59 is wrong: it comes as \u00b123:59:59"],
+    ),
+    # Where no trait explains most, what most have that stand there.
+    (1, ("delete-with-key-alone",), ["value of DELETE outside the key is NULL"]),
+    # The day that the text has, in whatever time zone.
+    (
+        1,
+        ("timestamp-an-hour-late-on-the-autumn-day",),
+        ["every value of the timestamp types of 2024-11-03 is wrong: 1 h later"],
+    ),
     # The law on the columns of a row names the columns.
     (
         1,
@@ -638,16 +678,28 @@ def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
 
 
 def test_options_that_no_profile_has_apart_are_told_together():
-    """A position that is not read comes with the first of them; no word would say that it is not
-    the last's.
+    """What comes out otherwise with the first of them does so with the others, too: no word would
+    say which of them it is.
     """
-    (mistake,) = judged(wrong("position-null"), name=POSITIONED)
+    deletes_as_updates = (["put", "op", "UPDATE"], {"op": "DELETE", "profile": r"\+position"})
+    (mistake,) = judged(wrong(deletes_as_updates), name=POSITIONED)
     options = "position, primary-keys, xoffset, ids, ddl, which no profile has apart"
     assert (
-        mistake.sentence
-        == f"the column position is wrong for nearly every row under the options {options}: "
-        "it comes as NULL"
+        mistake.sentence == f"every row of DELETE under the options {options} comes out as UPDATE"
     )
+
+
+@pytest.mark.parametrize(
+    ("operator", "sentence"),
+    [
+        ("position-null", "the column position is wrong for every row: it comes as NULL"),
+        ("sql-null", "the column sql is wrong for every DDL message: it comes as NULL"),
+    ],
+)
+def test_of_a_column_that_comes_as_null_the_rows_that_owe_it_are_told(operator, sentence):
+    """No word of a statement is a reason for its loss; rows that owe none show nothing."""
+    (mistake,) = judged(wrong(operator), name=POSITIONED)
+    assert mistake.sentence == sentence
 
 
 def test_traits_that_differ_in_the_last_word_of_one_are_one():
@@ -685,6 +737,20 @@ def test_that_a_value_is_ordinary_ranks_before_what_it_holds():
     traits = [("kin", "date", "zero"), ("held", "date", "before 1970"), ("kin", "date", "whole")]
     assert min(traits, key=rank_trait) == ("kin", "date", "whole")
     assert max(traits, key=rank_trait) == ("kin", "date", "zero")
+
+
+def test_no_op_of_a_row_is_why_its_texts_lose_characters():
+    relation = Relation(RelationKind.LOST_CHARACTERS, name="backslashes")
+    lost = Deviation(DeviationKind.VALUE_WRONG, relation=relation)
+    assert not may_explain(lost, ("op", "INSERT"))
+    assert may_explain(replace(lost, relation=None), ("op", "INSERT"))
+    assert may_explain(lost, ("held", "text", "with backslashes"))
+
+
+def test_what_is_within_another_content_ranks_before_it():
+    contents = ["beyond 32 bits of seconds", "of the year 9999"]
+    traits = [("held", "datetime", words) for words in contents]
+    assert min(traits, key=rank_size) == ("held", "datetime", "of the year 9999")
 
 
 def test_names_that_spark_takes_for_one_are_told_as_such():
