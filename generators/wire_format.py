@@ -212,6 +212,8 @@ FORMATS: tuple[str, ...] = (
     "flink-debezium-json",
     "flink-maxwell-json",
     "flink-ogg-json",
+    "flinkcdc-canal-json",
+    "flinkcdc-debezium-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

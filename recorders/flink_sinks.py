@@ -56,13 +56,13 @@ PROFILES: Final = (
     "2.3.0+iso-8601+plain-decimals+non-null+keyed",
 )
 """The profiles that are compared; of those that run unasked the messages are kept."""
-_LONGEST_MESSAGE: Final = 120
+LONGEST_MESSAGE: Final = 120
 """The characters of the longest message that the file keeps."""
 _MOST_ROWS: Final = 100
 _MOST_CHARACTERS: Final = 50_000
 """What a history that is compared has at most."""
 
-_OPTIONS: Final = {
+OPTIONS: Final = {
     "iso-8601": "timestamp-format.standard=ISO-8601",
     "plain-decimals": "encode.decimal-as-plain-number=true",
     "non-null": "encode.ignore-null-fields=true",
@@ -136,14 +136,14 @@ def value_text(type: SourceType, value: Value) -> str:
         return "NULL"
     match type.logical, value:
         case Logical.ENUM, int():
-            return _base64(type.members[value - 1].encode() if value else b"")
+            return base64_text(type.members[value - 1].encode() if value else b"")
         case Logical.TEXT, str():
             stored = value.rstrip(" ") if type.name == "char" else value
-            return _base64(stored.encode())
+            return base64_text(stored.encode())
         case Logical.JSON, Json():
-            return _base64(_json_text(type, value).encode())
+            return base64_text(_json_text(type, value).encode())
         case Logical.BINARY, bytes():
-            return _base64(value)
+            return base64_text(value)
         case Logical.BIT, int():
             return "true" if value else "false"
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -166,7 +166,8 @@ def _json_text(type: SourceType, value: Json) -> str:
     return cell(type, value, FORMS).text or ""
 
 
-def _base64(value: bytes) -> str:
+def base64_text(value: bytes) -> str:
+    """Bytes as the Java programs read them."""
     return base64.b64encode(value).decode()
 
 
@@ -190,7 +191,7 @@ def compare(fmt: Format[Any], profile: Profile, note: Note) -> Iterator[Comparis
     """Runs Flink's serializer of a format on the rows of all named histories without statements."""
     jars = jars_of(flink_bundle(profile.release), note)
     histories = [
-        scenario for scenario in boundary_scenarios(fmt, profile) if _has_writable_rows(scenario)
+        scenario for scenario in boundary_scenarios(fmt, profile) if has_writable_rows(scenario)
     ]
     blocks = [_lines_of(fmt, profile, scenario) for scenario in histories]
     written = iter(run_program("FlinkSinks", jars, "".join(map("".join, blocks))))
@@ -202,7 +203,7 @@ def compare(fmt: Format[Any], profile: Profile, note: Note) -> Iterator[Comparis
     assert next(written, None) is None
 
 
-def _has_writable_rows(scenario: Scenario) -> bool:
+def has_writable_rows(scenario: Scenario) -> bool:
     """Whether a history has rows that are not too many or too long for a comparison."""
     images: list[RowImages] = []
     for event in scenario.history.events:
@@ -216,7 +217,7 @@ def _lines_of(fmt: Format[Any], profile: Profile, scenario: Scenario) -> list[st
     table sees removed or added, and one of the table before a row of another table than the row
     before.
     """
-    options = " ".join(_OPTIONS[option] for option in profile.options if option in _OPTIONS)
+    options = " ".join(OPTIONS[option] for option in profile.options if option in OPTIONS)
     lines: list[str] = []
     table: Table | None = None
     for event in scenario.history.events:
@@ -224,7 +225,9 @@ def _lines_of(fmt: Format[Any], profile: Profile, scenario: Scenario) -> list[st
             continue
         if event.table != table:
             table = event.table
-            columns = [f"{_base64(c.name.encode())}\t{flink_type(c.type)}" for c in table.columns]
+            columns = [
+                f"{base64_text(c.name.encode())}\t{flink_type(c.type)}" for c in table.columns
+            ]
             parts = ["table", fmt.name.removeprefix("flink-"), options, *columns]
             lines.append("\t".join(parts) + "\n")
         for images in event.rows:
@@ -244,11 +247,11 @@ def _row_line(kind: str, table: Table, source_row: Row) -> str:
     return "\t".join(["row", kind, *texts]) + "\n"
 
 
-def kept_line(comparison: Comparison) -> str:
+def kept_line(comparison: Comparison, longest: int = LONGEST_MESSAGE) -> str:
     """The line of the file for one history: its name and Flink's messages, none of which has a tab;
-    "" for a history with a long message.
+    "" for a history with a message of more than `longest` characters.
     """
-    if any(len(message) > _LONGEST_MESSAGE for message in comparison.flink):
+    if any(len(message) > longest for message in comparison.flink):
         return ""
     return "\t".join([comparison.scenario, *comparison.flink]) + "\n"
 

@@ -216,28 +216,28 @@ def _message(
         column.name: spell_cell(column.type, source_row.get(column.name), profile)
         for column in table.columns
     }
-    members = dict(members_of(WrittenRow(op, _json_row(image, profile))))
+    members = dict(members_of(WrittenRow(op, json_row(image, profile))))
     if not profile.writes_nulls:
         members = {name: ABSENT if value is None else value for name, value in members.items()}
-    key = {name: _json_value(image[name]) for name in table.primary_key}
+    key = {name: json_value(image[name]) for name in table.primary_key}
     row_change = replace(_change(op, image, profile), tables=(table.name,))
     if not (profile.keyed and key):
         return WireMessage(members, (row_change,))
     return WireMessage(members, (replace(row_change, other_keys=(table.primary_key,)),), key)
 
 
-def _json_row(image: Image, profile: FlinkProfile) -> dict[str, Any]:
+def json_row(image: Image, profile: FlinkProfile) -> dict[str, Any]:
     """The values of a row by column; with `encode.ignore-null-fields` without those that are
     NULL.
     """
     return {
-        name: _json_value(wire_cell)
+        name: json_value(wire_cell)
         for name, wire_cell in image.items()
         if profile.writes_nulls or wire_cell.state is not State.NULL
     }
 
 
-def _json_value(wire_cell: Cell) -> Any:
+def json_value(wire_cell: Cell) -> Any:
     """A cell as a JSON value."""
     return Raw(wire_cell.text or "") if wire_cell.json else wire_cell.text
 
@@ -246,13 +246,13 @@ def _change(op: Op, image: Image, profile: FlinkProfile) -> Change:
     """The change that a decoder owes: its row alone, since the message has no names, no time and no
     position. It may be given the table that the reader knows the topic to be of.
     """
-    sent_image = image if profile.writes_nulls else _without_nulls(image)
+    sent_image = image if profile.writes_nulls else without_nulls(image)
     if op is Op.DELETE:
         return Change(0, Kind.ROW, op, before=sent_image, full_before=image)
     return Change(0, Kind.ROW, op, after=sent_image, full_after=image)
 
 
-def _without_nulls(image: Image) -> Image:
+def without_nulls(image: Image) -> Image:
     """The image in which the columns that are NULL are absent."""
     return {
         name: Cell(State.ABSENT, wire_cell.type) if wire_cell.state is State.NULL else wire_cell

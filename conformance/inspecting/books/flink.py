@@ -1,4 +1,4 @@
-"""Facts of what Flink SQL's sinks write of members of Canal, Debezium, Maxwell and GoldenGate."""
+"""Facts of what Flink's sinks write of members of Canal, Debezium, Maxwell and GoldenGate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.inspecting.opening import OpenedRecord
 
 def _images(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
     """The rows of a message, wherever they stand; one that is a list has one row."""
-    for side in ("data", "before", "after"):
+    for side in ("data", "old", "before", "after"):
         value = opened.members.get(side)
         for image in value if isinstance(value, list) else [value]:
             yield member_object(image)

@@ -7,7 +7,7 @@ How to make a decoder of one: describe its messages in a `Flat`, and call its `d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,16 +41,21 @@ def _of_mysql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     return mysql_typed(cell_text, type, deployment.time_zone)
 
 
+def _unchanged(type_of_row: DataType) -> DataType:
+    return type_of_row
+
+
 @dataclass(frozen=True, slots=True)
 class Flat:
     """How a format's messages are read, given as `m`, a struct of what they hold.
 
     `members` are those beside the rows, with their types. `row` names the row after the change;
-    `deleted` the deleted one, "" if it is there, too; `old` is what an UPDATE's row was: a column
-    that it lacks did not change. `op` is the operation of a message that has what it needs, and
+    `deleted` the deleted one, () if it is there, too: of several members the first that has one.
+    `old` is what an UPDATE's row was: a column that it lacks did not change. `op`
+    is the operation of a message that has what it needs, and
     NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
-    CORRUPT; `columns` are those of level one beside op and images. `listed`: the row after the
-    change is the first of a list. `typed` is the SQL of a cell's value from the SQL of its text.
+    CORRUPT; `columns` are those of level one beside op and images. `listed`: each row is the first
+    of a list. `typed` is the SQL of a cell's value from the SQL of its text.
     `old_is_whole`: a column that `old` lacks was NULL. `exact` are
     the types as which cells are parsed again whose texts the first parse changes, and how each is a
     text again: Spark reads a JSON number with a fraction through a double, and drops the quotes of
@@ -64,7 +69,7 @@ class Flat:
     columns: Callable[[Column], Mapping[str, Column]]
     row: str
     old: str
-    deleted: str = ""
+    deleted: Sequence[str] = ()
     old_is_whole: bool = False
     listed: bool = False
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
@@ -83,9 +88,9 @@ class Flat:
                 column: F.when(kind != "CORRUPT", value)
                 for column, value in self.columns(m).items()
             }
-            members = (self.old, self.row, self.deleted or self.row)
-            old, image, deleted = (self._texts_with_all_digits(m, member) for member in members)
-            before = F.when(op == "UPDATE", old).otherwise(deleted)
+            members = (self.old, self.row, *(self.deleted or (self.row,)))
+            old, image, *deleted = (self._texts_with_all_digits(m, member) for member in members)
+            before = F.when(op == "UPDATE", old).otherwise(F.coalesce(*deleted))
             images = {"before": framing.before(op, before), "after": framing.after(op, image)}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
 
@@ -107,7 +112,9 @@ class Flat:
             for column, value in self.columns(m).items():
                 if table_names.get(column) is not None:
                     of_table = of_table & (value == table_names[column])
-            old = m[self.old] if self.deleted == self.old else F.when(op == "UPDATE", m[self.old])
+            old = self._image(m, self.old)
+            if self.old not in self.deleted:
+                old = F.when(op == "UPDATE", old)
             row_images = [old.alias("old"), self._image(m, self.row).alias("row")]
             if exact:
                 wire = self._struct_of_images(again, again)
@@ -115,7 +122,7 @@ class Flat:
                     of_table, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
                 )
                 row_images += [
-                    parsed[self.old].alias("old_again"),
+                    self._image(parsed, self.old).alias("old_again"),
                     self._image(parsed, self.row).alias("row_again"),
                 ]
             return F.struct(
@@ -161,13 +168,14 @@ class Flat:
 
     def _struct_of_images(self, row_type: DataType, old_type: DataType) -> StructType:
         """The types of the members that hold the row after the change and the one before it."""
-        type_of_row = ArrayType(row_type) if self.listed else row_type
-        return StructType([StructField(self.row, type_of_row), StructField(self.old, old_type)])
+        wrap = ArrayType if self.listed else _unchanged
+        return StructType(
+            [StructField(self.row, wrap(row_type)), StructField(self.old, wrap(old_type))]
+        )
 
     def _image(self, parsed: Column, member: str) -> Column:
         """The row that a member of the parsed message holds."""
-        is_list = self.listed and member == self.row
-        return F.get(parsed[member], F.lit(0)) if is_list else parsed[member]
+        return F.get(parsed[member], F.lit(0)) if self.listed else parsed[member]
 
     def _texts_with_all_digits(self, m: Column, member: str) -> Column:
         """The cells of a message's member, a map of texts, with the digits that a double loses."""

@@ -45,7 +45,7 @@ def read_images(op_member: str, ops: Mapping[str, str]) -> Flat:
         columns=lambda _m: {},
         row="after",
         old="before",
-        deleted="before",
+        deleted=("before",),
         typed=typed,
         text=mysql_text,
         exact=exact,

@@ -79,6 +79,8 @@ SILENT = {
     "flink-debezium-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "flink-maxwell-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "flink-ogg-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flinkcdc-canal-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "flinkcdc-debezium-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "ticdc-avro/v7.1.6+force-replicate": {
         "ddl/semicolon-in-text",
@@ -379,6 +381,7 @@ UNFLIPPED = {
     "ticdc-debezium-json": {"describes_commit", *_SINK},
     "debezium-json": {"avro_names", "subjects", *_OF_DEBEZIUM_S_RELEASES},
     "debezium-mongodb-json": {"schemas"},
+    "flinkcdc-debezium-json": {"deletes_in_old"},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
     - {"modes", "avro_names", *_OF_PROFILE},
 }

@@ -44,6 +44,7 @@ PROFILES = {
         ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
         "1.20.3",
     ),
+    **dict.fromkeys(("flinkcdc-canal-json", "flinkcdc-debezium-json"), "3.5.0"),
 }
 """Profiles that show a format in few characters; of others the last listed one shows it."""
 

@@ -41,6 +41,8 @@ PARSES = {
         ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
         ([4], [1]),
     ),
+    "flinkcdc-canal-json": ([5], [1]),
+    "flinkcdc-debezium-json": ([4], [1]),
 }
 """How often the lines of a plan parse a message, at level one and at level two, where it is not
 once: Simple's schemas are read apart; where values are JSON numbers, level one parses the images
