@@ -79,7 +79,7 @@ def run(
     """
     from conformance.brokers.asked import broker_options
     from conformance.cases.catalogue import find_budget
-    from conformance.cases.tables import formats_for_tables, read_tables, selected_readers
+    from conformance.cases.tables import formats_for_tables, profiles_matching, read_tables
     from conformance.engines.child import QUICK
     from conformance.engines.live import decoder_name
     from conformance.engines.spark_conf import merge_settings, settings_of_options
@@ -109,7 +109,7 @@ def run(
             database,
             None if values is None else Path(values),
             seed,
-            selected_readers(formats or FORMATS, _as_tuple(writer_profile)),
+            profiles_matching(formats or FORMATS, _as_tuple(writer_profile)),
         )
         formats = formats_for_tables(
             formats or FORMATS,
@@ -194,7 +194,7 @@ def pipeline(
     environment fails, or a batch does not end within `limit_s`.
     """
     from conformance.brokers.asked import broker_options
-    from conformance.cases.tables import read_tables, selected_readers
+    from conformance.cases.tables import profiles_matching, read_tables
     from conformance.engines.spark_conf import settings_of_options
     from conformance.files import tables_in_cache
     from conformance.pipelines.report import PipelineReport
@@ -209,7 +209,7 @@ def pipeline(
             database,
             None if values is None else Path(values),
             seed,
-            selected_readers((format,), _as_tuple(writer_profile)),
+            profiles_matching((format,), _as_tuple(writer_profile)),
         )
     elif any((dialect, database, values)):
         raise UsageError("dialect, database and values need tables")

@@ -514,7 +514,7 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
     """The user's own tables that the suite's class names, with values drawn for them; None if it
     names none. Raises UsageError.
     """
-    from conformance.cases.tables import formats_for_tables, read_tables, selected_readers
+    from conformance.cases.tables import formats_for_tables, profiles_matching, read_tables
 
     if not cls.tables:
         return None
@@ -528,7 +528,7 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
         cls.database,
         overrides,
         seed,
-        selected_readers((cls.format,), cls.profile),
+        profiles_matching((cls.format,), cls.profile),
     )
     formats_for_tables((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
     return values

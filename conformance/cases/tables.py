@@ -73,15 +73,17 @@ def profiles_of_source(
     return readers
 
 
-def selected_readers(names: Iterable[str], globs: str | Sequence[str] = ()) -> tuple[Profile, ...]:
+def profiles_matching(
+    format_names: Iterable[str], globs: str | Sequence[str] = ()
+) -> tuple[Profile, ...]:
     """The profiles of these formats that match a pattern, all profiles if there is no pattern. A
     format that is not known, or has no match, is skipped.
     """
-    readers: list[Profile] = []
-    for name in names:
+    profiles: list[Profile] = []
+    for name in format_names:
         with suppress(UnknownName):
-            readers += select_profiles(get(name), globs or "*")
-    return tuple(readers)
+            profiles += select_profiles(get(name), globs or "*")
+    return tuple(profiles)
 
 
 def read_tables(
@@ -93,7 +95,8 @@ def read_tables(
     readers: Sequence[Profile],
 ) -> Values:
     """A user's tables with their values. Where the text does not tell its dialect, it is the only
-    one of the source that all `readers`, the selected profiles, read. Raises UsageError.
+    one of the source that all `readers` read, the selected profiles, each the description of a
+    product that reads a database. Raises UsageError.
     """
     from generators.tables.reading import read_schema
 

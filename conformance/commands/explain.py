@@ -11,10 +11,12 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from conformance.commands.shell import OutputStyle
+from conformance.engines.specs import SPARK_LIARS
 from conformance.reports.excerpt import excerpt_value
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
+from conformance.rules.tables import TableFile, read_package_toml
 from conformance.selftest.exercise import find_exercising_case
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars.table import liars
@@ -111,8 +113,9 @@ class Liar(NamedTuple):
 
 
 def _liars(name: str, rule: Rule) -> Iterator[Liar]:
-    """All decoders of a format that the self test makes wrong on purpose, each with the rule that
-    it breaks; for a rule about streams the wrong programs that keep tables from a stream.
+    """What the self test makes wrong on purpose, each with the rule that it breaks: for a rule
+    about streams the programs that keep tables from a stream; else the format's decoders, those of
+    the self test's own tables and those in Spark.
     """
     if rule.law == "stream":
         for mistake in mistakes_of(name):
@@ -121,6 +124,20 @@ def _liars(name: str, rule: Rule) -> Iterator[Liar]:
     else:
         for liar in liars(name):
             yield Liar(liar.name, liar.convicts, liar.why)
+        yield from _spark_liars(name)
+
+
+def _spark_liars(name: str) -> Iterator[Liar]:
+    """The wrong decoders in Spark of a format, from their tables, which need no Spark."""
+    file, shared_file = (
+        TableFile(*read_package_toml(SPARK_LIARS, stem), {"shared": str, "liars": list})
+        for stem in (name, "shared")
+    )
+    shared = {entry.name: entry.value for entry in shared_file.entries("liars")}
+    own_lines = [entry.value for entry in file.entries("liars")]
+    shared_lines = [shared[liar_name] for liar_name in file.data.get("shared", "").split()]
+    for line in (*own_lines, *shared_lines):
+        yield Liar(line["name"], f"{name}/{line['convicts']}", line["why"])
 
 
 def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:

@@ -389,7 +389,7 @@ def given_tables(
             if value:
                 raise UsageError(f"{name} {value} needs --tables FILE|URL")
         return None
-    from conformance.cases.tables import read_tables, selected_readers
+    from conformance.cases.tables import profiles_matching, read_tables
 
     values = read_tables(
         options.tables,
@@ -397,7 +397,7 @@ def given_tables(
         options.database,
         options.values_file,
         seed,
-        selected_readers(formats or FORMATS, globs),
+        profiles_matching(formats or FORMATS, globs),
     )
     tables, notes = values.schema.tables, values.schema.notes
     print_notice(
@@ -441,7 +441,9 @@ def print_left_out(lines: Sequence[str], verbose: bool, suffix: str = "") -> Non
 
 
 def print_notes(lines: Sequence[str], verbose: bool) -> None:
-    """Prints the first notes on tables, with `verbose` all of them."""
+    """Prints the first lines of what was noted when a user's tables were read, or of the tables
+    that are left out; with `verbose` all of them.
+    """
     first_lines = lines if verbose else lines[:NOTES]
     for line in first_lines:
         print_notice(f"  {printable(line)}")

@@ -15,6 +15,9 @@ from generators.wire_format import module_name
 DECODERS: Final = "spark_checks.decoders"
 """The package of the reference decoders, each a module with its format's name."""
 
+SPARK_LIARS: Final = "spark_checks.liars"
+"""The package with the tables of liars in Spark, FORMAT.toml."""
+
 COMMAND: Final = "cmd:"
 """Prefix of the specification of a command."""
 LIAR: Final = "liar:"

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import itertools
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,13 +15,52 @@ from conformance.load._producers import Publisher
 from conformance.load.feed import Feed
 from conformance.load.figures import Batch
 from conformance.load.source import LAGS, PROBED, place_hash
+from generators.errors import HarnessError
 from generators.model import Change
+
+
+class MessageCounts:
+    """How many messages the units of a feed have, from the first on, counted as far as is asked."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._before = [0]
+
+    def count_before(self, unit: int) -> int:
+        """The number of messages of all units before this one."""
+        if self._feed.is_even:
+            return unit * self._feed.width
+        while len(self._before) <= unit:
+            self._count_more()
+        return self._before[unit]
+
+    def units_of(self, count: int) -> int:
+        """The least number of units that have `count` messages or more. Raises HarnessError if
+        units give no messages.
+        """
+        if self._feed.is_even:
+            return -(-count // self._feed.width)
+        while self._before[-1] < count:
+            known = self._before[-1]
+            self._count_more()
+            if self._before[-1] == known:
+                raise HarnessError(f"{PROBED} units of the load give no message")
+        return bisect_left(self._before, count)
+
+    def _count_more(self) -> None:
+        """Counts the messages of PROBED more units, by making them."""
+        first, width = len(self._before) - 1, self._feed.width
+        messages = self._feed.messages(first, first + PROBED)
+        counts = Counter(fed.offset // width for fed in messages)
+        for unit in range(first, first + PROBED):
+            self._before.append(self._before[-1] + counts[unit])
 
 
 class Fed(Publisher):
     """Each command is a query of its own, from the first unit on, which `begin` starts with options
-    of the source. Its only lane has units in place of offsets, and its schedule begins where the
-    first batch says.
+    of the source. Its only lane has units (SQL statements, of one message or several) in place of
+    offsets, and its schedule begins where the first batch says. All other counts and rates are in
+    messages, as of topics.
     """
 
     def __init__(
@@ -34,60 +75,71 @@ class Fed(Publisher):
         super().__init__()
         self._feed, self._level, self._table, self._every = feed, level, table, every
         self._batches, self._begin = batches, begin
-        self._counts: list[int] = []
-        self._rate: float | None = None
-        self._busy = self._scheduled = False
+        self.counts = MessageCounts(feed)
+        self._unit_counts: list[int] = []
+        self._unit_rate: float | None = None
+        self._busy = self._is_schedule_told = False
         self._first = 0
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Starts a streaming query for a command: `count` messages, at a `rate` or as fast as it
-        can.
+        """Starts a query of Spark's source `cdc` for a command: whole units, from the first on,
+        with `count` messages or a few more, at `rate` messages a second or as fast as it can.
         """
-        self._rate, self._first = command.get("rate"), len(self._batches)
-        self._busy, self._scheduled = True, False
-        self._counts.append(command["count"])
-        rate = {} if self._rate is None else {"rate": self._rate}
-        self._begin({"count": command["count"], "batch": command["count"], **rate})
+        self._first = len(self._batches)
+        self._busy, self._is_schedule_told = True, False
+        units = self.counts.units_of(command["count"])
+        self._unit_counts.append(units)
+        rate = command.get("rate")
+        self._unit_rate = None if rate is None else rate * units / self.counts.count_before(units)
+        options = {"count": units, "batch": units}
+        self._begin(options if rate is None else {**options, "rate": self._unit_rate})
 
     def take(self) -> list[dict[str, Any]]:
         """The events until now, worked out from the clock: Spark's source makes messages by a
         schedule, so nobody reports them. See `Producer.take`.
         """
-        if not self._counts:
+        if not self._unit_counts:
             return [{"ready": True}]
-        count, batches = self._counts[-1], self._batches[self._first :]
-        if not self._busy or (self._rate is not None and not batches):
+        units, batches = self._unit_counts[-1], self._batches[self._first :]
+        if not self._busy or (self._unit_rate is not None and not batches):
             return []
+        count = self.counts.count_before(units)
         events: list[dict[str, Any]] = []
-        now = count
-        if self._rate is not None:
-            began = batches[0].began - batches[0].offsets[0][1] / self._rate
-            now = min(count, int((time.time() - began) * self._rate))
-            events.append({"tick": [began + now / self._rate, now]})
-            if not self._scheduled:
-                thin, self._scheduled = -(-count // LAGS), True
-                events.append(
-                    {
-                        "sent": [
-                            (0, unit, began + unit / self._rate, thin)
-                            for unit in range(0, count, thin)
-                        ]
-                    }
-                )
-        if now == count:
+        due_units = units
+        rate = 0.0
+        if self._unit_rate is not None:
+            rate = self._unit_rate * count / units
+            began = batches[0].began - batches[0].offsets[0][1] / self._unit_rate
+            due_units = min(units, int((time.time() - began) * self._unit_rate))
+            due_at = began + due_units / self._unit_rate
+            events.append({"tick": [due_at, self.counts.count_before(due_units)]})
+            if not self._is_schedule_told:
+                self._is_schedule_told = True
+                events.append({"sent": self._schedule(units, began, self._unit_rate)})
+        if due_units == units:
             self._busy = False
             self.acked += count
             events.append(
-                {
-                    "done": {
-                        "sent": count,
-                        "acked": count,
-                        "failed": 0,
-                        "per_second": self._rate or 0.0,
-                    }
-                }
+                {"done": {"sent": count, "acked": count, "failed": 0, "per_second": rate}}
             )
         return events
+
+    def _schedule(
+        self, units: int, began: float, unit_rate: float
+    ) -> list[tuple[int, int, float, int]]:
+        """When sampled units are due: lane, unit, time, and the number of messages for which it
+        stands, those of all units until the next sampled one.
+        """
+        thin, before = -(-units // LAGS), self.counts.count_before
+        return [
+            (
+                0,
+                unit,
+                began + unit / unit_rate,
+                before(min(units, unit + thin)) - before(unit),
+            )
+            for unit in range(0, units, thin)
+        ]
 
     def close(self) -> None:
         """Nothing is left: the load stops its query."""
@@ -99,12 +151,14 @@ class Fed(Publisher):
         feed, owing_feed = self._feed, self._feed.owing
         probes = [self._owes_row(fed.changes) for fed in owing_feed.messages(0, PROBED)]
         all_owe = self._level == 1 or (len(probes) == PROBED and all(probes))
-        messages_with_offsets = (feed if all_owe else owing_feed).messages(0, max(self._counts))
-        width, last = feed.width, self._counts[-1]
+        messages_with_offsets = (feed if all_owe else owing_feed).messages(
+            0, max(self._unit_counts)
+        )
+        width, last = feed.width, self._unit_counts[-1]
         for unit, messages in itertools.groupby(
             messages_with_offsets, key=lambda record: record[0] // width
         ):
-            times = sum(unit < count for count in self._counts)
+            times = sum(unit < count for count in self._unit_counts)
             for offset, message, changes in messages:
                 if all_owe or self._owes_row(changes):
                     self.owed += times

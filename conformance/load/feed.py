@@ -128,7 +128,7 @@ class Feed:
         fmt, seed, pickled_tables = get(options.format), options.number("seed", -(2**63)), b""
         if options.tables:
             # What reads tables needs more than workers have.
-            from conformance.cases.tables import read_tables, selected_readers, table_load
+            from conformance.cases.tables import profiles_matching, read_tables, table_load
 
             sources = [source.strip() for source in options.tables.split(",")]
             overrides = Path(options.values) if options.values else None
@@ -138,7 +138,7 @@ class Feed:
                 options.database or None,
                 overrides,
                 seed,
-                selected_readers((options.format,), options.profile or ()),
+                profiles_matching((options.format,), options.profile or ()),
             )
             profile, load = table_load(fmt, options.profile or None, values)
             if options.ops:
@@ -260,6 +260,12 @@ class Feed:
         return bulk.shape(
             get(self.format), get(self.format).profile(self.profile_name), self.options
         )[0]
+
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether each unit has as many messages as offsets, so that no offset stays unused."""
+        fmt = get(self.format)
+        return self.plain and bulk.shape(fmt, fmt.profile(self.profile_name), self.options)[1]
 
     def messages(self, start: int, end: int) -> Iterator[FeedMessage]:
         """The messages of the units `start` to `end`, each with its offset and, unless the feed is

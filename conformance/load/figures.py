@@ -29,8 +29,8 @@ DRAIN_S: Final = 20.0
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by lane
-    (a partition of a topic), rows by kind. `read` is the number of messages where offsets have
-    gaps, else -1.
+    (a partition of a topic), rows by kind. `read` is the number of messages where it is not that
+    of the offsets, else -1.
     """
 
     number: int
@@ -51,11 +51,15 @@ class Batch:
 
     @property
     def messages_read(self) -> int:
-        """The number of messages read: the offsets that were covered, or, where offsets have gaps,
-        the messages that were counted.
+        """The number of messages read: the offsets that were covered, or, where offsets have gaps
+        or each is a unit of several messages, the messages that were counted.
         """
-        span = sum(end - start for start, end in self.offsets.values())
-        return span if self.read < 0 else min(span, self.read)
+        return self.offset_count if self.read < 0 else self.read
+
+    @property
+    def offset_count(self) -> int:
+        """The number of offsets that it covers."""
+        return sum(end - start for start, end in self.offsets.values())
 
 
 @dataclass(slots=True)

@@ -404,8 +404,7 @@ class Lane:
             spans = batch_fields.pop("offsets").items()
             offsets = {int(lane): tuple(span) for lane, span in spans}
             batch = Batch(**batch_fields, row_count=row_count, offsets=offsets)
-            if not self.settings.used:
-                batch = replace(batch, read=-1)
+            batch = replace(batch, read=self._count_read(batch))
             self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}
             self.batches.append(batch)
             self.outcome.kinds.update(batch.kinds)
@@ -413,6 +412,18 @@ class Lane:
             self.outcome.places += batch.places
         if answer["failure"] is not None or not answer["active"]:
             raise DecoderFailed(answer["failure"] or "the query ended by itself")
+
+    def _count_read(self, batch: Batch) -> int:
+        """The number of messages that a batch read, of which Spark counts some again if a decoder
+        reads its input twice; -1 if it is the number of offsets.
+        """
+        if isinstance(self.producer, Fed):
+            counts = self.producer.counts
+            return sum(
+                counts.count_before(end) - counts.count_before(start)
+                for start, end in batch.offsets.values()
+            )
+        return min(batch.offset_count, batch.read) if self.settings.used else -1
 
     def _await_producer(
         self,

@@ -13,9 +13,9 @@ from conformance.cases.tables import (
     drawn_cases,
     find_scenario,
     named_cases,
+    profiles_matching,
     profiles_of_source,
     read_tables,
-    selected_readers,
     table_histories,
     usable_tables,
 )
@@ -217,7 +217,7 @@ NEUTRAL = "CREATE TABLE q (id bigint PRIMARY KEY, n smallint[]);"
 def test_the_dialect_is_that_of_the_selected_profiles_where_they_have_one(globs, dialect, tmp_path):
     path = tmp_path / "q.sql"
     path.write_text(NEUTRAL, "utf-8")
-    readers = selected_readers(("debezium-json",), globs)
+    readers = profiles_matching(("debezium-json",), globs)
     if dialect is None:
         with pytest.raises(UsageError, match="the text does not tell its dialect"):
             read_tables((str(path),), None, None, None, 1, readers)

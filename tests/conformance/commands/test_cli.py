@@ -150,6 +150,19 @@ def test_a_stream_rule_is_explained(command):
     assert "ticdc#watermark-order: A watermark says that" in out
 
 
+@pytest.mark.parametrize(
+    ("rule", "liar"),
+    [
+        ("maxwell-json/rows/snapshot", "bootstrap-refused"),
+        ("debezium-avro/framing/magic", "magic-passed-over"),
+        ("flink-canal-json/rows/readable", "product-form-alone"),
+    ],
+)
+def test_the_liars_in_spark_that_break_a_rule_are_named(command, rule, liar):
+    code, out, _ = command("rules", "--explain", rule, "--format", "json")
+    assert (code, liar in {line["decoder"] for line in json.loads(out)["broken_by"]}) == (0, True)
+
+
 def test_cases(command):
     prefix = f"{TICDC}/v7.1.6/unsigned-bigint"
     selected = ("--writer-profile", "v7.1.6", "--select", prefix)

@@ -664,19 +664,22 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(
         own.pickled if own else b"",
     )
     table = own.table.name if own else orders.load_table(chosen.source).name
-    fed = Fed(feed, level, table, 8, [], lambda _options: None)
+    began, acked = [], []
+    fed = Fed(feed, level, table, 8, [], began.append)
     for count in (30, 80):
         fed.begin_command({"count": count})
-        assert [event["done"]["acked"] for event in fed.take()] == [count]
+        ((done,),) = [event.values() for event in fed.take()]
         assert fed.take() == []
+        acked.append(done["acked"])
     fed.settle()
     scenarios = [
         own.scenario(3, unit) if own else orders.load_scenario(fmt, chosen, 3, unit)
         for unit in range(80)
     ]
+    first_units, units = (options["count"] for options in began)
     messages = [
         (unit, w)
-        for unit, scenario in enumerate(scenarios)
+        for unit, scenario in enumerate(scenarios[:units])
         for w in fmt.write(scenario.history, chosen, Layout(partitions=2))
     ]
     owed = [
@@ -684,10 +687,11 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(
         for u, w in messages
         if level == 1 or any(c.kind is Kind.ROW and c.table == table for c in w.changes)
     ]
-    assert fed.owed == len(owed) + sum(unit < 30 for unit, _ in owed)
-    assert fed.acked == 110
+    assert fed.owed == len(owed) + sum(unit < first_units for unit, _ in owed)
+    assert acked == [sum(unit < first_units for unit, _ in messages), len(messages)]
+    assert (fed.acked, acked[0] >= 30, acked[1] >= 80) == (sum(acked), True, True)
     placed = {(w.message.partition, w.message.value) for _, w in messages}
-    made = {offset: (m.partition, m.value) for offset, m, _ in feed.messages(0, 80)}
+    made = {offset: (m.partition, m.value) for offset, m, _ in feed.messages(0, units)}
     assert set(made.values()) == placed
     assert fed.samples
     for (partition, offset), (unit, place) in fed.samples.items():
@@ -711,6 +715,41 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
     monkeypatch.setattr(time, "time", lambda: BEGAN + 30.0)
     last, done = fed.take()
     assert (last["tick"], done["done"]["acked"], fed.acked) == ([BEGAN + 10.0, 1_000], 1_000, 1_000)
+
+
+def test_counts_and_rates_of_the_source_are_in_messages_where_a_statement_gives_several(
+    monkeypatch,
+):
+    began, batches, options = [], [], LoadOptions()
+    feed = Feed(
+        "flink-canal-json", "1.20.3", 1, Layout(partitions=2), options, "", "", (), False, b""
+    )
+    offsets = [fed.offset for fed in feed.messages(0, 1_000)]
+    sizes = Counter(offset // feed.width for offset in offsets)
+    units = next(n for n in range(1_000) if sum(sizes[unit] for unit in range(n)) >= 1_000)
+    count = sum(sizes[unit] for unit in range(units))
+    fed = Fed(feed, 1, "orders", 8, batches, began.append)
+    fed.begin_command({"count": 1_000, "rate": 100.0})
+    (source_options,) = began
+    unit_rate = source_options["rate"]
+    assert source_options == {"count": units, "batch": units, "rate": unit_rate}
+    assert (units < 1_000, units / unit_rate) == (True, pytest.approx(count / 100))
+    lane = Lane(
+        None, None, LoadResult(replace(SMALL, format="flink-canal-json"), "1.20.3", 1), print
+    )
+    lane.producer = fed
+    batch = {"number": 0, "began": BEGAN + 1, "ended": BEGAN + 2, "offsets": {"0": [0, 100]}}
+    figures = {"rows": 9, "messages": 9, "places": 0, "kinds": {}, "read": 9}
+    answer = {"doing": "", "batches": [{**batch, **figures}], "failure": None, "active": True}
+    monkeypatch.setattr(lane, "_request", lambda _what: answer)
+    lane.poll()
+    assert lane.decoded == sum(sizes[unit] for unit in range(100)) > 100
+    batches += lane.batches
+    monkeypatch.setattr(time, "time", lambda: BEGAN + 60.0)
+    tick, sent, done = fed.take()
+    assert tick["tick"][1] == done["done"]["acked"] == count == fed.acked
+    assert done["done"]["per_second"] == pytest.approx(100)
+    assert [weight for *_, weight in sent["sent"]] == [sizes[unit] for unit in range(units)]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from grouped import cells
 from pyspark.sql import Row
 
 from generators.model import Column, Deployment, Table
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, sqlserver
 from spark_checks.decoders import debezium_json as decoder
+from spark_checks.decoders.families.connect.values import typed
 
 Value = str | bytes | None
 
@@ -780,6 +781,15 @@ def test_cells_are_typed_exactly(records, spark, deployment):
         if of == deployment
     ]
     assert_typed(spark, records, decoder, chosen, write, deployment)
+
+
+@pytest.mark.parametrize(
+    "number", [-(1 << 63), -(1 << 63) + 807, -(1 << 63) + 808, -1_001, -1, 1_999]
+)
+def test_nanoseconds_of_sql_server_are_rounded_down_to_the_smallest_long(spark, number):
+    sql = typed("t", "'ns'", sqlserver.temporal("datetime2", 7), NANOS)
+    (row,) = spark.createDataFrame([(str(number),)], "t string").selectExpr(f"{sql} AS v").collect()
+    assert row.v == dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=number // 1_000)
 
 
 def test_a_number_of_many_thousand_digits(records):

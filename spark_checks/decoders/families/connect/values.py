@@ -337,7 +337,7 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
 
 
 def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str:
-    """SQL of microseconds from a number of the unit that the form names (ms, us, ns), if they are
+    """SQL of microseconds from a number of the unit that `form_sql` gives (ms, us, ns), if they are
     at least `low` and less than `high`; else NULL, also for nanoseconds that are no whole
     microsecond. SQL Server's types have a seventh digit, which is cut off.
     """
@@ -346,7 +346,9 @@ def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str
     us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
     inside = f"v BETWEEN {max(low * 1000, -(1 << 63))} AND {min(last * 1000, (1 << 63) - 1)}"
     micros_only = "" if type.source == _SQLSERVER else " AND v % 1000 = 0"
-    ns = f"WHEN 'ns' THEN CASE WHEN {inside}{micros_only} THEN (v - pmod(v, 1000L)) DIV 1000 END"
+    # Rounded down after the division: before it, the smallest longs have no lower thousand.
+    floor = "v DIV 1000 - CASE WHEN v % 1000 < 0 THEN 1 ELSE 0 END"
+    ns = f"WHEN 'ns' THEN CASE WHEN {inside}{micros_only} THEN {floor} END"
     return let(f"try_cast({t} AS bigint)", "v", f"CASE {form_sql} {ms} {us} {ns} END")
 
 
