@@ -53,8 +53,8 @@ class Stopped(HarnessError):
 
 
 def parse_record(line: str) -> ProducedRecord:
-    """The record in a line of JSON that one of the recorders' Java programs wrote, which has keys,
-    values and headers in base64. A header without a value gets empty bytes.
+    """The record in a line of JSON that one of the recorders' Java programs wrote, which has topic,
+    key, value and headers in base64. A header without a value gets empty bytes.
     """
     fields = json.loads(line)
     headers = tuple(

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.brokers.jars import jars_of
 from conformance.brokers.lakehouses import TABLES_FOR_TESTS, Sink, lakehouse
@@ -75,12 +75,19 @@ class Recipe:
         return self.name.replace("_", "-")
 
 
-def recipes() -> tuple[list[Recipe], list[Recipe]]:
-    """The recipes that can be judged, and those that cannot, as recipes.toml lists them."""
+class PublishedRecipes(NamedTuple):
+    """The recipes that are judged, and those that cannot be."""
+
+    judged: list[Recipe]
+    unjudged: list[Recipe]
+
+
+def published_recipes() -> PublishedRecipes:
+    """The recipes for pipelines that others published, as recipes.toml lists them."""
     data = tomllib.loads((HOME / "recipes" / "recipes.toml").read_text("utf-8"))
-    run = [Recipe(name, **fields) for name, fields in data["recipes"].items()]
+    judged = [Recipe(name, **fields) for name, fields in data["recipes"].items()]
     unjudged = [Recipe(name, **fields) for name, fields in data["unjudged"].items()]
-    return run, unjudged
+    return PublishedRecipes(judged, unjudged)
 
 
 def repaired_name(sink: str) -> str:
@@ -92,8 +99,8 @@ def candidates() -> dict[str, str]:
     """All pipelines that can be judged, by name with the lakehouse that each writes to: the recipes
     that run, and for each lakehouse the right pipeline that `new-pipeline` writes.
     """
-    run, _ = recipes()
-    return {r.name: r.sink for r in run} | {repaired_name(sink): sink for sink in SINKS}
+    judged = published_recipes().judged
+    return {r.name: r.sink for r in judged} | {repaired_name(sink): sink for sink in SINKS}
 
 
 def judge(
@@ -172,7 +179,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     each recipe's steps, differences and repair, then those that were not judged.
     """
     results, sessions = data["results"], data["sessions"]
-    run, unjudged = recipes()
+    judged, unjudged = published_recipes()
     yield "# Recipes that keep a table"
     yield ""
     yield "<!-- Written by `python -m scoreboard.pipelines --page`; a test compares. -->"
@@ -209,11 +216,11 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{FORMATS[sink]}, profile {profile}, into {session['packages']} on Spark"
         yield f"{session['spark']}. {REMARKS[sink]}".rstrip()
         yield ""
-        titles = {r.name: f"[{r.publisher}: {r.title}](#{r.anchor})" for r in run}
+        titles = {r.name: f"[{r.publisher}: {r.title}](#{r.anchor})" for r in judged}
         titles |= {repaired_name(s): f"`{REPAIRED} {FORMATS[s]} --sink {s}`" for s in SINKS}
         lines = [(titles[name], *_cells(results[name], columns)) for name in names]
         yield from markdown_table(("recipe", *columns), lines)
-    for recipe in run:
+    for recipe in judged:
         if recipe.name not in results:
             continue
         yield ""
@@ -235,7 +242,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     for recipe in unjudged:
         yield f"- [{recipe.title}]({recipe.address}), {recipe.publisher}: {recipe.why}."
-    for recipe in run:
+    for recipe in judged:
         if recipe.name not in results:
             where = f"[{recipe.title}]({recipe.address}), {recipe.publisher}"
             yield f"- {where}: it has its file, `{recipe.name}.py`, and no result yet."

@@ -84,7 +84,9 @@ def _changes(case: Case) -> Iterator[Change]:
 
 
 def _cells(case: Case) -> Iterator[Cell]:
-    """The expected cells of both images of each change of a case."""
+    """The expected cells of both images of each change of a case, as a decoder of the case's level
+    owes them: texts of the message, or at level two typed values.
+    """
     for change in _changes(case):
         for side in ("before", "after"):
             yield from (change.image(side, case.level) or {}).values()

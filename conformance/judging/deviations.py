@@ -612,7 +612,9 @@ def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
 
 
 def _came_as_in_other_image(failing: Failing) -> bool:
-    """Whether the cell that came is NULL, a value, or not there, as that of the other image is."""
+    """Whether what came where a unit fails (a cell, or the whole image) is NULL, a value or not
+    there, just as what the row's other image owes.
+    """
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
     image = change.image(_OTHER_SIDE[finding.side], case.level) if change else None

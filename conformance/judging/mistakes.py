@@ -574,8 +574,9 @@ _HIDING: Final = frozenset(
 
 
 def _fault_names(failings: Iterable[Failing]) -> list[str]:
-    """The names of the ways in which the failing messages are malformed; several of one sort are
-    named by the sort.
+    """The names of the ways in which the failing messages are malformed, or that they were drawn at
+    random (_DRAWN); more than NAMES of one sort, which a case's tag `fault:SORT` tells, are named
+    by the sort.
     """
     names: dict[str, dict[str, None]] = defaultdict(dict)
     for case in (failing.result.case for failing in failings):

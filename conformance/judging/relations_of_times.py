@@ -113,9 +113,9 @@ def micros_of(value: Any) -> int | None:
 
 
 def micros_of_wire_text(cell: Cell, wire_text: str) -> int | None:
-    """The microseconds for which an expected or a decoded text of this cell's column stands: a date
-    or time, or a number, whose unit follows from the cell's value and its text in the message. None
-    if that cannot be told.
+    """The microseconds for which a text of this cell's column stands, be it the message's or a
+    decoder's: a date or time, or a number, whose unit follows from the cell's value and its text in
+    the message. None if that cannot be told.
     """
     if not re.fullmatch(r"-?\d{1,30}", wire_text):
         return _parse_moment(wire_text)

@@ -74,8 +74,8 @@ def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
 
 
 def _cell_text(value: Any) -> str:
-    """A fact of a release as text for the table of releases: yes or no, nothing for an empty value,
-    else the value in backquotes.
+    """The value of a profile's field in a release, as text for the table of releases: yes or no,
+    nothing for an empty value, else the value in backquotes.
     """
     match value:
         case bool():

@@ -303,7 +303,9 @@ def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
 
 
 def _is_of_key(change: Change, key: Key, names: tuple[str, ...]) -> bool:
-    """Whether a row change has an image of the row at a key."""
+    """Whether a row change has an image, of typed values, of the row whose columns `names` have the
+    values of this key.
+    """
     for side in ("before", "after"):
         image = change.image(side, 2)
         if not image or not image.keys() >= set(names):

@@ -125,7 +125,11 @@ class Check:
 def selftest(
     engine: ChildEngine | None, formats: Sequence[str], seed: int, note: Callable[[str], None]
 ) -> list[Check]:
-    """Runs all checks, format by format; without an engine only those that need no Spark."""
+    """Runs all checks, format by format; without an engine only those that need no Spark. They try
+    right rows, wrong decoders (liars), the blame of mistakes, single alterations of right rows
+    (operators), wrong writers, and programs that keep tables (keepers): see the `check_*`
+    functions.
+    """
     checks: list[Check] = []
     for name in formats:
         note(f"{name}: right answers")
@@ -141,7 +145,7 @@ def selftest(
             note(f"{name}: lying writers")
             checks += check_lying_writers(engine, bench)
         note(f"{name}: keepers of tables")
-        group = group_of_traps(bench.fmt, seed)
+        group = streams_for_keepers(bench.fmt, seed)
         if not group.streams:
             continue
         checks += check_keepers(group)
@@ -454,13 +458,16 @@ def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_jud
     return Check("reference", prepared.fmt.name, "in Spark", not accusations, detail)
 
 
-def group_of_traps(fmt: Format[Any], seed: int) -> Group:
-    """Streams of one profile of a format that exercise every stream rule."""
-    profile = order_of(fmt.name).tried or next(
+def streams_for_keepers(fmt: Format[Any], seed: int) -> Group:
+    """The streams on which the self test tries keepers of tables, one for each disturbance of
+    STREAM_NEMESES, which together exercise every stream rule: of the profile that the format's
+    order names for it (`tried`), or else of the first from whose messages a table can be kept.
+    """
+    profile_name = order_of(fmt.name).tried or next(
         profile.name for profile in fmt.profiles if not why_not_kept(fmt, profile)
     )
     nemeses = [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES]
-    return group_of(fmt, (fmt.profile(profile),), nemeses, seed)
+    return group_of(fmt, (fmt.profile(profile_name),), nemeses, seed)
 
 
 def check_keepers(group: Group) -> Iterator[Check]:

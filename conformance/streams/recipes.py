@@ -246,7 +246,7 @@ class ReadStream:
 
     A lane is a partition of one of the stream's `topics` (end of the name, number of partitions),
     counted over all topics. Streams of a group share topics: this stream has the partitions from
-    `bases` on in each topic, and the lanes from `first` on among all lanes of the group.
+    `first_partitions` on in each topic, and the lanes from `first` on among all lanes of the group.
     """
 
     profile: Profile
@@ -257,15 +257,15 @@ class ReadStream:
     also: tuple[Profile, ...] = ()
     table: str = ""
     topics: tuple[tuple[str, int], ...] = ONE_TOPIC
-    bases: tuple[int, ...] = (0,)
+    first_partitions: tuple[int, ...] = (0,)
     recipe: Recipe | None = field(default=None, compare=False)
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
         """The topic and partition of each lane of the stream, in the order of lanes."""
         places: list[tuple[str, int]] = []
-        for (topic, count), base in zip(self.topics, self.bases, strict=True):
-            places += ((topic, base + number) for number in range(count))
+        for (topic, count), first in zip(self.topics, self.first_partitions, strict=True):
+            places += ((topic, first + number) for number in range(count))
         return tuple(places)
 
     def placed_messages(self, stage: int) -> Iterator[Message]:
@@ -327,7 +327,7 @@ class Group:
                 replace(
                     stream,
                     first=first,
-                    bases=tuple(used_partitions[topic] for topic, _ in stream.topics),
+                    first_partitions=tuple(used_partitions[topic] for topic, _ in stream.topics),
                 )
             )
             used_partitions.update(dict(stream.topics))
@@ -397,11 +397,14 @@ class Group:
 
     @property
     def staged(self) -> Staged:
-        """The group in the form in which Spark's source `cdc` can make its messages: recipes
-        instead of messages.
+        """The group as a feed for Spark's source `cdc`: of each stream that has a recipe (how to
+        make its messages anew) the recipe, and the stream's first partition in each of its topics.
+        Streams without a recipe are left out.
         """
         return Staged(
-            tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe)
+            tuple(
+                (stream.recipe, stream.first_partitions) for stream in self.streams if stream.recipe
+            )
         )
 
 
@@ -420,9 +423,10 @@ class Staged:
         """
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
-            recipe, bases = self.made[number]
+            recipe, first_partitions = self.made[number]
             stream = _make_stream(recipe)
-            placed_messages = replace(stream, bases=bases).messages_with_offsets(stage)
+            placed_stream = replace(stream, first_partitions=first_partitions)
+            placed_messages = placed_stream.messages_with_offsets(stage)
             append_ms = START_MS + stage if stream.nemesis.append_time else None
             yield records.batch(
                 [message for message, _ in placed_messages],

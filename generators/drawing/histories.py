@@ -116,7 +116,7 @@ def draw_table(
         _values.type_groups(supports, True, source.name),
     )
     shapes = _SHAPES[keyed if key_groups else False]
-    table_name, key_last, shape = draw(_heads(shapes))
+    table_name, key_last, shape = draw(_table_heads(shapes))
     count = draw(_values.between(low, high))
     width = {"none": 0, "composite": min(2, count)}.get(shape, 1)
     drawn: list[Column] = []
@@ -141,9 +141,9 @@ def draw_table(
 
 
 @lru_cache(maxsize=16)
-def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
+def _table_heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
     """A strategy for three facts of a table: its name, whether its key's columns come last, and its
-    kind of key, one of `shapes`. Plain ones come first.
+    kind of key, one of `shapes`. The simplest come first, since Hypothesis shrinks to them.
     """
     # Two in three tables have their key first.
     key_last = (False, False, True)

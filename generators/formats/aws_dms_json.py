@@ -308,8 +308,8 @@ write: Final = writer(_flat)
 
 
 def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:
-    """The cases that only this format has: a full load, tables that change, and the guide's
-    example of a row.
+    """The format's own cases: a full load, kinds of keys, rows of one transaction, a table that
+    changes, and the guide's example of a row.
     """
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
     row: Row = {"id": 1, "a": "x", "n": None}

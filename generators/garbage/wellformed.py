@@ -268,15 +268,15 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
 
     parsed = [fastavro.parse_schema(physical(schema)) for schema in schemas]
 
-    def attempt(value: bytes, schema: Any, errors: str) -> Remains:
-        """What can be read of the bytes by one Avro schema. `errors` is Python's way to handle text
-        that is no UTF-8 (`strict` or `replace`).
+    def attempt(value: bytes, schema: Any, unicode_errors: str) -> Remains:
+        """What can be read of the bytes by one Avro schema. `unicode_errors` is Python's way to
+        handle text that is no UTF-8 (`strict` or `replace`).
         """
         source = io.BytesIO(value)
         try:
-            fastavro.schemaless_reader(source, schema, None, handle_unicode_errors=errors)
+            fastavro.schemaless_reader(source, schema, None, handle_unicode_errors=unicode_errors)
         except UnicodeDecodeError:
-            replaced = attempt(value, schema, "replace")
+            replaced = attempt(value, schema, unicode_errors="replace")
             return (
                 Remains(State.DOUBTFUL, "invalid-utf-8")
                 if replaced.state is State.READABLE
@@ -311,9 +311,11 @@ def avro_remains(schemas: Sequence[Any]) -> Oracle:
         return outcome
 
     def best_outcome(value: bytes) -> Remains:
-        """What can be read of the value by the schema that reads most of it."""
+        """What can be read of a raw Avro value by the one of the `parsed` schemas that reads most
+        of it.
+        """
         return min(
-            (attempt(value, schema, "strict") for schema in parsed),
+            (attempt(value, schema, unicode_errors="strict") for schema in parsed),
             key=lambda outcome: _WORSE[outcome.state],
         )
 

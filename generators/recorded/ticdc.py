@@ -148,7 +148,9 @@ _SPOILED: Final[Mapping[str, tuple[int, ...]]] = {"ticdc-debezium-json": (142,)}
 
 
 def _is_known_statement(step: _Step) -> bool:
-    """Whether our writers can parse a statement's text; true for an event that is no statement."""
+    """Whether our writers can parse a statement's text, which stands in `truth`, what the capture
+    wrote down of the event; true for an event that is no statement.
+    """
     if step.truth["kind"] != "ddl":
         return True
     try:

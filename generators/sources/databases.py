@@ -192,7 +192,9 @@ SOURCES: Final[Mapping[str, Source]] = {
 
 
 def source(name: str) -> Source:
-    """The source of that name. Raises UnknownName."""
+    """The kind of database (MySQL, PostgreSQL, SQL Server, MongoDB) of that name. Raises
+    UnknownName.
+    """
     if name not in SOURCES:
         raise UnknownName("source", name, SOURCES)
     return SOURCES[name]

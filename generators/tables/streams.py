@@ -111,7 +111,7 @@ class _TableStory(Story):
             dropped,
             min(10, len(self.base_rows) // 2),
         )
-        self.fixed = (
+        self.key_like_columns = (
             user.unique_columns
             | user.foreign_key_columns
             | {c.name for c in table.columns if c.generated}
@@ -148,27 +148,30 @@ class _TableStory(Story):
         if base is None:
             return None
         new_cells = {
-            c.name: base[c.name] if c.name in self.fixed else self.value(c)
+            c.name: base[c.name] if c.name in self.key_like_columns else self.value(c)
             for c in self.table.columns
         }
         return self.values.with_computed_columns(self.user, new_cells)
 
     def updated(self, key: Key) -> Row:
-        """The row that an UPDATE leaves of the existing row with this key: some of its columns
-        change, rarely its key.
+        """The row that an UPDATE leaves of the existing row with this key: one to four columns
+        change that are in no unique or foreign key and are not generated. One UPDATE in four also
+        takes the keys and references of a distinct row (`base_rows`) that is free.
         """
-        free = [column for column in self.table.columns if column.name not in self.fixed]
+        free = [column for column in self.table.columns if column.name not in self.key_like_columns]
         changed_columns = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
         base = self.take_base_row() if self.chance.random() < 0.25 else None
-        new_key_cells = (
+        key_like_cells = (
             {}
             if base is None
-            else {c.name: base[c.name] for c in self.table.columns if c.name in self.fixed}
+            else {
+                c.name: base[c.name] for c in self.table.columns if c.name in self.key_like_columns
+            }
         )
         new_cells = {
             **self.rows[key],
             **{column.name: self.value(column) for column in changed_columns},
-            **new_key_cells,
+            **key_like_cells,
         }
         return self.values.with_computed_columns(self.user, new_cells)
 

@@ -140,8 +140,8 @@ def offer_pipelines(pipelines: Mapping[str, Any]) -> Iterator[None]:
 
 
 def load_pipeline(spec: str) -> Pipeline:
-    """The pipeline of `path/file.py` or `module`, or one that is offered under this name. Raises
-    DecoderError.
+    """The pipeline of `path/file.py` or `module`, or one to which `offer_pipelines` has given this
+    name. Raises DecoderError.
     """
     definition = _GIVEN[spec] if spec in _GIVEN else load_module(spec, spec, "pipeline")
     return make_pipeline(spec, definition)

@@ -79,8 +79,8 @@ def answer() -> dict[str, Any] | None:
 
 
 def take_over() -> bool:
-    """Whether the session should run on the JVM of an earlier process; that JVM then belongs to
-    this process.
+    """Makes the JVM of an earlier process, on which the session already runs, this process's own,
+    which ends it; False if the session has started a JVM of its own.
     """
     address = os.environ.pop(_JVM, None)
     if address is None:

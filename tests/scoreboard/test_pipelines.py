@@ -17,13 +17,13 @@ from scoreboard.pipelines import (
     candidates,
     nemeses_of,
     page_text,
-    recipes,
+    published_recipes,
     repaired_name,
     selected,
 )
 
 DATA = json.loads(RESULTS.read_text("utf-8"))
-RECIPES, UNJUDGED = recipes()
+RECIPES, UNJUDGED = published_recipes()
 SHARED = {"__init__", "contract", "changes", "auto_cdc", "auto_cdc_update"}
 """Files that recipes share."""
 

@@ -156,9 +156,9 @@ def unsorted(opened: OpenedRecord) -> bool:
     return names != sorted(names)
 
 
-def handles(opened: OpenedRecord) -> set[bool]:
-    """Of the columns of a deleted row in the Open Protocol: True if one is of the key (the handle),
-    False if one is not; both may be in the set.
+def are_key_columns(opened: OpenedRecord) -> set[bool]:
+    """For a sign of ticdc.toml: of each column of a deleted row in the Open Protocol whether it is
+    of the key (its member `h`, of the handle); True, False or both.
     """
     return {bool(cell.get("h")) for cell in _cells(opened, "d").values()}
 

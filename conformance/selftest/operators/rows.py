@@ -39,13 +39,13 @@ def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
     return output_rows if len(altered) == len(output_rows) else _renumber(altered)
 
 
-def _key_columns_of(output_row: OutputRow) -> tuple[str, ...]:
-    """The names of a row's key columns: its field `keys`, or else the column `id` or `ID` if the
-    after image has one. A DELETE without the field has none.
+def _key_columns_of(output_row: OutputRow, image: Image | None) -> tuple[str, ...]:
+    """The names of a row's key columns: the row's field `keys`, or else the column `id` or `ID` if
+    this image of it has one.
     """
     if output_row.fields.get("keys"):
         return tuple(output_row.fields["keys"])
-    return tuple(name for name in ("id", "ID") if name in (output_row.after or {}))
+    return tuple(name for name in ("id", "ID") if name in (image or {}))
 
 
 def _newest_image(output_row: OutputRow) -> Image | None:
@@ -55,7 +55,7 @@ def _newest_image(output_row: OutputRow) -> Image | None:
 
 def _with_key_values_of(image: Image, other_image: Image, output_row: OutputRow) -> Image:
     """The image with the other image's values in the row's key columns."""
-    keys = _key_columns_of(output_row)
+    keys = _key_columns_of(output_row, output_row.after)
     return {
         name: other_image.get(name, value) if name in keys else value
         for name, value in image.items()
@@ -76,7 +76,7 @@ def _delete_with_key_alone(output_row: OutputRow) -> OutputRow:
     """
     if output_row.op != _DELETE or not output_row.before:
         return output_row
-    keys = _key_columns_of(replace(output_row, after=output_row.before))
+    keys = _key_columns_of(output_row, output_row.before)
     if not keys:
         return output_row
     image = {name: value if name in keys else None for name, value in output_row.before.items()}
@@ -129,7 +129,7 @@ def _last_row_of_each_key(output_rows: Rows, _context: MessageContext) -> Rows:
     last: dict[str, OutputRow] = {}
     for output_row in output_rows:
         image = _newest_image(output_row)
-        keys = _key_columns_of(replace(output_row, after=image))
+        keys = _key_columns_of(output_row, image)
         if image and keys:
             last[repr([image.get(key) for key in keys])] = output_row
         else:

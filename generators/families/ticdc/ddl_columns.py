@@ -253,7 +253,7 @@ class Columns(Reader):
         if self.next_is("REFERENCES"):
             return self.references(self.name)  # no visitor comes here (ticdc#table-routing)
         if self.next in ("CONSTRAINT", "CHECK"):
-            return self.check(" ")
+            return self.check()
         if self.either("GENERATED ALWAYS AS", "AS"):
             kind = f"GENERATED ALWAYS AS{self.bracketed(self.expression)}"
             return kind + (
@@ -281,10 +281,8 @@ class Columns(Reader):
         default = "CURRENT_DATE()" if default == "CURDATE()" else default
         return f"({default})" if _is_call(default) else default
 
-    def check(self, suffix: str) -> str:
-        """Reads a CHECK, and returns it as TiDB prints it; `suffix` is the text between it and
-        ENFORCED or NOT ENFORCED.
-        """
+    def check(self) -> str:
+        """Reads a CHECK, and returns it as TiDB prints it, always with ENFORCED or NOT ENFORCED."""
         name = (
             f"CONSTRAINT {self.plain_name()} "
             if self.skip("CONSTRAINT") and not self.next_is("CHECK")
@@ -292,15 +290,8 @@ class Columns(Reader):
         )
         self.expect("CHECK")
         clause = f"{name}CHECK{self.bracketed(self.expression)}"
-        return (
-            clause
-            + suffix
-            + (
-                "NOT ENFORCED"
-                if self.either("NOT ENFORCED", "ENFORCED") == "NOT ENFORCED"
-                else "ENFORCED"
-            )
-        )
+        is_enforced = self.either("NOT ENFORCED", "ENFORCED") != "NOT ENFORCED"
+        return f"{clause} {'ENFORCED' if is_enforced else 'NOT ENFORCED'}"
 
     def references(self, table: Callable[[], str]) -> str:
         """Reads what a foreign key refers to, and returns it as TiDB prints it; `table` reads the
@@ -381,7 +372,7 @@ class Columns(Reader):
             name = f"{self.plain_name()} "
         if self.next_is("CHECK"):
             self.at = start
-            return self.check(" ")
+            return self.check()
         if self.skip("PRIMARY KEY"):
             return self.indexed("PRIMARY KEY", name.strip())
         if self.skip("FOREIGN KEY"):

@@ -133,8 +133,9 @@ class CanalProtobufProfile(CanalProfile):
 
     @property
     def routes(self) -> bool:
-        """Whether Canal's producer reads entries to find their topic or partition. It then sends
-        neither the bytes kept by `raw` nor the marks of transactions (canal-protobuf#marks).
+        """Whether Canal's producer reads entries to find their topic or partition: a partition is
+        chosen by rows (`spreads`) or by table, or the topic is. It then sends neither the bytes as
+        the server kept them (`raw`) nor the marks of transactions (canal-protobuf#marks).
         """
         return self.spreads or self.table_hash or self.dynamic_topic
 

@@ -152,8 +152,8 @@ def _lists(cases: Cases) -> Iterator[Scenario]:
 
 def _envelope(cases: Cases) -> Iterator[Scenario]:
     """Yields the cases `envelope/...`: commit times in seconds, binlog files with many digits,
-    repeated delivery, fragments, a table without a key, dots in a name, and rows of several keys,
-    which may choose the partition.
+    repeated delivery, fragments, the type of the source, a table without a key, dots in a name, and
+    rows of several keys, which may choose the partition (`envelope/place-...`).
     """
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     yield cases.case(

@@ -486,7 +486,7 @@ def parts(monkeypatch):
     """Every part of the self test shows one thing; what fails is named in the set."""
     failing = set()
     monkeypatch.setattr(checks, "make_bench", lambda *_: SimpleNamespace(fmt=FMT))
-    monkeypatch.setattr(checks, "group_of_traps", lambda *_: TRAPS)
+    monkeypatch.setattr(checks, "streams_for_keepers", lambda *_: TRAPS)
     monkeypatch.setattr(checks, "IN_SPARK", {NAME: ()})
     for part, kind in PARTS.items():
         monkeypatch.setattr(

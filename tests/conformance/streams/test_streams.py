@@ -359,7 +359,7 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", selftest.IN_SPARK)
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
-    group = selftest.group_of_traps(get(name), 1)
+    group = selftest.streams_for_keepers(get(name), 1)
     by_nemesis = {stream.nemesis.name: stream for stream in group.streams}
     order = order_of(name)
     left_out = {
