@@ -185,18 +185,17 @@ def test_the_profiles_must_read_the_database_of_the_tables():
     )
 
 
-@pytest.mark.parametrize("source", ["sqlserver", "oracle"])
-def test_tables_of_a_database_whose_ddl_is_not_read_are_refused(source):
+def test_tables_of_a_database_whose_ddl_is_not_read_are_refused():
     debezium = get("debezium-json")
-    profiles = [profile for profile in debezium.profiles if profile.source == source]
+    profiles = [profile for profile in debezium.profiles if profile.source == "sqlserver"]
     with pytest.raises(UsageError) as caught:
         read_tables(["shop.sql"], None, None, None, 1, profiles)
     assert str(caught.value) == (
-        f"the selected profiles read {source}, whose DDL is not read; select profiles that read one"
+        "the selected profiles read sqlserver, whose DDL is not read; select profiles that read one"
         " of: mysql, postgresql"
     )
-    with pytest.raises(UsageError, match=f"unknown dialect '{source}'"):
-        read_tables(["shop.sql"], source, None, None, 1, debezium.profiles)
+    with pytest.raises(UsageError, match="unknown dialect 'sqlserver'"):
+        read_tables(["shop.sql"], "sqlserver", None, None, 1, debezium.profiles)
 
 
 def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):
