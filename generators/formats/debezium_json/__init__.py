@@ -38,7 +38,7 @@ INSERT, UPDATE and DELETE of the row `id` 1 of `shop.notes`, ADD COLUMN, and a h
     {"source":{"version":"3.5.0.Final","connector":"mysql","name":"cdc","ts_ms":1700000000000,
     "snapshot":"false","db":"shop","sequence":null,"ts_us":1700000000000000,
     "ts_ns":1700000000000000000,"table":"","server_id":634417716,"gtid":null,
-    "file":"mysql-bin.999998","pos":999994848,"row":0,"thread":7,"query":null},
+    "file":"mysql-bin.999998","pos":999994848,"row":0,"thread":null,"query":null},
     "ts_ms":1700000000096,"databaseName":"shop","schemaName":null,
     "ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","tableChanges":[]}
 
