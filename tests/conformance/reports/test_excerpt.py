@@ -165,21 +165,64 @@ def test_a_message_of_25_megabytes_is_quick():
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "marked"),
     [
         ('{"a":1}', ""),
         ('{"a":"NaN"}', ""),
-        ('{"a":-Infinity}', "-Infinity"),
-        ('{"a":"\\\'"}', "\\"),
-        ('{"a":01}', "1"),
-        ('{"a":1}x', "x"),
+        ('{"a":-Infinity}', "«-Infinity»}"),
+        ('{"a":+Infinity}', "«+Infinity»}"),
+        ('{"a":NaN,"b":x}', '«NaN»,"b":x}'),
+        ('{"NaN":NaN}', "«NaN»}"),
+        # What is wrong first, though Python reads on to no NaN.
+        ("{a:NaN}", "«a»:NaN}"),
+        ('{"a" 1}{"b":NaN}', '«1»}{"b":NaN}'),
+        ('{"a":"\\\'"}', "«\\»'\"}"),
+        ('{"a":"\\u12g4"}', '«\\»u12g4"}'),
+        ('{"a":"\x01', "«\x01»"),
+        ('{"a":01}', "«1»}"),
+        ('{"a":1}x', "«x»"),
+        ('{"a":trux}', "«x»}"),
+        ('{"a":nul}', "«}»"),
+        ('{"a":-x}', "«x»}"),
+        ('{"a":1.}', "«}»"),
+        ('{"a":1.e5}', "«e»5}"),
+        ('{"a":1e+}', "«}»"),
+        ('{"a":1.5.2}', "«.»2}"),
+        ("[1 2]", "«2»]"),
+        ("[1 , ]", "«]»"),
+        ('\ufeff{"a":x}', "«x»}"),
+        # Texts that are cut.
         ('{"a":1', ""),
+        ('{"a": "bc', ""),
+        ('{"a":"NaN', ""),
+        ('{"a":"x\\', ""),
+        ('{"a":"\\u12', ""),
+        ('{"a":"\\ud83d\\ude', ""),
+        ('{"a":tru', ""),
+        ('{"a":f', ""),
+        ('{"a":nul', ""),
+        ('{"a":-', ""),
+        ('{"a":1.', ""),
+        ('{"a":1.5e', ""),
+        ('{"a":1E-', ""),
+        ('{"a":1, ', ""),
+        # Texts that Python does not read.
         ("[" * 2000, ""),
         ("1" * 5000, ""),
     ],
 )
-def test_the_first_character_that_is_no_json(text, fault):
-    assert "".join(text[low:high] for low, high in find_first_fault(text)) == fault
+def test_the_first_character_that_is_no_json(text, marked):
+    shown = "".join(f"«{text[low:high]}»{text[high:]}" for low, high in find_first_fault(text))
+    assert shown == marked
+
+
+@pytest.mark.parametrize(
+    "json_text", ['{"a":[true,false,null],"b":{"c":"\\ud83d\\ude00\\n"}}', "-10.25e+30", "[0E0]"]
+)
+def test_the_beginning_of_json_has_no_fault(json_text):
+    assert [find_first_fault(json_text[:end]) for end in range(len(json_text) + 1)] == (
+        [[]] * (len(json_text) + 1)
+    )
 
 
 @pytest.mark.parametrize(
