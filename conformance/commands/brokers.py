@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from conformance.commands.shell import Assignment, ParamType, completions
 from conformance.commands.spark_options import Checked
-from generators.publishing.layouts import PART_PATTERN, require_part
+from generators.publishing.layouts import PLACEHOLDER_PATTERN, require_placeholder
 
 
 class BrokerSpec(ParamType):
@@ -77,7 +77,7 @@ BROKER: Final = click.option(
 
 TOPIC_PATTERN: Final = click.option(
     "--topic-pattern",
-    type=Checked("topics", require_part, PART_PATTERN),
+    type=Checked("topics", require_placeholder, PLACEHOLDER_PATTERN),
     metavar="PATTERN",
     help=(
         "A topic for each table, named by {topic} (the writer's own), {database}, {schema} or"

@@ -34,7 +34,7 @@ from generators.model import Layout, Message, Table
 from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Cluster, Target, client, fields, settings
-from generators.publishing.layouts import parts, topic_of
+from generators.publishing.layouts import placeholders, topic_of
 from generators.publishing.pacing import (
     Published,
     PublishInterrupted,
@@ -206,8 +206,8 @@ def publish(options: PublishOptions) -> None:
         raise UsageError(
             "--executors takes --count; it cannot be combined with --duration or --measure"
         )
-    pattern = parts(options.topic)
-    if pattern and (options.executors or options.measure):
+    has_placeholders = bool(placeholders(options.topic))
+    if has_placeholders and (options.executors or options.measure):
         raise UsageError(
             f"--topic {options.topic} names several topics; it cannot be combined with --executors or"
             " --measure"
@@ -218,7 +218,7 @@ def publish(options: PublishOptions) -> None:
             options.broker_options.spec, note=note, cluster_at=options.broker_options.at
         ) as started,
     ):
-        if not pattern:
+        if not has_placeholders:
             kafka.ensure_topic(started.cluster, options.topic, options.partitions, options.timeout)
         if options.measure:
             click.echo(
@@ -256,7 +256,7 @@ def publish(options: PublishOptions) -> None:
             )
             if tables:
                 seeded_messages = tables.messages(*asked_for, count, layout)
-            if not pattern:
+            if not has_placeholders:
                 summary, code = _from_here(
                     seeded_messages, started.cluster, options.topic, options, note
                 )

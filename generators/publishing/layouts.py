@@ -1,5 +1,5 @@
 """Chooses the topic of each table's messages by a pattern, which may name the writer's own topic
-and the names of the table.
+and the names of the table in braces: `{database}.{table}`.
 """
 
 from __future__ import annotations
@@ -11,36 +11,44 @@ from typing import Final
 from generators.errors import UnknownName, UsageError
 from generators.model import Table
 
-PARTS: Final = ("topic", "database", "schema", "table")
-"""What a pattern may name: the writer's own topic, and the names of the table."""
+PLACEHOLDERS: Final = ("topic", "database", "schema", "table")
+"""What a pattern may name in braces: the writer's own topic, and the names of the table."""
 
 
-def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
-    """The placeholders that a pattern has. Raises UsageError, which names the option, for an
-    unknown one.
+def placeholders(pattern: str, option: str = "--topic") -> tuple[str, ...]:
+    """The names that stand in braces in a pattern, in its order; one that stands there twice is
+    there twice. Raises UsageError, which names the option, for a brace without its pair and for a
+    name with a format or conversion (`{table:d}`, `{table!r}`); UnknownName for an unknown name.
     """
+    names = []
     try:
-        names = tuple(name for _, name, _, _ in Formatter().parse(pattern) if name is not None)
+        for _, name, spec, conversion in Formatter().parse(pattern):
+            if name is None:
+                continue
+            if name not in PLACEHOLDERS:
+                raise UnknownName(f"placeholder of {option}", name, PLACEHOLDERS)
+            if spec or conversion:
+                raise UsageError(
+                    f"{option} {pattern}: {{{name}}} takes neither a format (`:`) nor a conversion"
+                    " (`!`)"
+                )
+            names.append(name)
     except ValueError as error:
         raise UsageError(f"{option} {pattern}: {error}") from None
-    for name in names:
-        if name not in PARTS:
-            raise UnknownName(f"part of {option}", name, PARTS)
-    return names
+    return tuple(names)
 
 
-PART_PATTERN: Final = r"\{(topic|database|schema|table)\}"
-"""A part that every pattern of several topics has."""
+PLACEHOLDER_PATTERN: Final = r"\{(topic|database|schema|table)\}"
+"""A regular expression that every pattern of several topics matches: it has a placeholder."""
 
 
-def require_part(pattern: str) -> None:
+def require_placeholder(pattern: str) -> None:
     """Raises UsageError for a --topic-pattern without a placeholder, which would lead all tables to
-    one topic, and for an unknown placeholder.
+    one topic, and for what `placeholders` refuses.
     """
-    if not parts(pattern, "--topic-pattern"):
-        raise UsageError(
-            f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}"
-        )
+    if not placeholders(pattern, "--topic-pattern"):
+        names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise UsageError(f"--topic-pattern {pattern}: name one of {names}")
 
 
 def topic_of(pattern: str, writer_topic: str, table: Table) -> str:

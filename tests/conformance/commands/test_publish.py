@@ -20,7 +20,7 @@ from conformance.commands.shell import without_secrets
 from conformance.engines.engine import DecodeRaised
 from conformance.inspecting.opening import ReadRecord
 from generators.errors import HarnessError, UnknownName, UsageError
-from generators.publishing.layouts import parts
+from generators.publishing.layouts import placeholders, require_placeholder
 from generators.publishing.topics import delete_topics, ends
 from generators.recorded import store
 from generators.storage import bulk, records
@@ -49,17 +49,33 @@ def groups(bootstrap):
     raise TimeoutError("six clients wait for the broker's groups")
 
 
-def test_parts_of_a_topic():
-    assert parts("cdc") == ()
-    assert parts("a.{database}.{table}") == ("database", "table")
+def test_placeholders_of_a_topic():
+    assert placeholders("cdc") == ()
+    assert placeholders("a.{database}.{table}") == ("database", "table")
+    assert placeholders("{table}.{{x}}.{table}") == ("table", "table")
     with pytest.raises(
-        UnknownName, match=r"unknown part of --topic 'tabel'\. Did you mean 'table'\?"
+        UnknownName, match=r"unknown placeholder of --topic 'tabel'\. Did you mean 'table'\?"
     ):
-        parts("{tabel}")
-    with pytest.raises(UnknownName, match=r"unknown part of --topic 'table\.__class__'"):
-        parts("{table.__class__}")
+        placeholders("{tabel}")
+    with pytest.raises(UnknownName, match=r"unknown placeholder of --topic 'table\.__class__'"):
+        placeholders("{table.__class__}")
     with pytest.raises(UsageError, match=r"--topic \{: Single '\{' encountered in format string"):
-        parts("{")
+        placeholders("{")
+
+
+@pytest.mark.parametrize("pattern", ["{table!z}", "{table!r}", "{table:d}", "{table:{x}}"])
+def test_a_placeholder_takes_no_format_and_no_conversion(pattern):
+    expected = r"--topic-pattern .*: \{table\} takes neither a format \(`:`\) nor a conversion"
+    with pytest.raises(UsageError, match=expected):
+        require_placeholder(pattern)
+
+
+def test_a_pattern_of_several_topics_has_a_placeholder():
+    require_placeholder("cdc.{table}")
+    with pytest.raises(
+        UsageError, match=r"--topic-pattern cdc: name one of \{topic\}, \{database\}, \{schema\}"
+    ):
+        require_placeholder("cdc")
 
 
 def test_each_table_has_its_topic(kafka, tmp_path):
