@@ -107,7 +107,7 @@ def pipeline_format(name: str, members_of: MembersOf, *, keyed: bool) -> Format[
 
 
 def scenarios(profile: FlinkCdcProfile, database: str) -> Iterator[Scenario]:
-    """The cases of Flink's sinks, and UPDATEs of the key."""
+    """The cases of Flink's sinks, UPDATEs of the key, and an UPDATE of a table without one."""
     yield from flink.scenarios(profile, database)
     columns = (ID, Column("a", mysql.text()))
     moved = Table(database, neutral("update/key"), columns, ("id",))
@@ -117,6 +117,13 @@ def scenarios(profile: FlinkCdcProfile, database: str) -> Iterator[Scenario]:
         for number in range(3)
     )
     yield named("update/key", change(moved, Op.UPDATE, *images), tags={"key-update"})
+    keyless = Table(database, neutral("update/without-key"), columns)
+    new_row: Row = {"id": 2, "a": "x"}
+    yield named(
+        "update/without-key",
+        change(keyless, Op.UPDATE, (first_row, new_row)),
+        tags={"keys:none"},
+    )
 
 
 def _parts(table: Table, images: RowImages) -> Iterator[RowImages]:
