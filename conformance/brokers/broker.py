@@ -19,7 +19,7 @@ from conformance.brokers.container import (
 from conformance.brokers.embedded import EmbeddedKafka
 from conformance.brokers.jars import cached_jars, kafka_jars
 from generators.errors import HarnessError, UnknownName, UsageError
-from generators.publishing.cluster import Cluster
+from generators.publishing.cluster import Cluster, parse_port
 from generators.publishing.kafka import check_reachable
 
 KINDS = ("auto", "embedded", "container")
@@ -48,12 +48,12 @@ def parse_bootstrap(spec: str) -> str | None:
     addresses = spec.split(",")
     for address in addresses:
         match = re.fullmatch(
-            r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address
+            r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):([0-9]+)", address
         )
         if match is None:
             return None
-        if not 1 <= int(match[1]) <= 65535:
-            raise UsageError(f"broker {spec!r}: port {match[1]} is outside 1 to 65535")
+        if parse_port(match[1]) is None:
+            raise UsageError(f"broker {spec[:200]!r}: port {match[1][:20]} is outside 1 to 65535")
     return spec
 
 

@@ -25,7 +25,8 @@ from conformance.engines.spark_conf import (
     hide_in_urls,
     parse_packages,
 )
-from generators.errors import HarnessError
+from generators.errors import HarnessError, UsageError
+from generators.publishing.cluster import parse_port
 
 PATIENCE_S: Final = 5.0
 """Time limit of connecting to a master or a server."""
@@ -35,16 +36,20 @@ PORTS: Final = {"sc": 15002, "http": 80, "https": 443}
 
 def host_ports(url: str) -> list[tuple[str, int]]:
     """Hosts and ports in the URL of a master or server; none for YARN, whose configuration files
-    name them.
+    name them. Raises UsageError for a port outside 1 to 65535.
     """
     match = re.match(r"(?:k8s://)?(?:(\w+)://)?([^/;]*)", url)
     scheme, hosts = (match[1] or "https", match[2]) if match and "://" in url else ("", "")
-    matches = (re.fullmatch(r"(.*?)(?::(\d+))?", host) for host in hosts.split(",") if host)
-    return [
-        (address[1].strip("[]"), int(address[2] or PORTS.get(scheme, 443)))
-        for address in matches
-        if address
-    ]
+    addresses = []
+    for address in filter(None, hosts.split(",")):
+        host, _, digits = address.rpartition(":")
+        if not re.fullmatch("[0-9]+", digits):
+            host, digits = address, str(PORTS.get(scheme, 443))
+        port = parse_port(digits)
+        if port is None:
+            raise UsageError(f"{hide_in_urls(url)[:200]}: port {digits[:20]} is outside 1 to 65535")
+        addresses.append((host.strip("[]"), port))
+    return addresses
 
 
 def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:

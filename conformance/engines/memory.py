@@ -38,8 +38,8 @@ def session_bound_mb(conf: Mapping[str, str]) -> int:
     if not bound:
         return 0
     memory = conf.get(MEMORY, f"{_HEAP_MB}m").strip().lower()
-    heap_setting = re.fullmatch(r"(\d+)([kmgt]?)b?", memory)
-    # With Spark Connect the JVM is on the server.
+    heap_setting = re.fullmatch(r"([0-9]{1,9})([kmgt]?)b?", memory)
+    # With Spark Connect the JVM is on the server. Spark itself refuses what is no size.
     if heap_setting is None or REMOTE in conf:
         return bound
     return bound + int(int(heap_setting[1]) * _UNITS[heap_setting[2] or "m"])

@@ -272,8 +272,9 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--compare {path}: {error}") from None
-    except json.JSONDecodeError as error:
-        raise UsageError(f"--compare {path} is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"--compare {path} is not JSON: {what}") from None
     results = (
         document.get("results")
         if isinstance(document, dict) and document.get("type") == SAVED

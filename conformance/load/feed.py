@@ -9,6 +9,7 @@ rise in each partition and have gaps, as in a topic that is compacted.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -81,13 +82,29 @@ class Options:
         return options
 
     def number(self, name: str, least: int = 1) -> int:
-        """An option's whole number. Raises UsageError if it is none, or below `least`."""
+        """An option's whole number, of at most 40 digits. Raises UsageError if it is none, or below
+        `least`.
+        """
         number_text = getattr(self, name)
-        if not re.fullmatch(r"-?\d+", number_text) or int(number_text) < least:
+        if not re.fullmatch(r"-?[0-9]{1,40}", number_text) or int(number_text) < least:
             raise UsageError(
-                f"option {name} is {number_text!r}; it must be a whole number from {least} on"
+                f"option {name} is {number_text[:60]!r}; it must be a whole number from {least} on"
             )
         return int(number_text)
+
+    def units_per_second(self) -> float | None:
+        """The option `rate`; None if it is empty, for as fast as they are made. Raises UsageError
+        if it is no finite number above 0.
+        """
+        if not self.rate:
+            return None
+        try:
+            rate = float(self.rate)
+        except ValueError:
+            rate = math.nan
+        if not (math.isfinite(rate) and rate > 0):
+            raise UsageError(f"option rate is {self.rate[:60]!r}; it must be a number above 0")
+        return rate
 
 
 def _lines_of_changes(changes: Iterable[Change]) -> list[str]:

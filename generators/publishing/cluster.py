@@ -64,6 +64,12 @@ Target: TypeAlias = Cluster | str
 """A cluster, or the address of one that needs no properties."""
 
 
+def parse_port(digits: str) -> int | None:
+    """The TCP port that decimal digits name, however many they are; None outside 1 to 65535."""
+    significant = digits.lstrip("0")
+    return int(significant) if 1 <= len(significant) <= 5 and int(significant) <= 65535 else None
+
+
 def as_cluster(target: Target) -> Cluster:
     """The target as a Cluster; a bare address has no properties."""
     return target if isinstance(target, Cluster) else Cluster(target)

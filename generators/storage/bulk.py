@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -256,7 +257,7 @@ def _writer_row(
 
 def _manifest(file: Path) -> dict[str, Plain]:
     """The fields of a bulk corpus's manifest file. Raises CorpusError if the file is not valid
-    JSON, or has another version or other fields.
+    JSON, has another version or other fields, or a seed that is no integer's text.
     """
     try:
         data = from_line(file.read_bytes())
@@ -266,4 +267,6 @@ def _manifest(file: Path) -> dict[str, Plain]:
         raise CorpusError(
             f"{file}: version {VERSION} of a bulk corpus has the fields {', '.join(FIELDS)}"
         )
+    if not (isinstance(data["seed"], str) and re.fullmatch(r"-?[0-9]{1,40}", data["seed"])):
+        raise CorpusError(f"{file}: seed must be an integer's text")
     return data

@@ -43,7 +43,10 @@ class _Batch(DataSourceReader):
     def __init__(self, options: Options) -> None:
         self._feed = Feed.make_feed(options)
         self._parts = _divide_units(
-            0, int(options.count or 10_000), options.number("slices"), self._feed.step
+            0,
+            options.number("count") if options.count else 10_000,
+            options.number("slices"),
+            self._feed.step,
         )
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -68,7 +71,7 @@ class _Stream(DataSourceStreamReader):
         self._released = Path(f"{options.kept}.released") if options.kept else None
         self._slices, self._batch = options.number("slices"), options.number("batch")
         self._count = options.number("count") if options.count else None
-        self._rate = float(options.rate) if options.rate else None
+        self._rate = options.units_per_second()
         self._first: int | None = None
         self._at, self._began = 0, time.monotonic()
 

@@ -73,6 +73,12 @@ def test_illegal_specs_name_what_is_legal(spec, said):
         pytest.fail("nothing may start")
 
 
+def test_a_port_has_any_number_of_digits():
+    with pytest.raises(UsageError, match="port 99999999999999999999 is outside 1 to 65535"):
+        check_spec("host:" + "9" * 5000)
+    assert check_spec("host:" + "0" * 5000 + "9092").endswith("9092")
+
+
 # Java and jars.
 
 

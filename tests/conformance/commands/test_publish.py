@@ -259,6 +259,14 @@ def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monk
     assert (verified.exit_code, verified.output) == (0, f"{folder}: ok\n")
 
 
+@pytest.mark.parametrize("seed", ["x", 7, "9" * 5000])
+def test_the_seed_of_a_bulk_corpus_is_an_integer_s_text(tmp_path, seed):
+    fields = dict.fromkeys(bulk.FIELDS, 1) | {"version": bulk.VERSION, "seed": seed}
+    (tmp_path / "bulk.json").write_text(json.dumps(fields), "utf-8")
+    (problem,) = bulk.verify(tmp_path)
+    assert problem.endswith("bulk.json: seed must be an integer's text")
+
+
 def test_what_is_not_whole_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(
         bulk_corpora, "ChildEngine", lambda **options: Writing(fails=True, **options)

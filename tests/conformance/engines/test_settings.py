@@ -303,6 +303,8 @@ def test_what_a_jvm_says_before_pythons_traceback_is_shown():
         ({BOUND: "100"}, 1124),
         ({BOUND: "100", "spark.driver.memory": "8g"}, 8292),
         ({BOUND: "0"}, 0),
+        # Spark says that it is no size.
+        ({BOUND: "100", "spark.driver.memory": "9" * 5000}, 100),
     ],
 )
 def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
@@ -340,11 +342,19 @@ def test_last_words_of_memory_are_followed_by_the_bound(words):
         ("k8s://api:6443", [("api", 6443)]),
         ("sc://a", [("a", 15002)]),
         ("sc://a:1/;token=x/y", [("a", 1)]),
+        ("sc://a:00065535", [("a", 65535)]),
         ("yarn", []),
     ],
 )
 def test_a_url_names_hosts_and_ports(url, expected):
     assert host_ports(url) == expected
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "9" * 5000])
+def test_a_port_of_a_url_is_one_of_tcp(port):
+    for scheme in ("spark", "sc", "k8s"):
+        with pytest.raises(UsageError, match=rf"{scheme}://a:{port[:20]}.* outside 1 to 65535"):
+            host_ports(f"{scheme}://a:{port}")
 
 
 @pytest.fixture

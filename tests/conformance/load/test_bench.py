@@ -94,6 +94,8 @@ def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path)
     [
         (None, "No such file"),
         ("{", "is not JSON"),
+        ("9" * 5000, "is not JSON"),
+        ("[" * 100_000, "is not JSON: nested too deeply"),
         ("[]", "was not written by bench --save"),
         ('{"type": "load", "results": []}', "was not written by bench --save"),
         (

@@ -89,6 +89,22 @@ def test_nemeses_repeat_and_reorder_but_keep_every_message():
             Feed.make_feed(Options(TICDC, faults=name))
 
 
+@pytest.mark.parametrize("number", ["", "x", "0", "1.5", "\u0663", "9" * 5000])
+def test_a_number_of_the_source_is_a_whole_one(number):
+    with pytest.raises(
+        UsageError, match=r"option slices is '.*'; it must be a whole number from 1"
+    ):
+        Options(TICDC, slices=number).number("slices")
+
+
+@pytest.mark.parametrize("rate", ["x", "0", "-1", "nan", "inf", "1e400"])
+def test_a_rate_of_the_source_is_a_number_above_0(rate):
+    with pytest.raises(UsageError, match=r"option rate is '.*'; it must be a number above 0"):
+        Options(TICDC, rate=rate).units_per_second()
+    assert Options(TICDC).units_per_second() is None
+    assert Options(TICDC, rate="0.5").units_per_second() == 0.5
+
+
 def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
     asked = (
         cdc.read.format("cdc")
