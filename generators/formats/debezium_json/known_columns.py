@@ -5,14 +5,15 @@ For CHANGE the connector edits the column that it knows: what the new definition
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
 CREATE TABLE LIKE takes the columns, not the comment. RENAME keeps what was known. DROP INDEX is
 not read, so that a unique key which is a table's record key stays it (debezium#dropped-keys). A
-unique key is taken for a record key in the statement that makes it or not at all
-(debezium#unique-keys).
+unique key is taken for a record key in the statement that makes it or not at all: one that was
+taken keeps its columns under their new names without those that are dropped, and where none is left
+no other key is taken (debezium#unique-keys).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -28,9 +29,11 @@ _CLAUSE: Final = re.compile(
 )
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
 _DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
+_DROPS_COLUMN: Final = re.compile(rf"\bDROP\s+COLUMN\s+{_NAME}", re.IGNORECASE)
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
 
 _Place = tuple[str, str]
+_Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +65,46 @@ class _Known:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """What a statement makes of columns' names: `renamed` gives the new names of renamed columns,
+    `lost` are the old names of columns that are no longer there, `names` are those of the columns
+    after the statement.
+    """
+
+    renamed: Mapping[str, str]
+    lost: Collection[str]
+    names: Collection[str]
+
+    @classmethod
+    def read_statement(cls, sql: str, after: Table) -> _Carrier:
+        """What a statement makes of the names of its table, which is `after` it."""
+        clauses = [m for m in _CLAUSE.finditer(sql) if m[1] or m[6]]
+        renamed = {_bare(m[1] or m[6]): _bare(m[2] or m[7]) for m in clauses}
+        # A column that takes the name of another one, in whose place it is.
+        lost = {new for new in renamed.values() if new not in renamed}
+        lost |= {_bare(m[1]) for m in _DROPS_COLUMN.finditer(sql)}
+        return cls(renamed, lost, {column.name for column in after.columns})
+
+    def carry_keys(self, keys: Iterable[_Key]) -> tuple[_Key, ...]:
+        """The keys with the columns that the statement leaves them; those without a column are left
+        out.
+        """
+        return tuple(filter(None, map(self._carry_key, keys)))
+
+    def _carry_key(self, key: _Key) -> _Key:
+        new_names = (self.renamed.get(name, name) for name in key if name not in self.lost)
+        return tuple(name for name in new_names if name in self.names)
+
+
 @dataclass(slots=True)
 class KnownColumns:
     """The columns and unique keys that the connector knows. The writer tells it of each statement
     (`follow_statement`) and asks it how the connector describes a table (`table`, `described`).
 
-    `refused_keys` are the unique keys that had nullable columns when they were made: none, where
-    the connector takes such keys (`nullable_keys`). `taken_keys` are the unique keys that the
+    `refused_keys` are the unique keys that the connector does not take for a record key: those that
+    had nullable columns when they were made, unless it takes such keys (`nullable_keys`), and those
+    of a table that has lost its key. `taken_keys` are the unique keys that the
     connector took for their table's key, which stay that when a column becomes nullable.
     `without_known_comment` are the tables whose comment the connector does not know, since they
     were made LIKE others.
@@ -76,9 +112,9 @@ class KnownColumns:
 
     nullable_keys: bool = False
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
-    unique: dict[_Place, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    refused_keys: dict[_Place, set[tuple[str, ...]]] = field(default_factory=dict)
-    taken_keys: dict[_Place, tuple[str, ...]] = field(default_factory=dict)
+    unique: dict[_Place, tuple[_Key, ...]] = field(default_factory=dict)
+    refused_keys: dict[_Place, set[_Key]] = field(default_factory=dict)
+    taken_keys: dict[_Place, _Key] = field(default_factory=dict)
     without_known_comment: set[_Place] = field(default_factory=set)
 
     def follow_statement(self, event: SchemaChange) -> None:
@@ -90,10 +126,13 @@ class KnownColumns:
             self._rename((event.database, event.old_name), table_key)
         if event.after is None:
             return
-        self._follow_keys(event, event.after)
-        self._refuse_keys(event, event.after)
-        self._take_key(event, event.after)
         created = event.action == "create table"
+        if created:
+            self._forget_keys(table_key)
+        old_keys = self._carry_keys(event, event.after)
+        self._follow_keys(event, old_keys, event.after)
+        self._refuse_keys(table_key, old_keys, event.after)
+        self._take_key(table_key, event.after)
         like = _LIKE.search(event.sql) if created else None
         before: Mapping[str, _Known] = {}
         if like:
@@ -108,6 +147,12 @@ class KnownColumns:
         elif event.action in ("create table", "table comment"):
             self.without_known_comment.discard(table_key)
 
+    def _forget_keys(self, table_key: _Place) -> None:
+        """Forgets the keys of a table, as its CREATE TABLE does."""
+        self.unique.pop(table_key, None)
+        self.refused_keys.pop(table_key, None)
+        self.taken_keys.pop(table_key, None)
+
     def _rename(self, old: _Place, new: _Place) -> None:
         """Moves all that the connector knows of the table `old` to the name `new`, as RENAME TABLE
         does: also that it does not know the table's comment.
@@ -121,54 +166,67 @@ class KnownColumns:
             self.without_known_comment.remove(old)
             self.without_known_comment.add(new)
 
-    def _follow_keys(self, event: SchemaChange, after: Table) -> None:
+    def _carry_keys(self, event: SchemaChange, after: Table) -> tuple[_Key, ...]:
+        """Gives the keys that the connector knows the columns that a statement leaves them: renamed
+        ones have their new names, dropped ones are no longer there. Returns the unique keys of the
+        table before the statement, so carried.
+        """
+        table_key = (event.database, event.table)
+        if event.before is not None:
+            self._take_key(table_key, event.before)
+        carrier = _Carrier.read_statement(event.sql, after)
+        old_keys = carrier.carry_keys(event.before.unique if event.before else ())
+        if table_key in self.unique:
+            self.unique[table_key] = carrier.carry_keys(self.unique[table_key])
+        refused_keys = set(carrier.carry_keys(self.refused_keys.get(table_key, ())))
+        taken_key = self.taken_keys.get(table_key, ())
+        left_key = next(iter(carrier.carry_keys((taken_key,))), ())
+        had_key = taken_key or (event.before is not None and event.before.primary_key)
+        if had_key and not (left_key or after.primary_key):
+            # Without its key the connector looks for no other one among those that are there.
+            refused_keys.update(old_keys, self.unique.get(table_key, ()))
+        self.refused_keys[table_key], self.taken_keys[table_key] = refused_keys, left_key
+        return old_keys
+
+    def _follow_keys(self, event: SchemaChange, old_keys: tuple[_Key, ...], after: Table) -> None:
         """Follows what a statement does to the unique keys: those that DROP INDEX drops stay."""
         table_key = (event.database, event.table)
-        if event.action == "create table":
-            self.unique.pop(table_key, None)
-            return
         if table_key not in self.unique and not _DROPS_INDEX.search(event.sql):
             return
-        known_keys = self.unique.get(table_key, event.before.unique if event.before else ())
+        known_keys = self.unique.get(table_key, old_keys)
         new_keys = tuple(key for key in after.unique if key not in known_keys)
         self.unique[table_key] = (*known_keys, *new_keys)
 
-    def _refuse_keys(self, event: SchemaChange, after: Table) -> None:
-        """Follows which unique keys of the table after a statement the connector refuses: of those
-        that the statement makes, the ones with nullable columns.
+    def _refuse_keys(self, table_key: _Place, old_keys: tuple[_Key, ...], after: Table) -> None:
+        """Decides whether the connector refuses, as the record key, each unique key that a
+        statement makes, that is, each of the table `after` it that is not among `old_keys`. It
+        refuses a key with a nullable column, unless the column's own definition has UNIQUE, or the
+        release takes such keys.
         """
-        if self.nullable_keys:
-            return
-        table_key = (event.database, event.table)
-        if event.action == "create table":
-            self.refused_keys.pop(table_key, None)
         nullable = {column.name for column in after.columns if column.nullable}
         inline_keys = {(column.name,) for column in after.columns if column.inline_unique}
-        old_keys = event.before.unique if event.before else ()
         refused_keys = self.refused_keys.setdefault(table_key, set())
         for key in after.unique:
             if key in old_keys:
                 continue
-            if key in inline_keys or nullable.isdisjoint(key):
+            if self.nullable_keys or key in inline_keys or nullable.isdisjoint(key):
                 refused_keys.discard(key)
             else:
                 refused_keys.add(key)
 
-    def _take_key(self, event: SchemaChange, after: Table) -> None:
+    def _take_key(self, table_key: _Place, version: Table) -> None:
         """Follows which unique key the connector takes for the key of a table without a primary
-        key: the first one, if its columns are NOT NULL when it is made.
+        key, whose present version is `version`: the first one, if its columns are NOT NULL when it
+        is made.
         """
-        table_key = (event.database, event.table)
-        taken_key = () if event.action == "create table" else self.taken_keys.get(table_key, ())
-        for version in (event.before, after):
-            if version is None or taken_key:
-                continue
+        taken_key = self.taken_keys.get(table_key, ())
+        if not taken_key:
             nullable = {column.name for column in version.columns if column.nullable}
             refused_keys = self.refused_keys.get(table_key, ())
             first = next((key for key in version.unique if key not in refused_keys), ())
             taken_key = first if nullable.isdisjoint(first) else ()
-        names = {column.name for column in after.columns}
-        is_left = not after.primary_key and names.issuperset(taken_key)
+        names = {column.name for column in version.columns}
+        is_left = not version.primary_key and names.issuperset(taken_key)
         self.taken_keys[table_key] = taken_key if is_left else ()
 
     def table(self, table: Table) -> Table:

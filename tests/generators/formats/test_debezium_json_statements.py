@@ -5,7 +5,9 @@ heartbeats.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -794,6 +796,87 @@ def test_a_unique_key_with_nullable_columns_is_no_record_key_later_either() -> N
     assert written(profile, create, modify, row)[-1].message.key is None
     assert written(profile, create, modify, add, row)[-1].message.key == b'{"room":1}'
     assert written(profile, modify, row)[-1].message.key == b'{"room":1}'
+
+
+def _key_after_alters(create: str, versions: Sequence[Table], *alters: str) -> bytes | None:
+    """The key of a row after a CREATE TABLE and ALTER TABLEs, which make the versions of a table
+    without NULLs.
+    """
+    first = versions[0]
+    statements = [
+        SchemaChange(START, "create table", create, "audit", first.name, None, first),
+        *(
+            SchemaChange(START, "modify column", f"ALTER TABLE t {sql}", "audit", "t", old, new)
+            for sql, (old, new) in zip(alters, pairwise(versions), strict=True)
+        ),
+    ]
+    last = versions[-1]
+    row = boundaries.insert(last, {column.name: 1 for column in last.columns})
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    return written(profile, *statements, row)[-1].message.key
+
+
+def _ints(nullable: str, *names: str) -> tuple[Column, ...]:
+    return tuple(Column(name, mysql.integer("int"), name in nullable.split()) for name in names)
+
+
+@pytest.mark.parametrize("rename", ["RENAME COLUMN u TO u2", "CHANGE u u2 INT"])
+@pytest.mark.parametrize(
+    ("made", "modified", "key"),
+    [("u", "", None), ("", "u", b'{"u2":1}'), ("", "", b'{"u2":1}')],
+    ids=["refused", "taken", "solid"],
+)
+def test_a_key_whose_column_is_renamed_is_no_new_key(
+    rename: str, made: str, modified: str, key: bytes | None
+) -> None:
+    """debezium#unique-keys: TableEditorImpl.renameColumn replaces the name in the list of key
+    columns, and looks at no unique key.
+    """
+    versions = (
+        Table("audit", "t", _ints(made, "u"), (), (("u",),)),
+        Table("audit", "t", _ints(modified, "u"), (), (("u",),)),
+        Table("audit", "t", _ints("u2" if modified else "", "u2"), (), (("u2",),)),
+    )
+    modify = f"MODIFY u INT {'NULL' if modified else 'NOT NULL'}"
+    assert _key_after_alters("CREATE TABLE t (...)", versions, modify, rename) == key
+
+
+@pytest.mark.parametrize(
+    ("nullable", "key"), [("", b'{"b":1}'), ("a", None), ("b", None)], ids=["taken", "a", "b"]
+)
+def test_a_key_that_loses_a_column_is_no_new_key(nullable: str, key: bytes | None) -> None:
+    """debezium#unique-keys: TableEditorImpl.removeColumn."""
+    versions = (
+        Table("audit", "t", _ints(nullable, "a", "b"), (), (("a", "b"),)),
+        Table("audit", "t", _ints(nullable, "b"), (), (("b",),)),
+    )
+    assert _key_after_alters("CREATE TABLE t (...)", versions, "DROP COLUMN a") == key
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "unique", "alter", "left"),
+    [
+        (("a",), (("b",),), "DROP PRIMARY KEY", ("a", "b")),
+        ((), (("a",), ("b",)), "DROP COLUMN a", ("b",)),
+        ((), (("a",), ("b",)), "DROP COLUMN a, ADD COLUMN a INT NOT NULL", ("b", "a")),
+    ],
+)
+def test_no_other_key_takes_the_place_of_one_that_is_dropped(
+    primary_key: tuple[str, ...],
+    unique: tuple[tuple[str, ...], ...],
+    alter: str,
+    left: Sequence[str],
+) -> None:
+    """debezium#unique-keys: the list of key columns is empty then. A key that is made later is
+    taken.
+    """
+    made = Table("audit", "t", _ints("", "a", "b"), primary_key, unique)
+    keyless = Table("audit", "t", _ints("", *left), (), (("b",),))
+    keyed = replace(keyless, columns=(*keyless.columns, *_ints("", "c")), unique=(("b",), ("c",)))
+    create = "CREATE TABLE t (...)"
+    assert _key_after_alters(create, (made, keyless), alter) is None
+    add = "ADD COLUMN c INT NOT NULL, ADD UNIQUE KEY (c)"
+    assert _key_after_alters(create, (made, keyless, keyed), alter, add) == b'{"c":1}'
 
 
 @pytest.mark.parametrize(
