@@ -308,14 +308,18 @@ class SourceModel:
         live.append(after)
         return RowImages(before, after)
 
-    def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange:
-        """Draws a statement on one of the tables, and changes the tables accordingly."""
+    def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange | RowChange:
+        """Draws a statement on one of the tables, and changes the tables accordingly; a change of a
+        row where the statement would be refused and the source has no other.
+        """
         source = databases.of_table(self.tables[0])
         action = draw(sample(source.drawn_ddl))
         which = draw(_values.between(0, len(self.tables) - 1))
         before = after = self.tables[which]
         if action == "add column" and any(c.name.casefold() == "added" for c in before.columns):
             action = "table comment"
+            if action not in source.ddl_actions:
+                return self.change(draw, at)
         if action == "add column":
             after = replace(before, columns=(*before.columns, added_column("added", source)))
             self.live[which] = [{**cells, "added": 1} for cells in self.live[which]]

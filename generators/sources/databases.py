@@ -35,6 +35,7 @@ class Source:
     apart. `key`, `number`, `string`, `moment` and `long_text` are the types of scenarios about
     something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
     `key_name` is the name that the key `id` of a scenario\'s table has in messages.
+    `repeats_nulls`: rows may have the same unique key if a column of it is NULL.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Source:
     moment: SourceType
     long_text: SourceType
     key_name: str = "id"
+    repeats_nulls: bool = True
 
 
 def _mysql_text(type: SourceType, value_text: str) -> str:
@@ -158,6 +160,7 @@ SQLSERVER: Final = Source(
     string=sqlserver.text("nvarchar", 64),
     moment=sqlserver.temporal("datetime2", 6),
     long_text=sqlserver.text("nvarchar(max)"),
+    repeats_nulls=False,
 )
 
 MONGODB: Final = Source(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from generators.sources import postgresql
 from generators.tables import ddl_definitions, ddl_postgresql
@@ -31,7 +31,7 @@ _OBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _DATABASE: Final = re.compile(
-    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|[^\s;]+)",
+    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[(?:[^\]]|\]\])+\]|[^\s;]+)",
     re.IGNORECASE,
 )
 _PATH: Final = re.compile(
@@ -42,6 +42,12 @@ _HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULT
 _HEAD: Final = 4000
 """Characters of a statement's beginning that tell what it is."""
 
+INDEX_KINDS: Final = (
+    r"(?:unique\s+)?(?:clustered\s+|nonclustered\s+)?(?:columnstore\s+|fulltext\s+|spatial\s+"
+    r"|xml\s+|primary\s+xml\s+)?"
+)
+"""What may stand between CREATE and INDEX."""
+
 _NOT_READ: Final = "left out: the table is not among the tables that are read"
 
 
@@ -49,8 +55,15 @@ class DdlReader:
     """Reads scripts of one dialect one after another.
 
     `chosen_database` is the database of tables whose statements and script name none, `fallback`
-    the database if `chosen_database` is missing, too.
+    the database if `chosen_database` is missing, too. A subclass reads a dialect with statements of
+    its own.
     """
+
+    default_schema: ClassVar[str] = postgresql.SCHEMA
+    """The schema of tables whose statements name none, in a dialect that has schemas."""
+
+    rows_statement: ClassVar[re.Pattern[str]] = _ROWS
+    """A statement that changes rows, up to the table's name, which is its group."""
 
     def __init__(self, dialect: str, chosen_database: str | None, fallback: str) -> None:
         self.dialect, self.chosen_database, self.fallback = dialect, chosen_database, fallback
@@ -58,7 +71,7 @@ class DdlReader:
         self.drafts: dict[TableName, Draft] = {}
         self.scripts: list[Script] = []
         self.types = ddl_postgresql.Types()
-        self.database, self.search_path = "", postgresql.SCHEMA
+        self.database, self.search_path = "", self.default_schema
 
     def read_script(self, script: Script) -> None:
         """Reads all statements of a script. Raises UsageError for one that is no DDL of the
@@ -68,26 +81,40 @@ class DdlReader:
         header = _HEADER.search(script.text)
         self.database, self.search_path = (
             self.chosen_database or (header[2].strip() if header else ""),
-            postgresql.SCHEMA,
+            self.default_schema,
         )
         tables_with_rows: set[str] = set()
-        for span in script.statements():
+        for span in self.split_script(script):
             beginning = script.code[span.start : min(span.end, span.start + _HEAD)]
             if match := _DATABASE.match(beginning):
-                quote = match[1][0]
+                closing = {"[": "]"}.get(match[1][0], match[1][0])
                 self.database = (
-                    match[1][1:-1].replace(quote * 2, quote) if quote in '`"' else match[1]
+                    match[1][1:-1].replace(closing * 2, closing) if closing in '`"]' else match[1]
                 )
             elif match := _PATH.match(beginning):
                 self.search_path = match[1]
-            if match := _ROWS.match(beginning):
+            if match := self.rows_statement.match(beginning):
                 if match[1] not in tables_with_rows:
                     script.note(
                         span.start, span.start + match.end(), "left out: rows are drawn, not read"
                     )
                 tables_with_rows.add(match[1])
-            elif not self.execute(script, span, beginning) and not _SILENT.match(beginning):
+            elif not self.execute(script, span, beginning) and not self.is_silent(beginning):
                 self.note_unread(script, span, beginning)
+
+    def split_script(self, script: Script) -> Iterator[Span]:
+        """The statements of a script, without what ends them. Raises UsageError for a quote that
+        does not end.
+        """
+        return script.statements()
+
+    def is_silent(self, beginning: str) -> bool:
+        """Whether no message shows the statement of that beginning."""
+        return bool(_SILENT.match(beginning))
+
+    def read_definition(self, draft: Draft, cursor: Cursor) -> None:
+        """Reads what follows the table's name in CREATE TABLE."""
+        ddl_definitions.read_definition(draft, cursor, self.types)
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
         """Reads a statement if it is one that changes tables or types. Returns whether it is."""
@@ -182,7 +209,7 @@ class DdlReader:
             cursor.skip_until()
             draft.leave_out(cursor, 0, "left out: its columns are another table's or a query's")
         else:
-            ddl_definitions.read_definition(draft, cursor, self.types)
+            self.read_definition(draft, cursor)
         if not draft.columns and not draft.left_out:
             draft.leave_out(cursor, 0, "left out: it has no columns")
 
@@ -321,12 +348,12 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
     for pattern, action in (
         (
             r"create\s+(?:or\s+replace\s+)?(?:(?:global|local)\s+)?(?:temp(?:orary)?\s+|unlogged\s+)?table\b",
-            DdlReader.create_table,
+            lambda reader, cursor: reader.create_table(cursor),
         ),
-        (r"alter\s+table\b", DdlReader.alter_table),
-        (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
-        (r"drop\s+index\b", DdlReader.drop_index),
-        (r"drop\s+table\b", DdlReader.drop_table),
+        (r"alter\s+table\b", lambda reader, cursor: reader.alter_table(cursor)),
+        (rf"create\s+{INDEX_KINDS}index\b", lambda reader, cursor: reader.create_index(cursor)),
+        (r"drop\s+index\b", lambda reader, cursor: reader.drop_index(cursor)),
+        (r"drop\s+table\b", lambda reader, cursor: reader.drop_table(cursor)),
         (r"rename\s+tables?\b", DdlReader.rename_tables),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),
         (r"create\s+type\b", lambda reader, cursor: reader.types.create_type(cursor)),

@@ -222,6 +222,8 @@ def _literal(node: exp.Expr) -> _Constant | None:
         sign = "-"
     if isinstance(node, exp.Boolean):
         return _Constant(str(int(node.this)), "number")
+    if isinstance(node, exp.National):
+        return _Constant(node.name, "string")
     if isinstance(node, exp.Literal):
         return _Constant(f"{sign}{node.name}", "string" if node.is_string else "number")
     return None

@@ -79,14 +79,14 @@ _OF_KEYS: Final = "INDEX/KEY/CHECK/CONSTRAINT/PRIMARY/FOREIGN/PARTITION"
 """What MySQL drops beside columns; no column has such a name without quotes."""
 
 _DROPS: Final = ("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP IF EXISTS", "DROP")
-_VERSIONS: Final = "left out: the table is taken without system versions"
-_UNREAD: Final = "left out: not understood"
+VERSIONS: Final = "left out: the table is taken without system versions"
+UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
 _PARTITIONS: Final = "left out: the table is taken without partitions"
-_CONSTRAINT_STAYS: Final = "left out: the constraint stays as it was defined"
+CONSTRAINT_STAYS: Final = "left out: the constraint stays as it was defined"
 _ALTERATIONS: Final = {
     "ALTER CHECK/CONSTRAINT": "left out: the check stays as it was defined",
-    "DROP FOREIGN/CHECK/CONSTRAINT": _CONSTRAINT_STAYS,
+    "DROP FOREIGN/CHECK/CONSTRAINT": CONSTRAINT_STAYS,
     "ADD/DROP/TRUNCATE/REORGANIZE/EXCHANGE/COALESCE/REBUILD/ANALYZE/CHECK/OPTIMIZE PARTITION": (
         _PARTITIONS
     ),
@@ -107,7 +107,7 @@ _ALTERATIONS_POSTGRESQL: Final = {
         "left out: the option image of a writer's profile says what a before image holds"
     ),
     "ATTACH/DETACH PARTITION": "left out: values do not honour the bounds of partitions",
-    "DROP CONSTRAINT": _CONSTRAINT_STAYS,
+    "DROP CONSTRAINT": CONSTRAINT_STAYS,
     "RENAME CONSTRAINT": "",
     **dict.fromkeys(
         (
@@ -141,18 +141,18 @@ def read_definition(draft: Draft, cursor: Cursor, types: Types) -> None:
     _read_options(draft, cursor)
     for item in body:
         if draft.mysql and item.next_is("PERIOD FOR"):
-            item.skip_rest(0, _VERSIONS)
+            item.skip_rest(0, VERSIONS)
         elif _is_constraint(draft, item):
             read_constraint(draft, item)
         else:
             read_column(draft, item, types)
-        _note_leftover(item)
+        note_leftover(item)
 
 
-def _note_leftover(cursor: Cursor) -> None:
+def note_leftover(cursor: Cursor) -> None:
     """Adds a note on the words of a definition that no function has read, if there are any."""
     if not cursor.done:
-        cursor.skip_rest(cursor.at, _UNREAD)
+        cursor.skip_rest(cursor.at, UNREAD)
 
 
 def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None = None) -> None:
@@ -216,7 +216,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             new_column = replace(new_column, nullable=False)
             cursor.skip_parentheses()
         elif cursor.accept("GENERATED ALWAYS AS ROW START/END", "AS ROW START/END"):
-            cursor.note(start, _VERSIONS)
+            cursor.note(start, VERSIONS)
             new_column = replace(new_column, nullable=False)
         elif cursor.accept("GENERATED ALWAYS AS", "AS"):
             expression_text = cursor.take_parentheses().source_text()
@@ -228,7 +228,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         elif cursor.next_is("CHECK"):
             _read_check(draft, cursor, start)
         elif cursor.accept("REFERENCES"):
-            _read_reference(draft, cursor, (name,), start, inline=True)
+            read_reference(draft, cursor, (name,), start, inline=True)
         elif cursor.accept("AUTO_RANDOM"):
             cursor.skip_parentheses()
         elif cursor.accept("INVISIBLE"):
@@ -237,7 +237,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             if cursor.accept("="):
                 cursor.take()
         elif cursor.accept("WITH SYSTEM VERSIONING", "WITHOUT SYSTEM VERSIONING"):
-            cursor.note(start, _VERSIONS)
+            cursor.note(start, VERSIONS)
         elif cursor.accept(*_SILENT_VALUED):
             cursor.accept("=")
             cursor.take()
@@ -251,7 +251,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         elif not cursor.accept(*_SILENT):
             cursor.take()
             cursor.skip_parentheses()
-            cursor.note(start, _UNREAD)
+            cursor.note(start, UNREAD)
     new_column = _resolve_charset(draft, cursor, new_column) if draft.mysql else new_column
     draft.columns.insert(len(draft.columns) if position is None else position, new_column)
 
@@ -336,14 +336,14 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
         draft.indexes = [i for i in draft.indexes if i.name != index]
     elif cursor.accept("PRIMARY KEY"):
         _read_index_name(cursor)
-        draft.primary = _read_key_columns(draft, cursor, start)
+        draft.primary = read_key_columns(draft, cursor, start)
         _read_clustering(draft, cursor)
     elif cursor.accept("FOREIGN KEY"):
         if not cursor.next_is("("):
             cursor.take_name()
-        columns = _read_key_columns(draft, cursor, start)
+        columns = read_key_columns(draft, cursor, start)
         cursor.expect("REFERENCES")
-        _read_reference(draft, cursor, columns, start)
+        read_reference(draft, cursor, columns, start)
     elif cursor.next_is("CHECK"):
         _read_check(draft, cursor, start)
     elif cursor.accept("FULLTEXT", "SPATIAL", "VECTOR"):
@@ -357,7 +357,7 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
         cursor.accept("KEY", "INDEX", "NULLS NOT DISTINCT", "NULLS DISTINCT")
         cursor.accept("IF NOT EXISTS")
         name = _read_index_name(cursor) or name
-        columns = _read_key_columns(draft, cursor, start)
+        columns = read_key_columns(draft, cursor, start)
         if columns and kind == "UNIQUE":
             _add_unique_key(draft, name, columns)
         elif columns:
@@ -383,7 +383,7 @@ def _read_index_name(cursor: Cursor) -> str:
     return name
 
 
-def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...]:
+def read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...]:
     """Reads the columns of a key at the cursor. Returns none, and adds a note, if one is an
     expression or was left out of the table. Raises UsageError for a column that the table does not
     have.
@@ -399,7 +399,7 @@ def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ..
         if column_name is None:
             if draft.left_out:
                 return ()
-            if name in draft.missing:
+            if draft.lacks_column(name):
                 draft.leave_out(cursor, start, f"left out: its key has the column {name}")
                 return ()
             raise cursor.script.error(at.start, f"table {draft.name} has no column {name}")
@@ -408,7 +408,7 @@ def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ..
             part.take_parentheses()
             prefix = True
         part.accept("ASC", "DESC")
-        _note_leftover(part)
+        note_leftover(part)
     if prefix and cursor.words[start].upper in ("UNIQUE", "CONSTRAINT", "PRIMARY"):
         cursor.note(start, "taken as a key over whole columns: the model has no prefixes")
     return tuple(columns)
@@ -435,7 +435,7 @@ def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
         draft.checks.append(Pending.since(cursor, start, condition_text))
 
 
-def _read_reference(
+def read_reference(
     draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False
 ) -> None:
     """Reads the parent of a foreign key of `columns` at the cursor, and its actions; those that
@@ -490,7 +490,7 @@ def _read_options(draft: Draft, cursor: Cursor) -> None:
             cursor.take_parentheses()
             draft.leave_out(cursor, start, "left out: some of its columns are another table's")
         elif cursor.accept("WITH SYSTEM VERSIONING"):
-            cursor.note(start, _VERSIONS)
+            cursor.note(start, VERSIONS)
         elif cursor.accept("WITH (", "WITH OIDS", "WITHOUT OIDS", "ON COMMIT"):
             cursor.skip_until("TABLESPACE", "USING")
         elif cursor.accept("TTL"):
@@ -509,7 +509,7 @@ def _read_options(draft: Draft, cursor: Cursor) -> None:
             if cursor.accept("=") or is_known_option:
                 cursor.take()
             if not is_known_option:
-                cursor.note(start, _UNREAD)
+                cursor.note(start, UNREAD)
 
 
 def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
@@ -557,8 +557,8 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
             and _read_column_action(draft, action, types)
         ):
             action.skip_until()
-            draft.leave_out(action, 0, _UNREAD)
-        _note_leftover(action)
+            draft.leave_out(action, 0, UNREAD)
+        note_leftover(action)
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:

@@ -89,6 +89,7 @@ def _names_column(word: str, name: str, is_mysql: bool) -> bool:
 class Draft:
     """A table that statements still change. `left_out`: a note says why it is left out. `missing`
     are columns that are left out of it; `search_path` is the schema of names without one.
+    `primary_name` is the name of the primary key's constraint, "" if it is not known.
     """
 
     database: str
@@ -106,6 +107,7 @@ class Draft:
     charset: str = ""
     collation: str = ""
     search_path: str = ""
+    primary_name: str = ""
     left_out: bool = False
     missing: set[str] = field(default_factory=set)
     new_names: dict[str, str] = field(default_factory=dict)
@@ -118,7 +120,7 @@ class Draft:
 
     @property
     def mysql(self) -> bool:
-        """Whether the table is MySQL's, MariaDB's or TiDB's, not PostgreSQL's."""
+        """Whether the table is MySQL's, MariaDB's or TiDB's, which have no schemas."""
         return self.schema is None
 
     def resolve_name(self, names: tuple[str, ...]) -> TableName:
@@ -138,14 +140,19 @@ class Draft:
         self.left_out = True
 
     def column_name(self, name: str) -> str | None:
-        """The name of a column as the table spells it, None if it has no such column. In MySQL
-        upper and lower case do not matter.
+        """The name of a column as the table spells it, None if it has no such column. In MySQL and
+        SQL Server upper and lower case do not matter.
         """
         return next((c.name for c in self.columns if self._is_name(name, c.name)), None)
 
     def _is_name(self, name: str, column_name: str) -> bool:
         """Whether a statement that says `name` means the column."""
-        return name == column_name or (self.mysql and name.lower() == column_name.lower())
+        same_letters = name.lower() == column_name.lower()
+        return name == column_name or (self.script.spelling.ignores_case and same_letters)
+
+    def lacks_column(self, name: str) -> bool:
+        """Whether the column that a statement calls `name` is left out of the table."""
+        return any(self._is_name(name, column_name) for column_name in self.missing)
 
     def present_name(self, name: str) -> str | None:
         """The name of a column that an earlier statement may have named by its former name; None if
@@ -221,6 +228,12 @@ class Draft:
             for index in self.indexes
             if new_name or index.name.lower() != name.lower()
         ]
+
+    def drop_index(self, name: str) -> bool:
+        """Drops an index. Returns whether the table had one of that name."""
+        count = len(self.indexes)
+        self.rename_index(name, "")
+        return len(self.indexes) < count
 
     def add_index(
         self, name: str, columns: tuple[str, ...], unique: bool, *, partial: bool = False

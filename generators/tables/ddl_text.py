@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
@@ -119,6 +119,26 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the DDL of a source spells words and names: `sqlglot` is sqlglot's name of its dialect,
+    `fold` gives a name that stands without quotes as the source keeps it. `ignores_case`: names of
+    columns are the same in upper and lower case.
+    """
+
+    sqlglot: str
+    fold: Callable[[str], str] = str
+    ignores_case: bool = False
+
+
+SPELLINGS: Final[Mapping[str, Spelling]] = {
+    "mysql": Spelling("mysql", ignores_case=True),
+    "postgresql": Spelling("postgres", fold=str.lower),
+    "sqlserver": Spelling("tsql", ignores_case=True),
+}
+"""How each source spells, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a script, without the comments and spaces before it."""
 
@@ -134,6 +154,11 @@ class Script:
         self.code = re.sub("[\udc80-\udcff]", "\ufffd", _open_executed_comments(text, dialect))
         self.notes: list[Note] = []
         self._lines = [0, *(hit.end() for hit in re.finditer("\n", text))]
+
+    @property
+    def spelling(self) -> Spelling:
+        """How the dialect of the script spells words and names."""
+        return SPELLINGS[DIALECTS[self.dialect]]
 
     def line_and_column(self, at: int) -> tuple[int, int]:
         """Line and column of an offset, from 1."""
@@ -222,7 +247,7 @@ class Script:
             action = "bytes that are not UTF-8, taken as U+FFFD"
             self.note(span.start + match.start(), span.start + match.end(), action)
         try:
-            tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
+            tokens = Dialect.get_or_raise(self.spelling.sqlglot).tokenize(source)
         except TokenError as error:
             raise self.error(span.start, f"not understood: {first_line(error)}") from error
         words: list[Word] = []
@@ -252,8 +277,6 @@ _LITERALS: Final[Mapping[str, WordKind]] = {
     "HEX_STRING": "hex",
     "NUMBER": "number",
 }
-SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
-"""sqlglot's name of each source's dialect."""
 
 
 @cache
@@ -265,7 +288,7 @@ def parse_expression(expression_text: str, dialect: str) -> exp.Expr | None:
     from sqlglot.errors import SqlglotError
 
     try:
-        return sqlglot.parse_one(expression_text, dialect=SQLGLOT[DIALECTS[dialect]])
+        return sqlglot.parse_one(expression_text, dialect=SPELLINGS[DIALECTS[dialect]].sqlglot)
     except SqlglotError:
         return None
 
@@ -347,8 +370,8 @@ class Cursor:
         )
 
     def take_name(self) -> str:
-        """Takes a name; one without quotes is in lower case in PostgreSQL. Raises UsageError if no
-        name comes next.
+        """Takes a name; one without quotes is folded, in PostgreSQL to lower case. Raises
+        UsageError if no name comes next.
         """
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
@@ -358,12 +381,11 @@ class Cursor:
 
     @property
     def next_name(self) -> str:
-        """The text of the next word as a name; without quotes PostgreSQL's names are in lower
+        """The text of the next word as a name; one without quotes is folded, in PostgreSQL to lower
         case.
         """
         word = self.peek()
-        folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
-        return word.text.lower() if folded else word.text
+        return self.script.spelling.fold(word.text) if word.kind == "word" else word.text
 
     def take_names(self) -> tuple[str, ...]:
         """Takes a name with its qualifiers: `shop`.`orders` gives ("shop", "orders")."""

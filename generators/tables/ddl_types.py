@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
@@ -15,6 +15,7 @@ from generators.sources import mysql, postgresql
 from generators.sources.postgresql_text import interval_read, timetz_read
 from generators.sources.postgresql_types import postgresql_types
 from generators.tables.ddl_text import Cursor, WordKind, unescape
+from generators.tables.ddl_tsql_types import tsql_value
 
 __all__ = [
     "SERIALS",
@@ -384,11 +385,16 @@ def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
     """The value that a literal of DDL, a string or a number, has in a column of the type; None if
     the type cannot hold it.
     """
-    return (
-        _mysql_literal(type, "", kind, literal_text)
-        if type.source == "mysql"
-        else _postgresql_value(type, literal_text)
-    )
+    if type.source == "mysql":
+        return _mysql_literal(type, "", kind, literal_text)
+    return _VALUES[type.source](type, literal_text)
+
+
+_VALUES: Final[Mapping[str, Callable[[SourceType, str], Value]]] = {
+    "postgresql": _postgresql_value,
+    "sqlserver": tsql_value,
+}
+"""The value of a literal's text by source, where strings and numbers are read alike."""
 
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:

@@ -67,9 +67,10 @@ class LiveTables:
             if compared_row is not ignored_row
         ]
         for key in self.users[table_number].unique_keys:
-            row_identity = identity(key, cells)
+            user = self.users[table_number]
+            row_identity = identity(user, key, cells)
             if row_identity is not None and any(
-                identity(key, compared_row) == row_identity for compared_row in compared_rows
+                identity(user, key, compared_row) == row_identity for compared_row in compared_rows
             ):
                 return False
         return True
@@ -248,9 +249,9 @@ class LiveTables:
         cells |= after
         return RowChange(at, self.tables[table_number], Op.UPDATE, (RowImages(before, after),))
 
-    def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
+    def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange | None:
         """Draws a statement on one of the tables, applies it to the table and its rows here, and
-        returns its event.
+        returns its event; None where the database would refuse it and has no other to draw.
         """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
@@ -268,6 +269,8 @@ class LiveTables:
         ):
             # The database would refuse the statement; a comment is always legal.
             action = "table comment"
+            if action not in source.ddl_actions:
+                return None
         event = schema_change(action, before, at)
         assert event.after is not None
         if action == "add column":
@@ -321,10 +324,10 @@ def histories(
         drawn_events: list[Event] = []
         for number in range(draw(value_strategies.between(1, events))):
             at = Instant(start.ms + number, start.seq)
-            if ddl and number and draw(value_strategies.between(0, 9)) == 9:
-                drawn_events.append(live.draw_statement(draw, at))
-            elif (change := live.draw_change(draw, at)) is not None:
-                drawn_events.append(change)
+            is_statement = ddl and number and draw(value_strategies.between(0, 9)) == 9
+            event = live.draw_statement(draw, at) if is_statement else live.draw_change(draw, at)
+            if event is not None:
+                drawn_events.append(event)
         return History(tuple(drawn_events), draw(drawing.CHANCE))
 
     return draw_history()

@@ -12,10 +12,18 @@ from generators.errors import UnknownName, UsageError
 from generators.tables import live
 from generators.tables.ddl import DdlReader
 from generators.tables.ddl_text import Script
+from generators.tables.ddl_tsql import TsqlReader
 from generators.tables.schema import DIALECTS, Schema
 
 DATABASE: Final = "app"
 """The database of tables for which neither the caller nor the DDL names one."""
+
+_READERS: Final[Mapping[str, type[DdlReader]]] = {
+    "mysql": DdlReader,
+    "postgresql": DdlReader,
+    "sqlserver": TsqlReader,
+}
+"""What reads the DDL of each source."""
 
 _HEADERS: Final[Mapping[str, str]] = {
     "postgresql": r"^-- PostgreSQL database dump",
@@ -24,6 +32,11 @@ _HEADERS: Final[Mapping[str, str]] = {
     "mysql": r"^-- Server version:?\s+\d",
 }
 _MARKS: Final[Mapping[str, str]] = {
+    "sqlserver": (
+        r"^\s*GO\s*$|\[dbo\]|\bdbo\.|\bIDENTITY\s*\(\s*\d+\s*,\s*\d+\s*\)|\[\w+\]\s+\[\w+\]"
+        r"|\bntext\b|\bdatetime2\b|\bdatetimeoffset\b|\buniqueidentifier\b|\bsmallmoney\b"
+        r"|\(\s*max\s*\)"
+    ),
     "tidb": r"/\*T!|\bAUTO_RANDOM\b",
     "mariadb": (
         r"/\*M!|\bENGINE\s*=\s*Aria\b|(?-i:\bDEFAULT current_timestamp\()|_uca1400_|\bWITH SYSTEM"
@@ -72,7 +85,7 @@ def read_schema(
     if not any(_TABLE.search(ddl) for _, ddl in scripts):
         raise UsageError(f"no CREATE TABLE in {files}")
     used_dialect = dialect or _common_dialect(scripts, fallback)
-    reader = DdlReader(used_dialect, database, DATABASE)
+    reader = _READERS[DIALECTS[used_dialect]](used_dialect, database, DATABASE)
     try:
         for file, ddl in scripts:
             reader.read_script(Script(file, ddl, used_dialect))

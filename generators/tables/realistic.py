@@ -13,6 +13,7 @@ from decimal import Context, Decimal
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final
+from uuid import UUID
 
 from generators.model import Column, Json, Logical, SourceType, Value
 from generators.sources import databases, postgresql_values
@@ -103,6 +104,10 @@ class Axis:
         return inside if inside[0] <= inside[1] else (least, max(least, most))
 
 
+_SQLSERVER_UNITS: Final = {"datetime": 10_000, "smalldatetime": 60 * MICROS}
+"""Microseconds between values of SQL Server's types that are coarser than their digits."""
+
+
 def axis(column: Column) -> Axis | None:
     """The numbers on which a column's values lie in order, with the everyday range of the column's
     name and type; None for types without order.
@@ -112,6 +117,8 @@ def axis(column: Column) -> Axis | None:
     type, name = column.type, column.name.lower()
     low, high = type.low or 0, type.high or 0
     unit = int(10 ** (6 - type.fsp))
+    if type.source == "sqlserver":
+        unit = _SQLSERVER_UNITS.get(type.name, unit)
     match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
             if type.logical is Logical.YEAR:
@@ -271,7 +278,8 @@ def has_grammar(type: SourceType) -> bool:
     return (
         bool(type.members)
         or bool(_examples(type))
-        or type.name == "vector"
+        or type.name in ("vector", "uniqueidentifier")
+        or (type.name == "xml" and type.source == "sqlserver")
         or databases.spelled(type)
     )
 
@@ -339,6 +347,8 @@ def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
             Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None})
             for _ in range(16)
         ]
+    if type.name == "uniqueidentifier":
+        return [str(UUID(int=chance.getrandbits(128))).upper() for _ in range(SIZE)]
     if databases.spelled(type):
         return [databases.text_at(type, chance.getrandbits(127)) for _ in range(SIZE)]
     return [value for value in boundaries(type).values() if value is not None]

@@ -107,8 +107,8 @@ def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str,
     used_keys: list[tuple[tuple[str, ...], Identity]] = []
     for number in range(4 * count):
         candidate = values.base_row(user, number)
-        identities = ((key, identity(key, candidate)) for key in user.unique_keys)
-        # A key with a NULL in it equals no other.
+        identities = ((key, identity(user, key, candidate)) for key in user.unique_keys)
+        # None is a key that equals no other.
         candidate_keys = [(key, cells) for key, cells in identities if cells is not None]
         if not any(key in used_keys for key in candidate_keys):
             used_keys += candidate_keys

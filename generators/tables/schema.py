@@ -25,6 +25,7 @@ DIALECTS: Final = {
     "mariadb": "mysql",
     "tidb": "mysql",
     "postgresql": "postgresql",
+    "sqlserver": "sqlserver",
 }
 """Dialects of DDL, and the source (a name of `generators.sources.databases.SOURCES`) whose types
 each has.
@@ -128,7 +129,7 @@ class Schema:
 
     @property
     def source(self) -> str:
-        """The name of the source whose types the tables have: mysql or postgresql."""
+        """The name of the source whose types the tables have: mysql, postgresql or sqlserver."""
         return DIALECTS[self.dialect]
 
     def parents_first(self) -> Iterator[UserTable]:

@@ -77,6 +77,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
     if (
         isinstance(value, str)
         and realistic.has_grammar(type)
+        and type.source != "sqlserver"
         and type.name not in ("enum", *_OWN_FITS)
     ):
         return value in realistic.boundaries(type).values()
@@ -99,12 +100,14 @@ def comparison_form(value: Value) -> object:
     return value.rstrip(b"\0") if isinstance(value, bytes) else value
 
 
-def identity(key: tuple[str, ...], cells: Row) -> Identity | None:
+def identity(user: UserTable, key: tuple[str, ...], cells: Row) -> Identity | None:
     """A row's values of a unique key, as the least exact collation compares them; None if one of
-    them is NULL, since such a key equals no other.
+    them is NULL and such a key equals no other, as in all databases but SQL Server.
     """
     parts = tuple(cells[name] for name in key)
-    return None if None in parts else tuple(map(comparison_form, parts))
+    if None in parts and databases.of_table(user.table).repeats_nulls:
+        return None
+    return tuple(map(comparison_form, parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -186,16 +186,31 @@ def test_the_profiles_must_read_the_database_of_the_tables():
 
 
 def test_tables_of_a_database_whose_ddl_is_not_read_are_refused():
+    mongodb = get("debezium-mongodb-json")
+    with pytest.raises(UsageError) as caught:
+        read_tables(["shop.sql"], None, None, None, 1, mongodb.profiles)
+    assert str(caught.value) == (
+        "the selected profiles read mongodb, whose DDL is not read; select profiles that read one"
+        " of: mysql, postgresql, sqlserver"
+    )
+    with pytest.raises(UsageError, match="unknown dialect 'oracle'"):
+        read_tables(["shop.sql"], "oracle", None, None, 1, get("debezium-json").profiles)
+
+
+def test_the_profiles_source_tells_the_dialect_and_no_value_is_one_at_which_it_stops(tmp_path):
+    file = tmp_path / "shop.sql"
+    file.write_text("CREATE TABLE t (id int PRIMARY KEY, made datetime2 NOT NULL)", "utf-8")
     debezium = get("debezium-json")
     profiles = [profile for profile in debezium.profiles if profile.source == "sqlserver"]
-    with pytest.raises(UsageError) as caught:
-        read_tables(["shop.sql"], None, None, None, 1, profiles)
-    assert str(caught.value) == (
-        "the selected profiles read sqlserver, whose DDL is not read; select profiles that read one"
-        " of: mysql, postgresql"
-    )
-    with pytest.raises(UsageError, match="unknown dialect 'sqlserver'"):
-        read_tables(["shop.sql"], "sqlserver", None, None, 1, debezium.profiles)
+    values = read_tables([str(file)], None, None, None, 1, profiles)
+    assert values.schema.dialect == "sqlserver"
+    cases = {
+        case.id.partition("/tables/t/")[2] for case in named_cases(debezium, profiles[:1], values)
+    }
+    assert {"insert", "made/epoch", "made/check-1-low", "made/last-in-nanoseconds"} <= cases
+    assert {"add-column", "fault/truncated"} <= cases
+    assert not {"made/min", "made/max", "rename-table", "truncate-table"} & cases
+    assert len(list(drawn_cases(debezium, profiles, values, 60, 1))) == 60
 
 
 def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):

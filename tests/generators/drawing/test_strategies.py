@@ -19,7 +19,7 @@ from hypothesis.errors import InvalidArgument
 from generators import model
 from generators.drawing import strategies as s
 from generators.drawing import value_strategies as _values
-from generators.drawing.histories import ddl_text
+from generators.drawing.histories import ddl_text, draw_history
 from generators.model import (
     Column,
     History,
@@ -35,7 +35,7 @@ from generators.model import (
 )
 from generators.profiles import Choices, Profile
 from generators.sources import boundaries, databases, mysql, postgresql
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Format, KindRow, get
 
 INT = mysql.integer("int")
 WIDE = boundaries.every_type(s.any_type)
@@ -679,3 +679,15 @@ def test_what_a_seed_draws_does_not_depend_on_the_modules_that_are_loaded(tmp_pa
             ).stdout
         )
     assert len(drawn) == 1
+
+
+def test_a_source_without_comments_draws_a_row_where_it_can_add_no_column():
+    @st.composite
+    def drawn(draw):
+        return draw_history(draw, get("debezium-json"), "d", 12, databases.SQLSERVER)
+
+    statements = [
+        [event.action for event in history.events if isinstance(event, SchemaChange)]
+        for history in s.draw(drawn(), 400, 5)
+    ]
+    assert {action for actions in statements for action in actions} == {"add column"}

@@ -32,6 +32,11 @@ def write(tmp_path, name, text):
         ("CREATE TABLE t (a timestamp with time zone)", "postgresql"),
         ("CREATE TABLE t (`a` int COMMENT 'a::b with time zone') -- it's a serial", "mysql"),
         ("CREATE TABLE t (a int);\nINSERT INTO t VALUES ('`');", None),
+        ("CREATE TABLE [dbo].[t] ([a] [tinyint] NULL)", "sqlserver"),
+        ("CREATE TABLE t (a int IDENTITY (1, 1), b datetime, c tinyint)", "sqlserver"),
+        ("CREATE TABLE t (a nvarchar(max))", "sqlserver"),
+        ("CREATE TABLE t (a datetime)\nGO\n", "sqlserver"),
+        ("CREATE TABLE t (a nvarchar(10))", None),
         (PLAIN, None),
     ],
 )
@@ -45,7 +50,8 @@ def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
         read_schema([path])
     assert (
         str(raised.value)
-        == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql"
+        == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql,"
+        " sqlserver"
     )
     assert {
         dialect: read_schema([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")
@@ -83,7 +89,7 @@ def test_files_of_several_dialects_are_refused(tmp_path):
         read_schema([first, second])
     assert str(raised.value) == (
         f"the files are of several dialects ({first}: mysql, {second}: postgresql); name the dialect of all: "
-        "mysql, mariadb, tidb, postgresql"
+        "mysql, mariadb, tidb, postgresql, sqlserver"
     )
 
 

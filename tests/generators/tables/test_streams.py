@@ -49,8 +49,8 @@ def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
                     or values.can_hold(user, column, images.after[column.name])
                 )
             for unique in user.unique_keys:
-                assert identity(unique, images.after) not in [
-                    identity(unique, other) for other in live.values()
+                assert identity(user, unique, images.after) not in [
+                    identity(user, unique, other) for other in live.values()
                 ]
             live[tuple(images.after[name] for name in key)] = images.after
     assert live.keys() == story.rows.keys()

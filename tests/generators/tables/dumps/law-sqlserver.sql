@@ -1,0 +1,12 @@
+USE [d]
+GO
+CREATE TABLE [dbo].[t]([id] [int] IDENTITY(1,1) NOT NULL, [M] nvarchar(max) COLLATE Latin1_General_CI_AS DEFAULT (N'it''s'),
+  d decimal(10, 2) NOT NULL, t datetime2(3) NULL, g AS (lower([M])) PERSISTED, u [dbo].[own](3), s sysname, x xml(CONTENT c),
+  CONSTRAINT [p] PRIMARY KEY CLUSTERED ([id] ASC) WITH (FILLFACTOR = 80) ON [PRIMARY], CONSTRAINT c CHECK (([d]>=(0)) OR [s] IN (N'a', 'b')),
+  UNIQUE NONCLUSTERED ([id], [d]), INDEX [i] ([d] DESC) WHERE ([d] > 5)) ON [PRIMARY] TEXTIMAGE_ON [PRIMARY]
+GO
+ALTER TABLE t WITH CHECK ADD CONSTRAINT [f] FOREIGN KEY ([id]) REFERENCES [dbo].[T] ([ID]) ON DELETE SET NULL
+ALTER TABLE dbo.t ALTER COLUMN t time(7) NOT NULL; ALTER TABLE t DROP COLUMN x, CONSTRAINT c;
+CREATE UNIQUE NONCLUSTERED INDEX [j] ON [dbo].[t] ([d]) INCLUDE ([t]) WITH (ONLINE = OFF) ON [PRIMARY]
+DROP INDEX [j] ON [dbo].[t]; IF OBJECT_ID('x') IS NULL BEGIN CREATE TABLE #x (id int) END
+INSERT [dbo].[t] ([id]) VALUES (1)
