@@ -13,7 +13,7 @@ import socket
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -307,7 +307,7 @@ def main(arguments: list[str]) -> None:
     PAGE.write_text(page_text(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
 
 
-def selected(arguments: Sequence[str], runnable: Iterable[str]) -> tuple[list[str], list[str]]:
+def selected(arguments: Sequence[str], runnable: Collection[str]) -> tuple[list[str], list[str]]:
     """The pipelines and the disturbances that the command line names; all pipelines, or all
     disturbances, if it names none. Raises UnknownName.
     """

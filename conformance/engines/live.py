@@ -6,6 +6,7 @@ caller. What hangs in Spark is interrupted after its time limit.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import math
@@ -36,13 +37,23 @@ PATIENCE_S: Final = 5.0
 _LIVE_MODULE: Final = "spark_checks.services.live"
 
 
+def unwrap_partial(decoder: object) -> object:
+    """The function that a `functools.partial` calls, however often it is wrapped; anything else as
+    it is.
+    """
+    while isinstance(decoder, functools.partial):
+        decoder = decoder.func
+    return decoder
+
+
 def decoder_name(decoder: object) -> str:
-    """The name of a decoder in requests and reports: its specification; for a function or class its
-    module and qualified name.
+    """The name of a decoder in requests and reports: its specification; for a function or class,
+    or a `functools.partial` of one, its module and qualified name.
     """
     if isinstance(decoder, str):
         return decoder
-    kind = decoder if hasattr(decoder, "__qualname__") else type(decoder)
+    definition = unwrap_partial(decoder)
+    kind = definition if hasattr(definition, "__qualname__") else type(definition)
     return f"{getattr(kind, '__module__', '')}:{getattr(kind, '__qualname__', kind)}"
 
 

@@ -635,4 +635,4 @@ def _describe(output_row: OutputRow, column: str = "") -> str:
     if cells is not None and column in cells:
         cells = {column: cells[column], **cells}
     image_text = image(cells) if cells is not None else ""
-    return f"{output_row.kind} {output_row.op or ''} {image_text}".strip()[:300]
+    return " ".join(filter(None, (str(output_row.kind), output_row.op, image_text)))[:300]

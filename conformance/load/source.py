@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -114,14 +113,17 @@ class ProducerSource:
                 for _, group in write_units(range(PROBED))
             )
         )
-        self._made = partial(traffic.messages, fmt, profile, seed, layout=layout)
+
+        def make_messages(start: int) -> Iterator[Message]:
+            """The messages from unit `start` on, with their topics, where each unit is one."""
+            generated = traffic.messages(fmt, profile, seed, start, layout=layout)
+            if routes is None:
+                return generated
+            return (routes.with_topic(message, first_table) for message in generated)
+
+        self._make_messages = make_messages
         if self.plain:
-            generated = self._made()
-            self._messages: Iterator[Message] = (
-                (routes.with_topic(message, first_table) for message in generated)
-                if routes
-                else generated
-            )
+            self._messages = make_messages(0)
             return
         number, parts = part
         for unit, group in write_units(range(pool * number // parts, pool * (number + 1) // parts)):
@@ -143,7 +145,7 @@ class ProducerSource:
         are.
         """
         if self.plain:
-            self._messages, self._start, self.drawn = self._made(start=unit), unit, 0
+            self._messages, self._start, self.drawn = self._make_messages(unit), unit, 0
 
     def __iter__(self) -> Iterator[Message]:
         return self

@@ -77,8 +77,8 @@ class TableFile:
 
     def place(self, part: str) -> str:
         """FILE:LINE of a top-level part; line 1 if the file does not have the part."""
-        head = re.compile(rf"\[*{re.escape(part)}\b")
-        return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
+        number = self._line(rf"\[*{re.escape(part)}(?![\w-])", 0)
+        return f"{self.where}:{max(number, 1)}"
 
     def entries(self, table: str) -> Iterator[TableEntry]:
         """Yields the entries of a table, or of an array of tables that have a `name`, in the order
@@ -91,7 +91,11 @@ class TableFile:
         number = self._line(rf"\[+{re.escape(table)}\]", 0)
         names = (str(item.get("name", "")) if isinstance(item, dict) else "" for item in data)
         for name, entry in zip(names, data, strict=True) if array else data.items():
-            number = self._line((r"\W*name = ." if array else r"[\"']?") + re.escape(name), number)
+            escaped = re.escape(name)
+            start = (
+                rf"""\W*name = .{escaped}["']""" if array else rf"""["']?{escaped}["']?\s*[=.]"""
+            )
+            number = self._line(start, number)
             yield TableEntry(f"{self.where}:{max(number, 1)}", name, entry)
 
     def _line(self, start: str, after: int) -> int:

@@ -85,7 +85,7 @@ class Story(ABC):
 
     `fine`: some rows change twice within a millisecond, which only a position tells apart. `added`
     is the column that ADD COLUMN adds. `dropped` is the column that DROP COLUMN removes; it may be
-    added again, empty. While there are less than `few` rows, only INSERTs happen; in a `fine`
+    added again, empty. While there are fewer than `few` rows, only INSERTs happen; in a `fine`
     history they become rare when there are more than twice as many.
     """
 
@@ -186,9 +186,10 @@ class Story(ABC):
             self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """Commits one INSERT, UPDATE or DELETE of up to `count` different rows; of several rows
-        between the marks of a transaction. With `soon` the rows are among those of the last commit,
-        and the commit is in the same millisecond.
+        """Commits one INSERT, UPDATE or DELETE of up to `count` different rows: a transaction
+        without marks if `count` is 1, else one between BEGIN and COMMIT, even if there is only one
+        row to change. With `soon` the rows are among those of the last commit, and the commit is in
+        the same millisecond. Does nothing where there is no row to change.
         """
         at, share = self.now(soon=soon), self.chance.random()
         existing_keys = (
@@ -196,8 +197,8 @@ class Story(ABC):
         )
         keys = self.chance.sample(existing_keys, min(count, len(existing_keys)))
         op, images = Op.INSERT, list[RowImages]()
-        fresh = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
-        if not soon and (len(self.rows) < self.few or share < fresh):
+        insert_share = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
+        if not soon and (len(self.rows) < self.few or share < insert_share):
             new = (self.fresh() for _ in range(count))
             images = [RowImages(None, new_row) for new_row in new if new_row is not None]
         if not images and share < 0.55:

@@ -354,6 +354,21 @@ def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
     return _postgresql_value(type, literal_text)
 
 
+_BOOLEAN_WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "on", "1"), 1),
+    **dict.fromkeys(("false", "no", "off", "0"), 0),
+}
+
+
+def _postgresql_boolean(literal_text: str) -> Value:
+    """The value of a boolean's text: PostgreSQL takes its words in any case, between blanks, and
+    shortened to a beginning that no word of the other value has. None for another text.
+    """
+    word = literal_text.strip().lower()
+    values = {value for whole, value in _BOOLEAN_WORDS.items() if word and whole.startswith(word)}
+    return values.pop() if len(values) == 1 else None
+
+
 def _postgresql_value(type: SourceType, literal_text: str) -> Value:
     """The value of PostgreSQL's literal in a column of the type; None if the type cannot hold
     it.
@@ -361,9 +376,13 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
     try:
         match type.logical:
             case Logical.BIT if type.name == "boolean":
-                return int(literal_text.lower() in ("t", "true", "1", "y", "yes", "on"))
+                return _postgresql_boolean(literal_text)
+            case Logical.BIT if not re.fullmatch("[01]*", literal_text):
+                return None
+            case Logical.BIT if not literal_text:
+                return "" if type.name == "varbit" else None
             case Logical.BIT:
-                return int(literal_text, 2) if literal_text else ""
+                return int(literal_text, 2) if len(literal_text) <= (type.length or 1) else None
             case Logical.BINARY if literal_text.startswith("\\x"):
                 return bytes.fromhex(literal_text[2:])
             case Logical.BINARY:
@@ -383,7 +402,8 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
 
 def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
     """The value that a literal of DDL, a string or a number, has in a column of the type; None if
-    the type cannot hold it.
+    the type cannot hold it. `kind` tells a string from a number, a hexadecimal and a bit literal,
+    which are other values in MySQL's columns; of PostgreSQL's literals the text alone counts.
     """
     if type.source == "mysql":
         return _mysql_literal(type, "", kind, literal_text)

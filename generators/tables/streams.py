@@ -154,12 +154,16 @@ class _TableStory(Story):
         return self.values.with_computed_columns(self.user, new_cells)
 
     def updated(self, key: Key) -> Row:
-        """The row that an UPDATE leaves of the existing row with this key: one to four columns
-        change that are in no unique or foreign key and are not generated. One UPDATE in four also
-        takes the keys and references of a distinct row (`base_rows`) that is free.
+        """The row that an UPDATE leaves of the existing row with this key: one to four columns that
+        are in no unique or foreign key and are not generated are drawn again. One UPDATE in four
+        also takes the keys and references of a distinct row (`base_rows`) that no row has.
         """
-        free = [column for column in self.table.columns if column.name not in self.key_like_columns]
-        changed_columns = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
+        changeable = [
+            column for column in self.table.columns if column.name not in self.key_like_columns
+        ]
+        changed_columns = self.chance.sample(
+            changeable, min(self.chance.randint(1, 4), len(changeable))
+        )
         base = self.take_base_row() if self.chance.random() < 0.25 else None
         key_like_cells = (
             {}

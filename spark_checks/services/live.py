@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import is_remote
 
+from conformance.engines.live import unwrap_partial
 from spark_checks.services import cluster, piping
 from spark_checks.services.engine import TASK_RECORDS, DecoderError, SparkEngine
 from spark_checks.services.pipelines import offer_pipelines
@@ -28,15 +29,18 @@ AGAIN_S: Final = 1.0
 _tags = itertools.count(1)
 
 
-def _with_claims(decoder: Any) -> tuple[Any, Any]:
-    """A decoder, and the constant CAPABILITIES of the module that defines it; {} if it has none."""
-    kind = decoder if hasattr(decoder, "__module__") else type(decoder)
+def _with_capabilities(decoder: Any) -> tuple[Any, Any]:
+    """A decoder, and the constant CAPABILITIES of the module that defines it, or that defines the
+    function of a `functools.partial`; {} if it has none.
+    """
+    definition = unwrap_partial(decoder)
+    kind = definition if hasattr(definition, "__module__") else type(definition)
     return decoder, getattr(sys.modules.get(kind.__module__), "CAPABILITIES", {})
 
 
 def pickled(decoder: Any) -> str:
     """A decoder as text, by value if it is of a notebook or a function's own."""
-    return base64.b64encode(cloudpickle.dumps(_with_claims(decoder))).decode()  # type: ignore[no-untyped-call]
+    return base64.b64encode(cloudpickle.dumps(_with_capabilities(decoder))).decode()  # type: ignore[no-untyped-call]
 
 
 class LiveSession(SparkEngine):
@@ -55,7 +59,7 @@ class LiveSession(SparkEngine):
     ) -> None:
         super().__init__()
         self._spark = spark
-        self._given = {name: _with_claims(decoder) for name, decoder in decoders.items()}
+        self._given = {name: _with_capabilities(decoder) for name, decoder in decoders.items()}
         self._tag = f"cdc-conformance-{next(_tags)}"
         self._path, self._views = list(sys.path), self._temporary()
         try:

@@ -145,11 +145,11 @@ def version(opened: OpenedRecord) -> str:
 
 
 def key_has_schema(opened: OpenedRecord) -> bool | None:
-    """Whether the record's key comes with Kafka Connect's schema; None if the key is no JSON
-    object.
+    """Whether the record's key comes with Kafka Connect's schema: an object with `schema` and
+    `payload`, not with a payload alone. None if the key is no JSON object.
     """
     key = opened.key_document
-    return is_enveloped(key) if isinstance(key, dict) else None
+    return "schema" in key and is_enveloped(key) if isinstance(key, dict) else None
 
 
 def transaction_is_first(opened: OpenedRecord) -> bool | None:

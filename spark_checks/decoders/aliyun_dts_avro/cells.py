@@ -189,7 +189,10 @@ def _float(value: str, type: SourceType) -> str:
 
 
 def _fraction(parts: str, nanos: str) -> str:
-    """SQL of the microseconds in `millis`; NULL for nanoseconds that are no whole microsecond."""
+    """SQL of a DateTime's microseconds, from its part `millis`, which holds microseconds, or
+    nanoseconds where the SQL condition `nanos` is true; 0 where it is NULL. NULL for nanoseconds
+    that are no whole microsecond.
+    """
     millis = f"{parts}.millis"
     whole_millis = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
     return (
@@ -205,7 +208,9 @@ def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
     dated = f"{parts}.year BETWEEN 1 AND 9999"
     if type.logical is Logical.DATE:
-        timeless = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis, 0) = 0"
+        timeless = " AND ".join(
+            f"coalesce({parts}.{part}, 0) = 0" for part in ("hour", "minute", "second", "millis")
+        )
         return f"CASE WHEN {dated} AND {timeless} THEN CAST({midnight} AS date) END"
     inside = f"{hour} BETWEEN 0 AND 23 AND {minute} BETWEEN 0 AND 59 AND {second} BETWEEN 0 AND 59"
     seconds = f"({hour} * 3600 + {minute} * 60 + {second}) * 1000000L"

@@ -5,7 +5,7 @@ import json
 import pytest
 from literals import literal
 
-from conformance.inspecting.books.debezium import nearest
+from conformance.inspecting.books.debezium import key_has_schema, nearest
 from conformance.inspecting.inspector import (
     BOTH,
     NO,
@@ -16,7 +16,7 @@ from conformance.inspecting.inspector import (
     as_json,
     inspect,
 )
-from conformance.inspecting.opening import ReadRecord
+from conformance.inspecting.opening import ReadRecord, open_record
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import (
     DtsSetting,
@@ -62,6 +62,21 @@ def wrong(inspector, fmt, release, options):
         ):
             problems.append((option, state))
     return problems
+
+
+@pytest.mark.parametrize(
+    ("key", "has_schema"),
+    [
+        (b'{"schema":null,"payload":{"id":1}}', True),
+        (b'{"schema":{"type":"struct"},"payload":{"id":1}}', True),
+        (b'{"payload":{"id":1}}', False),
+        (b'{"id":1}', False),
+        (b"1", None),
+        (None, None),
+    ],
+)
+def test_a_key_with_a_payload_alone_has_no_schema(key, has_schema):
+    assert key_has_schema(open_record(ReadRecord(b"{}", key))) is has_schema
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)

@@ -111,6 +111,13 @@ def test_a_correct_output_passes_and_is_counted():
     assert judged.cells == {State.VALUE: 2}
 
 
+def test_a_row_without_an_operation_is_told_without_a_gap():
+    result = judge([INSERT], [GOOD, replace(GOOD, row=1, op=None)])
+    assert [finding.actual for finding in result.findings if finding.path == "rows"] == [
+        "1 more, the first: ROW {id: 1, a: x}"
+    ]
+
+
 UPDATED = replace(GOOD, op="UPDATE", before={"a": "w"})
 MISMATCHES = [
     *(("missing", "row 0", [INSERT], []), ("missing", "row 1", [INSERT, replace(INSERT, row=1)], [GOOD])),

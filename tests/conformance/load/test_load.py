@@ -190,6 +190,18 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     )
 
 
+def test_messages_from_a_later_unit_on_have_the_topics_of_their_table():
+    fmt, layout = get("ticdc-canal-json"), Layout(partitions=2)
+    profile = fmt.profiles[-1]
+    ends = _topics.find_routes(fmt, profile, 1, 2, pattern="{table}")
+    routes = Routes({end: f"run.{end}" for end in ends}, "{table}", 2)
+    source = ProducerSource(fmt, profile, 1, layout, 1, 10, None, routes)
+    sent = [next(source) for _ in range(8)]
+    source.begin(3)
+    assert [next(source) for _ in range(5)] == sent[3:]
+    assert {message.topic for message in sent} == {f"run.{end}" for end in ends}
+
+
 def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for():
     assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}, read=4).messages_read == 4
     assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}).messages_read == 10

@@ -8,6 +8,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
+from conformance.rules.tables import TableFile
 from conformance.selftest.bench import bench_of_cases
 from generators.errors import UnknownName, UsageError
 from generators.recorded import store
@@ -138,6 +139,18 @@ def test_each_kind_of_evidence(evidence, kind, text, address):
 def test_a_wrong_page_says_what_is_wrong(text, words):
     with pytest.raises(UsageError, match=re.escape(words)):
         read("x", text)
+
+
+def test_a_name_that_another_one_begins_with_has_a_line_of_its_own():
+    text = (
+        "[a-b]\nwrong = 1\n[a]\n[[list]]\nname = 'x-y'\n[[list]]\nname = 'x'\n[c]\nd-e = 1\nd = 2\n"
+    )
+    with pytest.raises(UsageError, match=r"^x\.toml:3: "):
+        TableFile("x.toml", text, {"a-b": dict, "a": list, "list": list, "c": dict})
+    file = TableFile("x.toml", text, {"a-b": dict, "a": dict, "list": list, "c": dict})
+    assert file.place("a") == "x.toml:3"
+    assert [entry.place for entry in file.entries("list")] == ["x.toml:5", "x.toml:7"]
+    assert [entry.place for entry in file.entries("c")] == ["x.toml:9", "x.toml:10"]
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,31 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
     assert notes(schema) == noted("postgresql")
 
 
+@pytest.mark.parametrize(
+    ("type", "literal", "value"),
+    [
+        *(("boolean", text, 1) for text in ("true", "TRU", " t ", "yes", "y", "on", "1")),
+        *(("boolean", text, 0) for text in ("false", "fa", "no", "n", "off", "of", "0")),
+        *(("boolean", text, None) for text in ("garbage", "o", "", "truex", "10", "2")),
+        ("bit(3)", "101", 5),
+        ("bit(3)", "", None),
+        ("bit(3)", "1010", None),
+        ("bit(3)", "1_0", None),
+        ("bit varying", "", ""),
+        ("bit varying(3)", "10", 2),
+        ("bit varying(3)", "1010", None),
+    ],
+)
+def test_the_default_of_a_boolean_and_of_bits_is_what_postgresql_takes(reads, type, literal, value):
+    schema = reads(
+        f"CREATE TABLE a (id int PRIMARY KEY, c {type} DEFAULT '{literal}');",
+        dialect="postgresql",
+        database="shop",
+    )
+    default = schema.tables[0].table.column("c").default
+    assert (default.text, default.value) == (f"'{literal}'", value)
+
+
 def test_a_default_may_be_an_array_with_commas_in_it(reads):
     schema = reads(
         "CREATE TABLE a (id int PRIMARY KEY, s text[] DEFAULT ARRAY['x','y'::text], n int[][] NOT NULL"

@@ -466,6 +466,10 @@ CELLS = cells(
     (
         mysql.temporal("date"),
         (clock(2024, 2, 29, 1, 0, 0), MISFIT),
+        (clock(2024, 2, 29, 0, 0, 0, 0), dt.date(2024, 2, 29)),
+        (clock(2024, 2, 29, 0, 1, 0), MISFIT),
+        (clock(2024, 2, 29, 0, 0, 1), MISFIT),
+        (clock(2024, 2, 29, 0, 0, 0, 1), MISFIT),
         (clock(0, 0, 0), None),
         (clock(2024, 0, 1), None),
     ),

@@ -1,5 +1,6 @@
 """A decoder as a Python function, on the session of the tests, which stays as it was."""
 
+import functools
 import sys
 import tempfile
 import time
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 import conformance
-from conformance.engines.live import pickle_decoder
+from conformance.engines.live import decoder_name, pickle_decoder
 from conformance.judging.findings import Verdict
 from generators.errors import HarnessError, UsageError
 from spark_checks import reference
@@ -176,6 +177,24 @@ def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
     }
     with pytest.raises(DecoderError, match="decoder x cannot be made in another process: "):
         session.take({"x": "eA=="})
+
+
+@pytest.mark.spark
+def test_a_partial_has_the_name_the_level_and_the_capabilities_of_its_function(monkeypatch):
+    monkeypatch.setitem(globals(), "CAPABILITIES", {"kinds": ["ROW"]})
+    decoder = functools.partial(decode_rows_in, zone="UTC")
+    given = pickle_decoder(decoder)
+    assert list(given) == [f"{__name__}:decode_rows_in"] == [decoder_name(decoder)]
+    session = SparkEngine()
+    session.take(given)
+    assert session.handle({"op": "load", "decoder": next(iter(given)), "level": "auto"}) == {
+        "levels": [2],
+        "capabilities": {"kinds": ["ROW"]},
+    }
+
+
+def decode_rows_in(records: DataFrame, table: object, *, zone: str) -> DataFrame:
+    return records
 
 
 def test_a_closure_over_the_session_cannot_go_to_another_process(spark):
