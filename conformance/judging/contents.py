@@ -4,12 +4,15 @@ characters, long texts, fractions, large numbers, early or late dates.
 
 from __future__ import annotations
 
+import base64
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from conformance.judging.relations import CHARACTER_SORTS
@@ -31,7 +34,12 @@ AT_MIDNIGHT: Final = "at midnight"
 IN_FIRST_SECOND: Final = "in the first second of a day"
 WITH_SECONDS: Final = "with seconds"
 SEVERAL_MEMBERS: Final = "of several members"
+NOT_EMPTY: Final = "that is not empty"
 OTHER_BACKWARDS: Final = "whose bits in reverse order are another number"
+DAY_MAY_BE_MONTH: Final = "whose day may be a month"
+BASE64_LIKE_A_WORD: Final = "whose base64 is nothing but digits or small letters"
+FORMS: Final = ("NFC", "NFKC")
+"""Normal forms of Unicode that decoders bring texts into."""
 NO_FLOAT: Final = "that no float holds"
 NO_DOUBLE: Final = "that no double holds"
 _SUMMER: Final = "from April to October"
@@ -98,6 +106,7 @@ _WIDER: Final[Mapping[str, str]] = {
     "with white space at the end": "with white space at an end",
     "with a line feed after a carriage return": "with line ends",
     "with null in an object or array": "with null",
+    SEVERAL_MEMBERS: NOT_EMPTY,
 }
 """What a value has of which it has something wider, too: it says less of what was not seen."""
 
@@ -117,6 +126,7 @@ _IN_JSON: Final = (
         ("an empty object or array", r"\{\}|\[\]"),
         ("over 15 digits", r"\d{16}"),
         ("an exponent", r"\d[eE][+-]?\d"),
+        ("an escape of a quote or a line feed", r"\\[\"n]"),
         ("members", r'"\s*:'),
     ),
 )
@@ -134,6 +144,7 @@ _IN_TEXTS: Final = (
         ("several blanks together", r"\S[ \t]{2,}\S"),
         ("a colon", r":"),
         ("a comma", r","),
+        ("an escape of JSON", r"\\(u[0-9a-fA-F]{4}|[bfnrt\\\"/])"),
     ),
     *(
         ("nothing but true or false", r"\A(true|false)\Z"),
@@ -207,6 +218,14 @@ def is_in_first_second(cell: Cell, level: int) -> bool:
     return isinstance(micros, int) and micros % DAY < SECOND
 
 
+def describe_moment(moment: str) -> Iterator[str]:
+    """What the text of an instant has that decoders write otherwise, in words."""
+    if re.search(r"\d \d\d:", moment):
+        yield "with a blank before its time of day"
+    if re.search(r"[.]\d*0\Z", moment):
+        yield "with zeros at the end of its fraction"
+
+
 def is_nested(document: Any) -> bool:
     """Whether a document has an object or array within another."""
     members = document.values() if isinstance(document, dict) else document
@@ -223,6 +242,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     content, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
     )
+    words_of_value = _describe_text(value, family)
     if isinstance(content, str):
         patterns: tuple[tuple[str, str], ...] = _IN_BYTES if isinstance(value, bytes) else _IN_TEXTS
         if family is Logical.JSON:
@@ -232,6 +252,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         return (
             *(words for words, match in matches.items() if match),
             *(f"with {sort}" for sort in letters),
+            *words_of_value,
             *_over(len(content), LENGTHS, unit),
         )
     if family in CALENDARS or family is Logical.TIME:
@@ -260,6 +281,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "of under 12 digits of milliseconds": of_date and 0 < abs(micros) < 10**14,
             "of under 13 digits of milliseconds": of_date and 0 < abs(micros) < 10**15,
             "of the year 9999": of_date and micros >= _LAST_YEAR,
+            DAY_MAY_BE_MONTH: isinstance(value, date) and value.month != value.day <= 12,
             _SUMMER: family in INSTANTS and 4 <= _month_of(micros) <= 10,
             _WINTER: family in INSTANTS and _month_of(micros) in (1, 2, 3, 11, 12),
         }
@@ -271,19 +293,81 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "that is 0": value == 0,
             _OVER_ONE: value > 1,
             "that is 0 or 1": family is Logical.BIT and value in (0, 1),
+            NOT_EMPTY: family is Logical.SET and value != 0,
             SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
         }
         words = (words for words, is_so in words_of_integer.items() if is_so)
         sizes = _over(value.bit_length(), _WIDTHS, "bits")
         return *sizes, *words, *_describe_precision(Decimal(value))
     if isinstance(value, Decimal | float):
-        number = Decimal(str(value))
+        number = _shortest_number(value, family)
         # What a column of floats holds, a float holds.
         precision = () if family is Logical.FLOAT else _describe_precision(number)
         # A float's places are those of the digits that print it.
         places = _describe_places(number) if isinstance(value, Decimal) else ()
         return *_describe_number(number), *places, *precision
     return ()
+
+
+def _shortest_number(value: Decimal | float, family: Logical) -> Decimal:
+    """The number with the fewest digits that tell it from others of its type: of a float, which has
+    32 bits, with nine at most.
+    """
+    if family is Logical.FLOAT and isinstance(value, float) and math.isfinite(value):
+        for digits in _DIGITS_OF_FLOATS:
+            shortest = f"{value:.{digits}g}"
+            if round_to_float(float(shortest)) == value:
+                return Decimal(shortest)
+    return Decimal(str(value))
+
+
+_DIGITS_OF_FLOATS: Final = range(1, 10)
+"""Digits that may tell a float of 32 bits from all others."""
+
+
+def _describe_text(value: Value, family: Logical) -> tuple[str, ...]:
+    """What a text has that normal forms of Unicode, or another reading of escapes, change; of bytes
+    whether their base64 looks like a number or a word.
+    """
+    if isinstance(value, bytes):
+        is_word = re.fullmatch(rb"[0-9]+|[a-z]+", base64.b64encode(value))
+        return (BASE64_LIKE_A_WORD,) if is_word else ()
+    if not isinstance(value, str) or family is not Logical.TEXT:
+        return ()
+    forms = (name for name in FORMS if unicodedata.normalize(name, value) != value)
+    return tuple(f"with characters that the Unicode form {name} changes" for name in forms)
+
+
+def describe_document(document: Any) -> frozenset[str]:
+    """What a JSON document has somewhere in it that decoders are known to change, in words."""
+    parts = tuple(_walk_document(document))
+    names = list(chain.from_iterable(part for part in parts if isinstance(part, dict)))
+    those = {
+        "with small letters in a member's name": any(name != name.upper() for name in names),
+        "with capital letters in a member's name": any(name != name.lower() for name in names),
+        "with white space at an end of a text": any(
+            isinstance(part, str) and part != part.strip() for part in parts
+        ),
+        "with a fraction of over 6 digits": any(map(_has_long_fraction, parts)),
+        "with an item in an array": isinstance(document, list) and bool(document),
+    }
+    return frozenset(words for words, is_so in those.items() if is_so)
+
+
+def _walk_document(part: Any) -> Iterator[Any]:
+    """A document and all parts of it."""
+    yield part
+    members = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for member in members:
+        yield from _walk_document(member)
+
+
+def _has_long_fraction(part: Any) -> bool:
+    """Whether a part of a document is a number with a fraction that has over six digits in all."""
+    if not isinstance(part, Decimal | float) or not Decimal(part).is_finite():
+        return False
+    number = Decimal(str(part))
+    return number != number.to_integral_value() and len(number.normalize().as_tuple().digits) > 6
 
 
 def _describe_letters(content: str) -> Iterator[str]:

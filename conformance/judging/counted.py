@@ -19,14 +19,21 @@ class TraitCounts(Generic[Trait]):
     every: int
     having: dict[Trait, int]
 
-    def number(self, traits: Iterable[Trait]) -> int:
+    def number(self, traits: Iterable[Trait], without: Iterable[Iterable[Trait]] = ()) -> int:
         """The number of units (rows, cells or fields that were compared) that have all of these
-        traits.
+        traits, and none of the sets of traits in `without`.
         """
+        units = self._with_all(traits)
+        for excluded_traits in without:
+            units &= ~self._with_all(excluded_traits)
+        return units.bit_count()
+
+    def _with_all(self, traits: Iterable[Trait]) -> int:
+        """The units that have all of these traits, as bits."""
         units = self.every
         for trait in traits:
             units &= self.having.get(trait, 0)
-        return units.bit_count()
+        return units
 
 
 def count_traits(units: Iterable[Iterable[Trait]]) -> TraitCounts[Trait]:

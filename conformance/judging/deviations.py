@@ -678,7 +678,16 @@ def _unify_possible(
     return unified
 
 
-_UNIFIED_KINDS: Final = frozenset({RelationKind.LOW_BITS, RelationKind.FACTOR, RelationKind.FLOAT})
+_UNIFIED_KINDS: Final = frozenset(
+    {
+        RelationKind.LOW_BITS,
+        RelationKind.FACTOR,
+        RelationKind.FLOAT,
+        RelationKind.CUT,
+        RelationKind.ENCODED_TWICE,
+        RelationKind.WITHIN_DOCUMENT,
+    }
+)
 """Kinds of relations of which several values tell more than each alone."""
 
 

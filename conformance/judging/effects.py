@@ -34,7 +34,7 @@ from conformance.judging.relations_of_cells import is_value_of
 from conformance.judging.wording import clip, value
 from conformance.judging.wrong_values import WrongValues
 from conformance.rules.rules import Aspect
-from generators.model import Kind, Logical
+from generators.model import Kind, Logical, State
 
 _SEVERAL: Final = 2
 """Different values that must be owed before it is no chance that one and the same comes."""
@@ -102,10 +102,10 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
             return _find_effect_on_values(deviation.relation, failings)
         case DeviationKind.VALUE_FOR_NULL if deviation.relation is None:
             return _find_one_value(failings)
-        case DeviationKind.FIELD_WRONG if deviation.name == "keys" and all(
-            map(_has_every_column, failings)
+        case DeviationKind.FIELD_WRONG if deviation.name == "keys" and (
+            relation_of_keys := _find_effect_on_keys(failings)
         ):
-            return Relation(RelationKind.EVERY_COLUMN)
+            return relation_of_keys
         case DeviationKind.FIELD_WRONG if deviation.relation is None:
             return _find_other_column_of_envelope(deviation.name, failings)
         case DeviationKind.OP_IN_OTHER_LETTERS:
@@ -190,12 +190,44 @@ def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Re
     return None
 
 
-def _has_every_column(failing: Failing) -> bool:
-    """Whether the key that came has all columns of the row."""
+def _find_effect_on_keys(failings: Sequence[Failing]) -> Relation | None:
+    """What came as the key in all of these rows: every column, the row's first one, its own first
+    one, columns twice.
+    """
+    keys = [failing.finding.came for failing in failings]
+    if not all(isinstance(key, list | tuple) for key in keys):
+        return None
+    columns = [_columns_of(failing) for failing in failings]
+    if all(key and set(key) == set(names) for key, names in zip(keys, columns, strict=True)):
+        return Relation(RelationKind.EVERY_COLUMN)
+    owed_keys = [failing.finding.owed for failing in failings]
+    if all(
+        isinstance(owed_key, list | tuple) and list(key) == list(owed_key)[:1] != list(owed_key)
+        for key, owed_key in zip(keys, owed_keys, strict=True)
+    ):
+        return Relation(RelationKind.CHANGED_PARTS, name="its first column alone")
+    if all(names and list(key) == names[:1] for key, names in zip(keys, columns, strict=True)):
+        return Relation(RelationKind.CHANGED_PARTS, name="it has the first column of the row")
+    if all(
+        isinstance(owed_key, list | tuple)
+        and len(key) > len(owed_key)
+        and set(key) == set(owed_key)
+        for key, owed_key in zip(keys, owed_keys, strict=True)
+    ):
+        return Relation(RelationKind.CHANGED_PARTS, name="it has columns twice")
+    return None
+
+
+def _columns_of(failing: Failing) -> list[str]:
+    """The columns that a row's newest image has in the message, in their order; of a row without
+    an image those of its types.
+    """
     change = change_of(failing.finding, failing.result.case)
-    came = failing.finding.came
-    image = (change.after or change.before or {}) if change else {}
-    return bool(image) and isinstance(came, list | tuple) and set(came) == set(image)
+    if change is None:
+        return []
+    image = change.after if change.after is not None else change.before
+    columns = [name for name, cell in (image or {}).items() if cell.state is not State.ABSENT]
+    return columns or list(change.types or ())
 
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:

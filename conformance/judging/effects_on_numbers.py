@@ -4,6 +4,7 @@ first member of a SET alone.
 
 from __future__ import annotations
 
+import re
 from decimal import (
     ROUND_DOWN,
     ROUND_HALF_EVEN,
@@ -16,7 +17,7 @@ from typing import Final, NamedTuple
 
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.relations_of_numbers import find_reversal
-from conformance.judging.wrong_values import WrongValues
+from conformance.judging.wrong_values import Pair, WrongValues
 from generators.model import Logical
 
 _DIGITS_OF_DOUBLES: Final = 17
@@ -26,6 +27,7 @@ _SEVERAL: Final = 3
 _DIGITS_OF_CONTEXT: Final = 400
 """Digits with which numbers are rounded here: more than any column has."""
 _ROUNDED_BY: Final = (ROUND_HALF_UP, ROUND_HALF_EVEN)
+_NEAR_THE_LARGEST_DOUBLE: Final = Decimal("1.79e308")
 _ABOUT: Final = Decimal("0.02")
 """Share of a mantissa by which one with fewer digits differs at most."""
 _OF_DECIMALS: Final = frozenset({Logical.DECIMAL, Logical.DOUBLE, Logical.FLOAT})
@@ -67,6 +69,10 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
         return _find_sign_bit(values)
     if values.logicals == {Logical.BIT} and _are_reversed(values):
         return Relation(RelationKind.BITS_REVERSED)
+    if values.logicals == {Logical.BIT} and all(map(_has_digits_as_bits, values.pairs)):
+        return Relation(RelationKind.CHANGED_PARTS, name=_DIGITS_AS_BITS)
+    if values.logicals == {Logical.YEAR} and all(map(_is_counted_from_1900, values.pairs)):
+        return Relation(RelationKind.CHANGED_PARTS, name="counted from 1900")
     if not values.is_unexplained:
         return None
     return _find_boolean(values) or _find_members(values)
@@ -91,7 +97,12 @@ def _gather_numbers(values: WrongValues) -> list[_Numbers]:
     numbers: list[_Numbers] = []
     for pair in values.pairs:
         expected, came = pair.owed_number, pair.number_that_came
-        if expected is None or came is None or not (expected.is_finite() and came.is_finite()):
+        if expected is None or came is None or not expected.is_finite():
+            return []
+        if came.is_infinite() and abs(expected) > _NEAR_THE_LARGEST_DOUBLE:
+            # Rounded to fewer digits it is beyond what a double holds.
+            continue
+        if not came.is_finite():
             return []
         numbers.append(_Numbers(expected, came))
     return numbers
@@ -156,7 +167,9 @@ def _find_mantissa(numbers: list[_Numbers]) -> Relation | None:
     """Whether all of these numbers come without their power of ten."""
     for expected, came in numbers:
         mantissa = expected.scaleb(-expected.adjusted())
-        if expected == came or abs(came - mantissa) > _ABOUT * abs(mantissa):
+        # The mantissa 9.9999999 may be rounded to 10, which is 1 with another exponent.
+        difference = min(abs(came - mantissa), abs(10 * came - mantissa))
+        if expected == came or difference > _ABOUT * abs(mantissa):
             return None
     return Relation(RelationKind.MANTISSA)
 
@@ -178,6 +191,28 @@ def _are_reversed(values: WrongValues) -> bool:
         reversal is not None and reversal.kind is RelationKind.BITS_REVERSED
         for reversal in reversals
     )
+
+
+_DIGITS_AS_BITS: Final = "the digits 0 and 1 at its beginning are read as bits"
+
+
+def _has_digits_as_bits(pair: Pair) -> bool:
+    """Whether a BIT came as the number of which its leading decimal digits 0 and 1 are the bits."""
+    expected, came = pair.owed_number, pair.number_that_came
+    if expected is None or expected != expected.to_integral_value():
+        return False
+    digits = re.match("[01]*", str(int(expected)))
+    return digits is not None and came == int(digits[0] or "0", 2)
+
+
+def _is_counted_from_1900(pair: Pair) -> bool:
+    """Whether a YEAR came as the years since 1900."""
+    expected, came = pair.owed_number, pair.number_that_came
+    return expected is not None and came is not None and expected - came == _FIRST_YEAR
+
+
+_FIRST_YEAR: Final = 1900
+"""The year from which C's `tm_year` counts."""
 
 
 def _find_boolean(values: WrongValues) -> Relation | None:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from conformance.judging.compare import Typed
@@ -41,23 +43,54 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.NO_UTF8)
     if values.is_unexplained and all(map(_lacks_highest_bits, values.pairs)):
         return Relation(RelationKind.CHANGED_PARTS, name="its bytes without the highest bit")
+    if values.pairs and all(map(_has_question_marks, values.pairs)):
+        return Relation(RelationKind.REPLACED_BY, name="bytes beyond ASCII", before="`?`")
     texts = _gather_texts(values)
     if not texts:
         return None
     if values.logicals == {Logical.JSON}:
         return _find_changed_parts(texts)
+    if values.kind is RelationKind.LETTER_CASE and values.logicals <= _WITH_LETTERS:
+        return _find_letters(texts)
     if values.logicals != {Logical.TEXT}:
         return None
+    for words, change in _CHANGES_OF_TEXTS.items():
+        if all(change(expected) == came for expected, came in texts):
+            return Relation(RelationKind.CHANGED_PARTS, name=words)
     match values.kind:
         case None:
             return _find_letters(texts) or _find_replaced_characters(texts)
-        case RelationKind.LETTER_CASE:
-            return _find_letters(texts)
         case RelationKind.LOST_BEGINNING if all(map(_lacks_leading_zeros, texts)):
             return Relation(RelationKind.LOST_CHARACTERS, name="leading zeros")
         case RelationKind.REPLACED_CHARACTERS if values.relation is not None:
             return _find_replacement(values.relation, texts)
     return None
+
+
+_WITH_LETTERS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.ENUM, Logical.SET})
+"""Types whose values are texts with letters, at least on the wire."""
+
+
+def _resolve_escapes(escaped_text: str) -> str:
+    """The text with its escapes of JSON resolved."""
+    without_numbers = re.sub(
+        r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), escaped_text
+    )
+    return re.sub(
+        r'\\([bfnrt\\"/])', lambda match: _ESCAPES.get(match[1], match[1]), without_numbers
+    )
+
+
+_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_CHANGES_OF_TEXTS: Final[Mapping[str, Callable[[str], str]]] = {
+    "its escapes of JSON are resolved once more": _resolve_escapes,
+    "in the Unicode form NFC": partial(unicodedata.normalize, "NFC"),
+    "in the Unicode form NFKC": partial(unicodedata.normalize, "NFKC"),
+    "its bytes of GBK read as Latin-1": lambda value: value.encode("gbk", "replace").decode(
+        "latin-1"
+    ),
+}
+"""What decoders make of texts, by the words for it."""
 
 
 def _gather_texts(values: WrongValues) -> list[_Texts]:
@@ -78,6 +111,15 @@ def _has_replaced_bytes(pair: Pair) -> bool:
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == expected.decode("utf-8", "replace").encode()
+
+
+def _has_question_marks(pair: Pair) -> bool:
+    """Whether bytes came with a question mark for each that is no ASCII."""
+    expected = pair.cell.value
+    came = pair.came.value if isinstance(pair.came, Typed) else None
+    return isinstance(expected, bytes) and came == bytes(
+        byte if byte < 128 else ord("?") for byte in expected
+    )
 
 
 def _lacks_highest_bits(pair: Pair) -> bool:

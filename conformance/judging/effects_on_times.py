@@ -54,6 +54,8 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
         return None
     if values.kind is RelationKind.SPELLING:
         return _find_spelling(values.pairs)
+    if values.is_unexplained and all(map(_has_ones_for_zeros, values.pairs)):
+        return Relation(RelationKind.CHANGED_PARTS, name="with 01 for its month or day of zero")
     if values.is_unexplained and all(map(_is_epoch, values.pairs)):
         return Relation(RelationKind.EPOCH)
     moments = _gather_moments(values)
@@ -190,6 +192,12 @@ def _is_date_of_year(pair: Pair) -> bool:
     is_year = pair.cell.type.logical is Logical.YEAR
     match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", date_text) if is_year and date_text else None
     return match is not None and Decimal(match[1]) == pair.owed_number
+
+
+def _has_ones_for_zeros(pair: Pair) -> bool:
+    """Whether a text came in which a month or day of zero is the first."""
+    expected, came = pair.expected_text, pair.text_that_came
+    return expected is not None and re.sub(r"-00(?=-|[ T]|\Z)", "-01", expected) == came
 
 
 def _is_epoch(pair: Pair) -> bool:

@@ -14,10 +14,14 @@ from conformance.judging import deviations
 from conformance.judging.causes import relation_of
 from conformance.judging.contents import (
     AT_MIDNIGHT,
+    BASE64_LIKE_A_WORD,
+    DAY_MAY_BE_MONTH,
+    FORMS,
     IN_FIRST_SECOND,
     LENGTHS,
     NO_DOUBLE,
     NO_FLOAT,
+    NOT_EMPTY,
     OTHER_BACKWARDS,
     SEASONS,
     SEVERAL_MEMBERS,
@@ -42,7 +46,8 @@ OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"
 OF_MESSAGES: Final = frozenset(
     {
         *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
-        *("repeated", "same-rows", "same-as-before", "foreign"),
+        *("repeated", "same-rows", "same-as-before", "same-row-as-before", "foreign"),
+        "behind-rows",
         *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
     }
 )
@@ -87,6 +92,13 @@ _CONTENTS_OF_NAMES: Final = {
     BLANKS_AT_BOTH_ENDS: "a blank at an end",
 }
 """What a value holds, where the relation names it otherwise."""
+_CONTENTS_OF_PARTS: Final[Mapping[str, frozenset[str]]] = {
+    "names of members": frozenset(
+        {"small letters in a member's name", "capital letters in a member's name"}
+    ),
+    "objects and arrays": frozenset({"an item in an array"}),
+}
+"""What a document holds, more narrowly than by the part that the relation names."""
 _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
@@ -115,6 +127,7 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     relation_names = {relation.name, relation.before}
     names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
+    names |= _CONTENTS_OF_PARTS.get(relation.name, frozenset())
     families = {failing.family for failing in failings}
     contents: set[Trait] = {
         ("held", family, f"with {name}") for family, name in product(families, names)
@@ -154,6 +167,16 @@ _TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
     ),
     RelationKind.OTHER_IMAGE: frozenset({("changed-key",)}),
     RelationKind.BITS_REVERSED: frozenset({("held", Logical.BIT.value, OTHER_BACKWARDS)}),
+    RelationKind.LETTER_CASE: frozenset({("held", Logical.SET.value, NOT_EMPTY)}),
+    RelationKind.MONTH_AND_DAY: frozenset({("held", Logical.DATE.value, DAY_MAY_BE_MONTH)}),
+    RelationKind.ENCODED: frozenset({("held", Logical.BINARY.value, BASE64_LIKE_A_WORD)}),
+    RelationKind.UNICODE_FORM: frozenset(
+        ("held", Logical.TEXT.value, f"with characters that the Unicode form {name} changes")
+        for name in FORMS
+    ),
+    RelationKind.BLANKS_AT_ENDS: frozenset(
+        {("held", Logical.JSON.value, "with white space at an end of a text")}
+    ),
 }
 """The traits of lists that have an order, and of values that decoders take from the other image."""
 
@@ -232,6 +255,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return False
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
+        return False
+    if deviation.relation_kind is RelationKind.COMES_AS and sort in OF_NAMES:
         return False
     if deviation.is_of_presence and sort == "trait":
         return False

@@ -20,7 +20,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from conformance.judging.causes import REFUSALS, symptom
@@ -112,6 +112,8 @@ _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
 _IN_NUMBER: Final = 3
 """Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
+_OF_CLASSES: Final = frozenset({"kin", "like"})
+"""Sorts of traits on the class of a value, which tell of one level even where few fail."""
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
 _OPS: Final = frozenset({"op", "kind"})
@@ -375,11 +377,13 @@ class RunIndex:
         failing_units: Sequence[Failing],
         may_explain: Callable[[Trait], bool] = lambda _trait: True,
         favoured: Container[Trait] = (),
+        explained_before: Collection[Traits] = (),
     ) -> GuiltyTraits:
         """The few traits that explain most of these failing units: nearly all units that have them
         fail. `traits_of_failures` are the traits of all units that fail so, or that cannot clear a
         trait. Only traits that `may_explain` the deviation are tried; of those that explain as
-        much, the `favoured` come first.
+        much, the `favoured` come first. Units with traits that were `explained_before` are no
+        evidence for others: they fail anyway.
         """
         every = self._count(name)
         failing = count_traits(filter(may_explain, unit.traits) for unit in failing_units)
@@ -387,8 +391,8 @@ class RunIndex:
 
         def failing_share(traits: Traits) -> float:
             """The share of the units with these traits that fail; 1.0 if no unit has them."""
-            number = every.number(traits)
-            return min(1.0, failed.number(traits) / number) if number else 1.0
+            number = every.number(traits, explained_before)
+            return min(1.0, failed.number(traits, explained_before) / number) if number else 1.0
 
         def number_failing(traits: Traits) -> int:
             return failing.number(traits) if traits else 0
@@ -402,7 +406,8 @@ class RunIndex:
                 return True
             for index, trait in enumerate(traits):
                 remaining_traits = (*traits[:index], *traits[index + 1 :])
-                passing = every.number(remaining_traits) - failed.number(remaining_traits)
+                number = every.number(remaining_traits, explained_before)
+                passing = number - failed.number(remaining_traits, explained_before)
                 if passing < (1 if trait[0] == "level" else _IN_NUMBER):
                     return False
             return True
@@ -445,8 +450,12 @@ class RunIndex:
             (trait for trait in commonest[: _TRIED + 1] if trait != ("any",)),
             key=lambda trait: (rank_trait(trait), trait),
         )
-        for size in range(2, _MOST + 1):
+        if not best and len(failing_units) < _IN_NUMBER:
             # Of one or two units nearly any two traits together are theirs alone.
+            levels = [trait for trait in failing.having if trait[0] == "level"]
+            classes = [trait for trait in failing.having if trait[0] in _OF_CLASSES]
+            best = find_best(product(classes, levels))
+        for size in range(2, _MOST + 1):
             if number_failing(best) > len(failing_units) / 2 or len(failing_units) < _IN_NUMBER:
                 break
             of_size = find_best(filter(number_failing, combinations(common, size)))

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from conformance.judging import deviations
 from conformance.judging.findings import CELL, CaseResult, Finding
+from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.sentences import Statement, describe_statement
 from conformance.judging.trait_sorts import Trait, Traits
 from conformance.rules.rules import Aspect, Obligation
@@ -18,6 +19,8 @@ Place: TypeAlias = tuple[str, int, int, str, str | None]
 """Case, message, row, side and column of a finding."""
 
 
+_EITHER_IMAGE: Final = "before or after"
+"""The words for either image of a row."""
 _ALIKE: Final = 0.95
 """Share of the cases of two mistakes that they must have in common to be one."""
 _WIDE: Final = 3
@@ -67,6 +70,7 @@ def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
             if not _must_stay_apart(mistake, earlier) and _are_one(mistake, earlier):
                 merged[index] = replace(
                     earlier,
+                    statement=_join_statements(earlier, mistake),
                     rules=tuple(dict.fromkeys((*earlier.rules, *mistake.rules))),
                     cases=earlier.cases | mistake.cases,
                     broken=earlier.broken | mistake.broken,
@@ -75,6 +79,24 @@ def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
         else:
             merged.append(mistake)
     return merged
+
+
+def _join_statements(earlier: Mistake, mistake: Mistake) -> Statement:
+    """What is told of two mistakes that are one: the earlier one's statement; where they are on
+    different images of a row, of both images.
+    """
+    statement, deviation, joined = earlier.statement, earlier.statement.deviation, mistake.statement
+    if deviation is None or joined.deviation is None or deviation == joined.deviation:
+        return statement
+    if _is_of_bare_rows(earlier) and _is_of_bare_rows(mistake):
+        of_any_image = replace(deviation, name="")
+        return replace(
+            statement, deviation=of_any_image, alternatives=((("bare", _EITHER_IMAGE),),)
+        )
+    if deviation.is_of_other_image and joined.deviation.is_of_other_image:
+        relation = Relation(RelationKind.OTHER_IMAGE, name="other")
+        return replace(statement, deviation=replace(deviation, relation=relation))
+    return statement
 
 
 def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
@@ -98,7 +120,7 @@ def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
     is_swapped = (
         deviation is not None and deviation.kind is deviations.DeviationKind.COLUMNS_SWAPPED
     )
-    return is_swapped and mistake.finding.aspect is Aspect.PRESENCE
+    return is_swapped and mistake.finding.aspect in (Aspect.PRESENCE, Aspect.IMAGE)
 
 
 def _are_one(mistake: Mistake, earlier: Mistake) -> bool:

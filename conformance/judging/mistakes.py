@@ -17,7 +17,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
-from conformance.judging.contents import SIZES
+from conformance.judging.contents import SIZES, merge_family
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.effects import with_effect
 from conformance.judging.explaining import (
@@ -50,6 +50,20 @@ LAWS_OF_CALLS: Final = frozenset({"batch", "environment"})
 MOST: Final = 10
 """Mistakes that are named."""
 _OPS: Final = frozenset({"op", "kind"})
+_OF_COMPANY: Final = frozenset(
+    {
+        *("repeated", "same-rows", "same-as-before", "same-row-as-before"),
+        *(
+            "value-before",
+            "other-columns-before",
+            "new-column",
+            "other-schema",
+            "changed-earlier",
+            "changed-later",
+        ),
+    }
+)
+"""Sorts of traits on other messages: they say more than the law that rows depend on none."""
 _OF_VALUES: Final = frozenset(
     {"kin", "class", "type", "family", "negative", "unsigned", "held", "like"}
 )
@@ -142,11 +156,15 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     ]
     laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
 
-    def order(mistake: Mistake) -> tuple[bool, bool, int, str]:
-        """What binds first; then laws of calls, which other mistakes may only follow from."""
+    def order(mistake: Mistake) -> tuple[bool, int, int, str]:
+        """What binds first; then what says on which other messages rows depend, then laws of calls,
+        which other mistakes may only follow from.
+        """
         is_law = mistake.statement.deviation is None and not laws_of_calls.isdisjoint(mistake.rules)
+        tells_law = bool(laws_of_calls) and any(trait[0] in _OF_COMPANY for trait in mistake.traits)
         binds = mistake.obligation is Obligation.MUST
-        return not binds, not is_law, -len(mistake.cases), mistake.sentence
+        rank = 0 if tells_law else 1 if is_law else 2
+        return not binds, rank, -len(mistake.cases), mistake.sentence
 
     return sorted(merge_mistakes(mistakes_found), key=order)
 
@@ -261,6 +279,7 @@ def _explain(
             unexplained,
             candidates,
             favoured,
+            [part.traits for part in parts if part.traits],
         )
         if not traits:
             part = _explain_by_content(deviation, index, traits_of_failures, unexplained, favoured)
@@ -447,9 +466,12 @@ ABOUT: Final = 0.1
 
 def _are_scattered(group: Sequence[_Part]) -> bool:
     """Whether no trait explains nearly all of a mistake, or several are needed."""
-    explained = sum(len(part.failings) for part in group if part.traits)
-    if explained < NEARLY * len(_failings_of(group)):
+    sizes = [len(part.failings) for part in group if part.traits]
+    total = len(_failings_of(group))
+    if sum(sizes) < NEARLY * total:
         return True
+    if max(sizes) >= NEARLY_ALL * total:
+        return False
     return len(merge_alternatives(part.traits for part in group if part.traits)) > 1
 
 
@@ -481,8 +503,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     """The statement of a mistake that consists of these parts: which units fail (`unit` is their
     noun), how many, and what they have.
     """
-    of_families = [part for part in group if part.traits and part.traits[0][0] == "family"]
-    explained = [part for part in of_families or group if part.traits]
+    explained = _without_parts_of_others([part for part in group if part.traits])
     total = sum(len(part.failings) for part in explained)
     large = [part for part in explained if len(part.failings) >= LARGE * total] or explained[:1]
     if unit == "row":
@@ -504,6 +525,10 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         )
         return _Told(traits, statement)
     alternatives = merge_alternatives(_without_narrower(part.traits for part in large))
+    all_traits = frozenset[Trait]().union(*(failing.traits for failing in _failings_of(group)))
+    own_families = [trait[1] for trait in all_traits if trait[0] == "family"]
+    if len(own_families) == 1:
+        alternatives = [_name_family(traits, own_families[0]) for traits in alternatives]
     # Units that no trait explains are part of the mistake, too: the sentence must not say that all
     # have the traits.
     has_rest = any(not part.traits for part in group)
@@ -516,6 +541,30 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), has_others, ops_that_came=ops
     )
     return _Told(traits, statement)
+
+
+def _without_parts_of_others(parts: Sequence[_Part]) -> list[_Part]:
+    """The parts of a mistake without those whose units nearly all have the traits of another part,
+    such as a family of types as a whole.
+    """
+    remaining_parts = list(parts)
+    for part in sorted(parts, key=lambda part: len(part.failings)):
+        further_parts = [further for further in remaining_parts if further is not part]
+        if any(_share_with(part.failings, wide.traits) >= NEARLY_ALL for wide in further_parts):
+            remaining_parts = further_parts
+    return remaining_parts
+
+
+def _name_family(traits: Traits, family: str) -> Traits:
+    """The traits with the one family of types that all units have, where they name all families
+    that decoders read alike.
+    """
+    return tuple(
+        ("held", family, *trait[2:])
+        if trait[0] == "held" and trait[1] == merge_family(family)
+        else trait
+        for trait in traits
+    )
 
 
 def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:

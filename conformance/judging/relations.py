@@ -288,6 +288,8 @@ def contents_of_lost_characters(relation: Relation) -> frozenset[str] | None:
         return None
     name = relation.name
     wider_sorts = _wider_sorts(name)
+    if name == "backslashes":
+        return frozenset({name, "an escape of JSON"})
     if name in ("blanks", "tabs"):
         return _OF_WHITE_SPACE | {name, *wider_sorts}
     if name in _LINE_ENDS:

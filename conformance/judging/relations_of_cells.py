@@ -9,8 +9,11 @@ import re
 from typing import Any, Final
 
 from conformance.judging.compare import Typed, is_accepted, same_value
-from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.relations_of_documents import relate_documents
+from conformance.judging.relations import Relation, RelationKind, widen_relation
+from conformance.judging.relations_of_documents import (
+    find_relations_of_documents,
+    relate_documents,
+)
 from conformance.judging.relations_of_numbers import (
     find_reversal,
     find_widths,
@@ -19,7 +22,12 @@ from conformance.judging.relations_of_numbers import (
     read_number,
     relate_numbers,
 )
-from conformance.judging.relations_of_texts import find_encoding, relate_bytes, relate_texts
+from conformance.judging.relations_of_texts import (
+    find_cut_of_bytes,
+    find_encoding,
+    relate_bytes,
+    relate_texts,
+)
 from conformance.judging.relations_of_times import (
     find_parts,
     micros_of,
@@ -244,8 +252,9 @@ def _are_equal(cell: Cell, came: Typed) -> bool:
 
 def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
     """All relations with a number (the lowest bits, a thousandth ...), or of a type with fewer
-    digits, that a wrong number or time may have to the right one. `relate` gives the likeliest:
-    that a second comes as 0 says little, but with others it may be that all come as a thousandth.
+    digits, that a wrong number or time may have to the right one; of bytes those of a cut, of
+    documents those of their parts. `relate` gives the likeliest: that a second comes as 0 says
+    little, but with others it may be that all come as a thousandth.
     """
     if cell.state is not State.VALUE:
         return frozenset()
@@ -255,6 +264,14 @@ def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
         if expected_micros is None or actual_micros is None:
             return frozenset()
         return frozenset(find_parts(expected_micros, actual_micros))
+    if isinstance(cell.value, Json):
+        expected_text = cell.text if isinstance(came, str) else None
+        return _possible_relations_of_documents(cell.value, expected_text, came)
+    if isinstance(cell.value, bytes) and isinstance(came, Typed) and isinstance(came.value, bytes):
+        cut = find_cut_of_bytes(cell.value, came.value)
+        # Zero bytes that are lost at the end may be cut before the first of them.
+        is_before_sign = cut is not None and bool(cut.before)
+        return frozenset({widen_relation(cut)}) if cut and is_before_sign else frozenset()
     if cell.type.logical not in _NUMBERS:
         return frozenset()
     expected = read_number(cell.text if isinstance(came, str) else cell.value)
@@ -265,6 +282,19 @@ def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
     if is_through_float(expected, actual):
         possible.add(Relation(RelationKind.FLOAT))
     return frozenset(possible)
+
+
+def _possible_relations_of_documents(
+    document: Json, text_on_wire: str | None, came: Any
+) -> frozenset[Relation]:
+    """The relations of the parts in which a JSON document differs, and that it is encoded twice:
+    of `true` that came as a text either may be so.
+    """
+    actual = came.value if isinstance(came, Typed) else came
+    if not isinstance(actual, str):
+        return frozenset()
+    expected = text_on_wire or document.text or json.dumps(document.value, default=str)
+    return find_relations_of_documents(expected, actual)
 
 
 def owed_micros(cell: Cell, *, as_text: bool) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Context, Decimal
 from functools import partial
 from typing import Any, Final
 
@@ -30,6 +30,21 @@ def relate_documents(expected: str, actual: str) -> Relation | None:
     if not relations and expected != actual:
         return Relation(RelationKind.SPELLING)
     return relations.pop() if len(relations) == 1 else None
+
+
+def find_relations_of_documents(expected: str, actual: str) -> frozenset[Relation]:
+    """Every relation that a document may have to another: that it is encoded twice, or that of the
+    one sort of parts in which they differ.
+    """
+    expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
+    if not expected_documents or not actual_documents:
+        return frozenset()
+    (expected_document,), (actual_document,) = expected_documents, actual_documents
+    differences = set(_walk_differences(expected_document, actual_document))
+    relations = {difference for difference in differences if difference and len(differences) == 1}
+    if isinstance(actual_document, str) and _parse_document(actual_document) == [expected_document]:
+        relations.add(Relation(RelationKind.ENCODED_TWICE))
+    return frozenset(relations)
 
 
 def _find_encoded_document(document: Any, actual: str) -> Relation | None:
@@ -85,8 +100,11 @@ def describe_changed_parts(expected: str, actual: str) -> frozenset[str] | None:
     if not actual_documents:
         unescaped = re.sub(r'\\(["\\/bfnrt])', _resolve_escape, expected)
         return frozenset({"its escapes are resolved once more"}) if unescaped == actual else None
+    expected_document, actual_document = expected_documents[0], actual_documents[0]
+    if isinstance(expected_document, list) and expected_document[:1] == [actual_document]:
+        return frozenset({"its first item alone"})
     try:
-        changes = frozenset(_walk_changes(expected_documents[0], actual_documents[0]))
+        changes = frozenset(_walk_changes(expected_document, actual_document))
     except RecursionError:
         return None
     return None if None in changes else frozenset(filter(None, changes))
@@ -103,6 +121,10 @@ _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
     """In words how each part of a document that differs is changed; None for another change."""
     if isinstance(expected, dict) and isinstance(actual, dict):
+        for words, respell in _LETTERS_OF_NAMES.items():
+            if expected.keys() != actual.keys() == set(map(respell, expected)):
+                yield words
+                expected = {respell(name): member for name, member in expected.items()}
         lost_names = expected.keys() - actual.keys()
         if actual.keys() - expected.keys() or any(
             expected[name] is not None for name in lost_names
@@ -124,6 +146,11 @@ def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
 
 
 _NULLS_LOST: Final = "its nulls are not there"
+_LETTERS_OF_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
+    "the names of its members come in capital letters": str.upper,
+    "the names of its members come in small letters": str.lower,
+}
+"""How decoders change the names of members."""
 
 
 def _describe_change(expected: Any, actual: Any) -> str | None:
@@ -133,6 +160,11 @@ def _describe_change(expected: Any, actual: Any) -> str | None:
     is_number = isinstance(expected, int | Decimal) and not isinstance(expected, bool)
     if expected in ([], {}) and isinstance(expected, list | dict) and actual is None:
         return "its empty objects and arrays come as null"
+    if isinstance(expected, list | dict) and isinstance(actual, str):
+        is_its_text = _parse_document(actual) == [expected]
+        return "its inner objects and arrays come as texts" if is_its_text else None
+    if isinstance(expected, str) and actual == expected.strip():
+        return "its texts come without white space at their ends"
     if isinstance(expected, bool):
         if isinstance(actual, int | Decimal) and not isinstance(actual, bool):
             return "its true and false come as 1 and 0" if actual == int(expected) else None
@@ -141,8 +173,17 @@ def _describe_change(expected: Any, actual: Any) -> str | None:
     if is_number and isinstance(actual, str):
         return "its numbers come as texts"
     if is_number and isinstance(actual, int | Decimal) and not isinstance(actual, bool):
-        return "its numbers come without their fraction" if actual == int(expected) else None
+        if actual == int(expected):
+            return "its numbers come without their fraction"
+        is_rounded = _is_rounded(Decimal(expected), Decimal(actual))
+        return "its numbers are rounded to fewer digits" if is_rounded else None
     return None
+
+
+def _is_rounded(expected: Decimal, actual: Decimal) -> bool:
+    """Whether a number came rounded to fewer digits than it has."""
+    digits = len(expected.normalize().as_tuple().digits)
+    return any(Context(prec=precision).plus(expected) == actual for precision in range(1, digits))
 
 
 def _without_nulls(part: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:

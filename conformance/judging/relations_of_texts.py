@@ -102,10 +102,16 @@ def relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
     ):
         if actual == without:
             return Relation(RelationKind.LOST_CHARACTERS, name=name)
-    if actual and expected.startswith(actual):
-        before = describe_end_character(chr(expected[len(actual)]))
-        return Relation(RelationKind.CUT, len(actual), len(expected), "bytes", before)
-    return None
+    cut = find_cut_of_bytes(expected, actual)
+    return cut if actual or (cut and cut.before) else None
+
+
+def find_cut_of_bytes(expected: bytes, actual: bytes) -> Relation | None:
+    """The cut of which bytes are the beginning of others; None if they are not."""
+    if not expected.startswith(actual) or expected == actual:
+        return None
+    before = describe_end_character(chr(expected[len(actual)]))
+    return Relation(RelationKind.CUT, len(actual), len(expected), "bytes", before)
 
 
 def _differs_only_at(expected: str, actual: str, pattern: str) -> bool:

@@ -294,6 +294,8 @@ def _describe_name(deviation: Deviation, statement: Statement) -> str:
     if deviation.kind is DeviationKind.IMAGE_ON_OTHER_SIDE:
         other_side = "before" if deviation.name == "after" else "after"
         return f"its {deviation.name} image in {other_side}"
+    if deviation.kind is DeviationKind.IMAGE_MISSING and not deviation.name:
+        return "that image"
     if deviation.kind is DeviationKind.IMAGE_MISSING:
         return f"its {deviation.name} image"
     return deviation.name

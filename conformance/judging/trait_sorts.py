@@ -26,6 +26,7 @@ is no subject of causes.
 """
 _RANKED: Final = (
     *("any", "row", "later", "equal", "same", "rekeyed", "repeated", "same-rows", "same-as-before"),
+    *("same-row-as-before", "behind-rows"),
     *("table-sign", "table-capital", "database-sign", "database-capital"),
     *(
         "key-sign",

@@ -25,6 +25,8 @@ from conformance.judging.contents import (
     OTHER_BACKWARDS,
     SECOND,
     describe_content,
+    describe_document,
+    describe_moment,
     describe_statement,
     is_in_first_second,
     is_nested,
@@ -68,6 +70,8 @@ _NAMES_OF_ENVELOPES: Final = frozenset(
     }
 )
 """Names that columns share with members of documents, or with columns of the output."""
+_LIMITS: Final = (10, 100, 1_000)
+"""Rows of a message after which decoders may stop."""
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
@@ -80,7 +84,8 @@ class RunTraits:
 
     `options` are the traits of each option, where several that the same profiles have are one;
     `repeated` are the messages, by case and number, whose key and value an earlier one has,
-    `same_as_before` those that owe the rows of the message before;
+    `same_as_before` those that owe the rows of the message before; `rows_of_before` are the rows,
+    by case, message and number, of which the message before has an equal one;
     `images_before` has, for a message, the last image of the message with rows before it, which may
     be one of another case.
     """
@@ -88,6 +93,7 @@ class RunTraits:
     options: Mapping[str, Trait]
     repeated: frozenset[tuple[str, int]]
     same_as_before: frozenset[tuple[str, int]]
+    rows_of_before: frozenset[tuple[str, int, int]]
     images_before: Mapping[tuple[str, int], Image]
     has_both_levels: bool
     _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -104,6 +110,7 @@ class RunTraits:
         last_images: dict[int, Image] = {}
         rows_before: dict[int, Sequence[object]] = {}
         same_as_before = set[tuple[str, int]]()
+        rows_of_before = set[tuple[str, int, int]]()
         images_before: dict[tuple[str, int], Image] = {}
         for case in cases:
             levels.add(case.level)
@@ -115,6 +122,9 @@ class RunTraits:
                 spelled_rows = _spell_rows(written.changes)
                 if spelled_rows and spelled_rows == rows_before.get(case.level):
                     same_as_before.add((case.id, number))
+                for change, spelled_row in zip(written.changes, spelled_rows, strict=True):
+                    if change.kind is Kind.ROW and spelled_row in rows_before.get(case.level, ()):
+                        rows_of_before.add((case.id, number, change.row))
                 rows_before[case.level] = spelled_rows
                 message = written.message.key, written.message.value
                 if message in messages:
@@ -125,6 +135,7 @@ class RunTraits:
             options,
             frozenset(repeated),
             frozenset(same_as_before),
+            frozenset(rows_of_before),
             images_before,
             len(levels) > 1,
         )
@@ -169,6 +180,9 @@ class RunTraits:
         traits.update(("trait", tag) for tag in case.tags - ORDINARY_TAGS)
         if case.level == 2 and change.kind is Kind.ROW and case.tables:
             traits.update([] if change.is_row_of(case.tables[0].name) else [("foreign",)])
+        if (case.id, number, change.row) in self.rows_of_before:
+            traits.add(("same-row-as-before",))
+        traits.update(("behind-rows", f"{limit:,}") for limit in _LIMITS if change.row >= limit)
         if sum(other_change.kind is Kind.ROW for other_change in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
@@ -546,6 +560,18 @@ def _of_column(name: str) -> frozenset[Trait]:
     return frozenset(traits)
 
 
+def _has_digits_of_double(number: str | None) -> bool:
+    """Whether the text of a number has more digits than every double holds: of a float, those of
+    the double that has its value.
+    """
+    mantissa = re.split("[eE]", number or "")[0]
+    return len(re.sub(r"\D", "", mantissa).strip("0")) > _DIGITS_OF_DOUBLES
+
+
+_DIGITS_OF_DOUBLES: Final = 15
+"""Digits that a double holds of any decimal number."""
+
+
 def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
     """The traits of an expected cell's type and value: that it is NULL, its type and family, its
     class, what it contains; at level one also the time of day that its text has.
@@ -575,12 +601,20 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
     if isinstance(value, Json):
         if is_nested(value.value):
             yield "held", family.value, "with an object or array within another"
+        yield from (("held", family.value, words) for words in describe_document(value.value))
         value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
     yield from (
         ("held", merge_family(family.value), words) for words in describe_content(value, family)
     )
     if family in _REALS and cell.text is not None and _EXPONENT.fullmatch(cell.text):
         yield "held", merge_family(family.value), "that is written with an exponent"
+    of_reals = family in (Logical.FLOAT, Logical.DOUBLE)
+    if level == 1 and of_reals and _has_digits_of_double(cell.text):
+        yield "held", merge_family(family.value), "of over 15 digits"
+    if isinstance(value, float) and "e" in repr(value):
+        yield "held", merge_family(family.value), "of at least 10^16 or under 10^-4"
+    if level == 1 and family in INSTANTS and cell.text:
+        yield from (("held", family.value, words) for words in describe_moment(cell.text))
     if family in INSTANTS and is_in_first_second(cell, level):
         yield "held", family.value, IN_FIRST_SECOND
     if family in INSTANTS and (day := text_day(cell, level)):

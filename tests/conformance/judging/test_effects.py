@@ -173,6 +173,11 @@ def documents(*pairs):
             [(1, Typed("int", 8)), (3, Typed("int", 12))],
             "its bits in reverse order",
         ),
+        (
+            mysql.bit(8),
+            numbers(("101", "5"), ("127", "1"), ("20", "0")),
+            "the digits 0 and 1 at its beginning are read as bits",
+        ),
         (SET, numbers(("5", "1"), ("6", "2")), "its first member alone"),
         (SET, numbers(("5", "2"), ("7", "3")), "the number of its members"),
         # Documents.
@@ -191,14 +196,58 @@ def documents(*pairs):
         ),
         (JSON, documents(('"a \\" \\n"', '"a " \n"')), "its escapes are resolved once more"),
         (JSON, documents(("[1.5]", "[1]"), ("[true]", "[1]")), ""),
+        (
+            JSON,
+            documents(('{"a": {"b": 1}}', '{"A": {"B": 1}}'), ('[{"c": 1}]', '[{"C": 1}]')),
+            "the names of its members come in capital letters",
+        ),
+        (
+            JSON,
+            documents(('{"aB": 1}', '{"ab": 1}')),
+            "the names of its members come in small letters",
+        ),
+        (JSON, documents(("[1, [2]]", "1"), ('["x"]', '"x"')), "its first item alone"),
+        (
+            JSON,
+            documents(('{"a": {}, "b": [1]}', '{"a": "{}", "b": "[1]"}')),
+            "its inner objects and arrays come as texts",
+        ),
+        (
+            JSON,
+            documents(('{"a": " x\\n"}', '{"a": "x"}'), ('"b "', '"b"')),
+            "its texts come without white space at their ends",
+        ),
+        (
+            JSON,
+            documents(("[1234567.125, 0.30000000000000004]", "[1234570.0, 0.3]")),
+            "its numbers are rounded to fewer digits",
+        ),
         # Years and bytes.
         (mysql.TYPES["year"], [(1901, Typed("string", "1901-01-01"))], "it comes as a date"),
+        (mysql.TYPES["year"], numbers(("2024", "124"), ("1901", "1")), "counted from 1900"),
+        (
+            mysql.TYPES["binary"],
+            [(b"a\xff\x80", Typed("binary", b"a??")), (b"\xd7", Typed("binary", b"?"))],
+            "equal but for bytes beyond ASCII, for which `?` stands",
+        ),
         (
             mysql.TYPES["binary"],
             [(b"\xffa", Typed("binary", b"\xef\xbf\xbda"))],
             "what is no UTF-8 in it comes as U+FFFD",
         ),
         # Texts.
+        (
+            TEXT,
+            texts(("a\\nb", "a\nb"), ("\\u0041\\\\", "A\\")),
+            "its escapes of JSON are resolved once more",
+        ),
+        (TEXT, texts(("e\u0301", "\u00e9")), "in the Unicode form NFC"),
+        (TEXT, texts(("e\u0301\u00a0", "\u00e9 ")), "in the Unicode form NFKC"),
+        (
+            TEXT,
+            texts(("\u4e2d", "\u00d6\u00d0"), ("a\U0001f600", "a?")),
+            "its bytes of GBK read as Latin-1",
+        ),
         (
             TEXT,
             texts(("a\u2028b\u2029", "a\nb\n")),
@@ -393,10 +442,19 @@ def test_the_order_in_which_columns_have_each_other_s_values(order, words):
 
 
 @pytest.mark.parametrize(
-    ("came", "words"), [(("a", "b"), "it has every column of the row"), (("a",), None)]
+    ("came", "words"),
+    [
+        (("a", "b"), "it has every column of the row"),
+        (("a",), "it has the first column of the row"),
+        (("b",), None),
+        (("b", "b"), "it has columns twice"),
+    ],
 )
-def test_a_key_of_every_column(came, words):
-    failings = failing_cells((cells_of(a="1", b="2"), "", came))
+def test_a_key_of_other_columns(came, words):
+    left_out = Cell(State.ABSENT, TEXT)
+    failing_row, *_ = failing_cells(({**cells_of(a="1", b="2"), "c": left_out}, "", came))
+    owed = replace(failing_row.finding, owed=("b",))
+    failings = [replace(failing_row, finding=owed)]
     deviation = with_effect(Deviation(DeviationKind.FIELD_WRONG, "keys"), failings)
     assert (describe_relation(deviation.relation) if deviation.relation else None) == words
 

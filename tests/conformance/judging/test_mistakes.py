@@ -102,7 +102,7 @@ FIRST = "every row after the first row of its message is lost"
 OLD = "every row of a document whose `old` is null is lost"
 UPDATE = "every row of DELETE comes out as UPDATE"
 BEFORE = "every row of INSERT comes out with a before image"
-BARE = "every row without a value in the before image comes out without its before image"
+BARE = "every row without a value in the before or after image comes out without that image"
 CAPITAL = "every column whose name has capital letters is not there"
 STATEMENTS, TYPES, KEYS = (
     "every DDL message is lost",
@@ -284,7 +284,7 @@ MISTAKES = [
     (
         2,
         ("json-nested-as-text",),
-        ["with an object or array within another is wrong: equal but for its objects and arrays"],
+        ["within another is wrong: its inner objects and arrays come as texts"],
     ),
     (1, ("first-column-alone",), ["column behind the first of its image is not there"]),
     (
@@ -338,13 +338,13 @@ MISTAKES = [
     (
         1,
         ("keys-first-alone",),
-        ["with a key of several columns: some of its members are not there"],
+        ["with a key of several columns: its first column alone"],
     ),
     (1, ("types-without-length",), ["cut before a bracket"]),
     (
         1,
         ("images-swapped",),
-        ["every value that the UPDATE changes is wrong: the actual value is the after image's"],
+        ["every value that the UPDATE changes is wrong: the actual value is the other image's"],
     ),
     (1, ("integer-through-a-float",), ["int types that no float holds is wrong: equal as a float"]),
     (2, ("double-through-a-float",), ["types that no float holds is wrong: equal as a float"]),
@@ -387,7 +387,7 @@ MISTAKES = [
     (
         1,
         ("json-keys-upper-case",),
-        ["json types that is an object is wrong: equal but for its names"],
+        ["json types that is an object is wrong: the names of its members come in capital"],
     ),
     (
         2,
@@ -428,6 +428,15 @@ MISTAKES = [
         ("time-at-most-a-day",),
         ["time types of over 23:59:59 is wrong: it comes as \u00b123:59:59"],
     ),
+    # What has been explained is no evidence for what is left; a narrower trait is not told.
+    (1, ("null-left-out",), ["every column that is NULL is not there"]),
+    (2, ("binary-cut-at-zero",), ["with a zero byte is wrong: cut before a zero byte"]),
+    (1, ("real-fifteen-digits",), ["double types of over 15 digits is wrong: rounded to 15"]),
+    (2, ("text-compatible",), ["that the Unicode form NFKC changes is wrong: in the Unicode form"]),
+    (1, ("text-unescaped-twice",), ["is wrong: its escapes of JSON are resolved once more"]),
+    (2, ("date-month-and-day-swapped",), ["whose day may be a month is wrong: its month and day"]),
+    (2, ("json-first-element",), ["with an item in an array is wrong: its first item alone"]),
+    (2, ("json-texts-trimmed",), ["white space at an end of a text is wrong: its texts come"]),
     # Where no trait explains most, what most have that stand there.
     (1, ("delete-with-key-alone",), ["value of DELETE outside the key is NULL"]),
     # The day that the text has, in whatever time zone.
@@ -460,6 +469,27 @@ def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences)
     )
     assert len(named) == len(sentences), named
     assert all(sum(words in sentence for sentence in named) == 1 for words in sentences), named
+
+
+JSON_BOOLEANS = "every value of the json types with true or false"
+
+
+@pytest.mark.parametrize(
+    ("operator", "sentence"),
+    [
+        (
+            "set-upper-case",
+            "every value of the set types that is not empty is wrong: in capital letters",
+        ),
+        (
+            "json-booleans-as-texts",
+            f"{JSON_BOOLEANS} is wrong: its true and false come as texts",
+        ),
+    ],
+)
+def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
+    first, *_ = judged(wrong(operator), name=POSITIONED)
+    assert first.sentence == sentence
 
 
 def test_values_under_other_columns_are_told_first():
@@ -546,6 +576,21 @@ def test_laws_of_calls_are_told_before_what_follows_from_them():
     assert first.sentence.startswith("not kept: ")
     assert second.sentence == "some row is lost only among certain other messages"
     assert not [each.sentence for each in rest if each.sentence.endswith("is lost")]
+
+
+def test_what_says_on_which_messages_rows_depend_is_told_before_the_law():
+    alter = wrong("equal-message-lost")
+    first, second, *_ = judged(alter, name=POSITIONED, law="batch")
+    assert first.sentence == (
+        "every row of a message whose rows the message before has, too is lost"
+    )
+    assert second.sentence.startswith("not kept: ")
+
+
+def test_an_image_that_is_lost_is_no_part_of_values_under_other_columns():
+    """Neither makes the other: that the columns of the other images are mixed up loses no image."""
+    sentences = found(2, wrong("values-of-the-next-column", "before-lost"))
+    assert "every row of UPDATE comes out without its before image" in sentences
 
 
 def test_a_column_that_an_earlier_row_did_not_have_is_told_as_new():

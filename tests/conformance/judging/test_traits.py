@@ -1,5 +1,6 @@
 """What a unit of a run has, among which what its failing units share is looked for."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -65,6 +66,35 @@ def test_the_message_before_is_the_last_one_with_rows():
     traits = RunTraits.gather([case])
     assert traits.of_earlier_columns(case, 3, last, "after", "a") == {("value-before",)}
     assert traits.of_earlier_columns(case, 0, first, "after", "a") == set()
+
+
+def test_a_row_may_equal_one_of_the_message_before_and_stand_behind_a_limit():
+    x, y = (row_of(a=Cell(State.VALUE, TEXT, letter, letter)) for letter in "xy")
+    many = [replace(y, row=number) for number in range(101)]
+    case = case_of((b"1", [x]), (b"2", [*many[:100], replace(x, row=100)]), (b"3", [x]))
+    traits = RunTraits.gather([case])
+    first, last = (traits.traits_of_row(case, 1, case.written[1].changes[n]) for n in (0, 100))
+    assert ("same-row-as-before",) in last - first
+    assert ("same-row-as-before",) in traits.traits_of_row(case, 2, x)
+    assert ("behind-rows", "100") in last - first
+    assert ("behind-rows", "1,000") not in last
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0.1, set()),
+        (1.100000023841858, {"of over 15 digits"}),
+    ],
+)
+def test_a_float_has_the_digits_that_tell_it_from_others(number, words):
+    """Of 32 bits the number nearest to 1.1 has two digits; as a double it has sixteen."""
+    for kind, expected in (("float", set()), ("double", words)):
+        cell = Cell(State.VALUE, mysql.TYPES[kind], number, None)
+        change = row_of(n=cell)
+        case = case_of((b"{}", [change]))
+        traits = RunTraits.gather([case]).of_cell(case, change, "after", "n", cell)
+        assert {trait[-1] for trait in traits if trait[-1].startswith("of over 15")} == expected
 
 
 @pytest.mark.parametrize(
