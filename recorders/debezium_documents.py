@@ -205,7 +205,7 @@ def _description(table: Table, before: Mapping[str, Value], after: Mapping[str, 
     return {
         "updatedFields": {
             **canonical_document(table, update.fields),
-            **{path: canonical_part(part) for path, part in update.parts.items()},
+            **{path: canonical_part(part) for path, part in update.values_by_path.items()},
         },
         "removedFields": list(update.removed),
         "truncatedArrays": [

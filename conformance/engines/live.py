@@ -133,7 +133,9 @@ class LiveEngine(RequestingEngine):
         )
 
     def close(self) -> None:
-        """Interrupts running requests, and restores the session as it was."""
+        """Gives running requests AT_ONCE_S to end, then interrupts them; restores the session as it
+        was.
+        """
         self._jobs.close()
         self._jobs.thread.join(AT_ONCE_S)
         if self._jobs.thread.is_alive():

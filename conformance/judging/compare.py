@@ -187,8 +187,8 @@ def _equals(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _equals_real(type: SourceType, expected: Value, actual: Typed) -> bool:
-    """Whether a floating-point number is exactly the expected one: the sign of zero counts, and NaN
-    equals NaN.
+    """Whether a floating-point number is exactly the expected one; in a FLOAT column the one that
+    came is rounded to binary32 first. The sign of zero counts, and NaN equals NaN.
     """
     actual_number = (
         mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value

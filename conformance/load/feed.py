@@ -258,7 +258,7 @@ class Feed:
             yield batch
 
     @property
-    def plain(self) -> bool:
+    def from_templates(self) -> bool:
         """Whether its messages are exactly those of load, so that templates can make them."""
         return not (self.pickled_tables or self.disturbances or self.expected)
 
@@ -282,19 +282,21 @@ class Feed:
     def is_even(self) -> bool:
         """Whether each unit has as many messages as offsets, so that no offset stays unused."""
         fmt = get(self.format)
-        return self.plain and bulk.shape(fmt, fmt.profile(self.profile_name), self.options)[1]
+        return (
+            self.from_templates and bulk.shape(fmt, fmt.profile(self.profile_name), self.options)[1]
+        )
 
     def messages(self, start: int, end: int) -> Iterator[FeedMessage]:
-        """The messages of the units `start` to `end`, each with its offset and, unless the feed is
-        plain (one ready-made message a unit), with the changes that are expected of it.
+        """The messages of the units `start` to `end`, each with its offset and, unless templates
+        make them, with the changes that are expected of it.
         """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)
-        if self.plain:
-            plain = bulk.numbered_messages(
+        if self.from_templates:
+            numbered = bulk.numbered_messages(
                 fmt, profile, self.seed, start, end - start, self.layout, self.options
             )
-            yield from (FeedMessage(offset, message, ()) for offset, message in plain)
+            yield from (FeedMessage(offset, message, ()) for offset, message in numbered)
             return
         load, width = (
             restore(self.pickled_tables) if self.pickled_tables else None,

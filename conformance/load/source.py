@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.lanes import Lanes, lanes_of
 from generators.bulk import orders, traffic
@@ -64,8 +64,11 @@ class Routes:
         )
 
 
-Unit = tuple[int, int]
-"""A message: its unit of load, and its ordinal in the unit."""
+class MessageId(NamedTuple):
+    """A message among those of a load: the number of its unit, and its ordinal in the unit."""
+
+    unit: int
+    ordinal: int
 
 
 class ProducerSource:
@@ -73,9 +76,9 @@ class ProducerSource:
     it at the level; of `user_tables` tables, if given. Producers side by side divide them as
     (number of the producer, of how many).
 
-    If every unit is one message and the profile has templates, messages are made while publishing,
-    from unit `start` on. Else the writer, which is slower than the rate, makes a pool of units
-    beforehand, which is repeated; each makes its part.
+    If every unit is one message and the profile has templates (`from_templates`), messages are made
+    while publishing, from unit `start` on. Else the writer, which is slower than the rate, makes a
+    pool of units beforehand, which is repeated; each makes its part.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class ProducerSource:
         routes: Routes | None = None,
         part: tuple[int, int] = (0, 1),
     ) -> None:
-        self._pool: list[tuple[Message, Unit, bool]] = []
+        self._pool: list[tuple[Message, MessageId, bool]] = []
         self.drawn = self._start = 0
         first_table = user_tables.table if user_tables else orders.load_table(profile.source)
         table = first_table.name
@@ -105,7 +108,7 @@ class ProducerSource:
                 )
                 yield unit, tuple(fmt.write(scenario.history, profile, layout))
 
-        self.plain = (
+        self.from_templates = (
             user_tables is None
             and traffic.why_not_learned(fmt, profile, layout) is None
             and all(
@@ -122,7 +125,7 @@ class ProducerSource:
             return (routes.with_topic(message, first_table) for message in generated)
 
         self._make_messages = make_messages
-        if self.plain:
+        if self.from_templates:
             self._messages = make_messages(0)
             return
         number, parts = part
@@ -136,7 +139,9 @@ class ProducerSource:
                 message = (
                     routes.with_topic(record.message, unit_table) if routes else record.message
                 )
-                self._pool.append((message, (unit, place), _has_row_of_table(record, level, table)))
+                self._pool.append(
+                    (message, MessageId(unit, place), _has_row_of_table(record, level, table))
+                )
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
@@ -144,7 +149,7 @@ class ProducerSource:
         needed. Messages that were made beforehand go round in a circle, and continue where they
         are.
         """
-        if self.plain:
+        if self.from_templates:
             self._messages, self._start, self.drawn = self._make_messages(unit), unit, 0
 
     def __iter__(self) -> Iterator[Message]:
@@ -155,14 +160,14 @@ class ProducerSource:
         self.drawn += 1
         return message
 
-    def describe_message(self, number: int) -> tuple[Unit, bool]:
-        """To which unit the message with this number belongs, and whether a decoder must return a
-        row for it.
+    def identify(self, number: int) -> tuple[MessageId, bool]:
+        """Which message the one is that was drawn as number `number`, from 0 on, since the source
+        began; and whether a decoder must return a row for it.
         """
-        if self.plain:
-            return (self._start + number, 0), True
-        _, unit, has_row = self._pool[number % len(self._pool)]
-        return unit, has_row
+        if self.from_templates:
+            return MessageId(self._start + number, 0), True
+        _, message_id, has_row = self._pool[number % len(self._pool)]
+        return message_id, has_row
 
 
 def _has_row_of_table(written: Written, level: int, table: str) -> bool:
@@ -273,7 +278,7 @@ class Tally:
         """Counts an acknowledged message."""
         offset, number = delivered.offset, delivered.number
         partition = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
-        (unit, place), has_row = self._source.describe_message(self._first + number)
+        (unit, place), has_row = self._source.identify(self._first + number)
         if has_row:
             self._owed += 1
             self._places += place_hash(partition, offset)

@@ -208,7 +208,10 @@ def _image(image: Any) -> dict[str, Any] | None:
 
 
 def _cell(value: Any) -> Any:
-    """A cell as lossless JSON: a level-one text unchanged, a typed value by its family."""
+    """A cell as lossless JSON. A text of level one is unchanged. Of a typed value NULL, booleans,
+    texts, integers and finite floats are JSON's own; timestamps are ISO 8601, with Z if they are
+    instants; decimals and other floats are texts, bytes hex, arrays lists.
+    """
     if not isinstance(value, Typed):
         return value
     plain_value, family = value.value, value.family

@@ -103,7 +103,7 @@ class TicdcAvroProfile(SinkProfile):
     """A TiCDC release and its options as facts about the bytes."""
 
     deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
-    new: bool = False
+    new_architecture: bool = False
     """The new architecture, whose keys are primary keys and whose BITs have the column's width."""
     force_replicate: bool = False
     """Tables without a key are written."""
@@ -136,9 +136,9 @@ def _messages(
     ids, where they stand so.
     """
     if isinstance(event, RowChange):
-        key = event.table.primary_key if profile.new else event.table.handle_key
+        key = event.table.primary_key if profile.new_architecture else event.table.handle_key
         placed = (
-            place_rows_of_table(event, profile, layout.partitions, profile.new)
+            place_rows_of_table(event, profile, layout.partitions, profile.new_architecture)
             if key or profile.force_replicate
             else ()
         )
@@ -163,7 +163,7 @@ def _columns_by_id(history: History, profile: TicdcAvroProfile) -> Mapping[int, 
     (ticdc-avro#checksum). A statement whose form is not known here leaves them in the table's
     order.
     """
-    if profile.new or not profile.checksum:
+    if profile.new_architecture or not profile.checksum:
         return {}
     catalogue = Catalogue(profile.deployment.time_zone)
     columns: dict[int, tuple[Column, ...]] = {}
@@ -208,7 +208,9 @@ def _row_message(
     )
     value = after = None
     if not deleted:
-        columns = tuple(c for c in listed_columns if profile.new or c.generated != "virtual")
+        columns = tuple(
+            c for c in listed_columns if profile.new_architecture or c.generated != "virtual"
+        )
         value, after = _record(
             table,
             columns,
@@ -307,7 +309,7 @@ def _extension(
         return {}
     table, at = event.table, event.at
     values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
-    is_half = op is not event.op and not profile.new
+    is_half = op is not event.op and not profile.new_architecture
     if profile.checksum and is_half and split_by_ticdc(event, source_row, partial(moved, table)):
         values += ["0", False, profile.checksum_version]
     elif profile.checksum:
@@ -337,7 +339,7 @@ def _schema(
         field = {"name": adjusted(column.name), "type": type}
         if column.nullable and column.name not in table.primary_key:
             # The classic architecture takes the default "null" for none (ticdc-avro#nullable).
-            last = default is not None and (profile.new or default != "null")
+            last = default is not None and (profile.new_architecture or default != "null")
             fields.append(
                 {"default": default, **field, "type": [type, "null"] if last else ["null", type]}
             )
@@ -454,7 +456,9 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
             return two_complement(int(wire_text.replace(".", ""))), replace(cell, text=wire_text)
         case Logical.BIT, int():
             width = (
-                (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
+                (type.length or 1) + 7 >> 3
+                if profile.new_architecture
+                else max(1, value.bit_length() + 7 >> 3)
             )
             raw = value.to_bytes(width)
             return raw, replace(cell, text=base64.b64encode(raw).decode())

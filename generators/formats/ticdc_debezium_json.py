@@ -134,7 +134,7 @@ class TicdcDebeziumProfile(sink.SinkProfile):
     )
     keyed: bool = True
     """Records have the row's key."""
-    filled: bool = True
+    fills_nulls: bool = True
     """A column's default stands for NULL, and the epoch for a zero TIMESTAMP."""
     years: bool = True
     """Years 1 to 99 are moved to 1970 to 2069."""
@@ -220,15 +220,15 @@ def schema(type: SourceType, nullable: bool) -> Schema:
 
 
 def cell(
-    column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False
+    column: Column, stored: Value, *, fills_nulls: bool, years: bool, classic: bool = False
 ) -> DebeziumCell:
-    """A column's value as TiCDC writes it, with its schema and what a decoder owes for it. `new`:
-    as from v8.5 on, where a default stands for NULL; `years`: years of two digits are moved;
-    `classic`: as the classic architecture writes it. Raises Stopped for what the encoder refuses
-    (ticdc-debezium#zero-dates).
+    """A column's value as TiCDC writes it, with its schema and what a decoder owes for it.
+    `fills_nulls`: as from v8.5 on, where a default stands for NULL and the epoch for a zero
+    TIMESTAMP; `years`: years of two digits are moved; `classic`: as the classic architecture writes
+    it. Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates).
     """
     type, nullable, meaning = column.type, column.nullable, None
-    if stored is None and new and column.default is not None:
+    if stored is None and fills_nulls and column.default is not None:
         return _for_null(column, column.default.value, years=years, classic=classic)
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
@@ -237,9 +237,9 @@ def cell(
         case Logical.DECIMAL, Decimal():
             meaning = double_of(value, type.precision or 0, type.scale or 0, repr)
             meaning = replace(meaning, value=Raw(_number(meaning.value)))
-        case Logical.DATETIME, ZeroDate() if new and classic and _partly(value):
+        case Logical.DATETIME, ZeroDate() if fills_nulls and classic and _partly(value):
             raise sink.Stopped
-        case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
+        case Logical.TIMESTAMP, ZeroDate() if nullable and not fills_nulls:
             meaning = Meaning(None, None, "a zero TIMESTAMP is null")
         case Logical.TIMESTAMP, ZeroDate():
             reason = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
@@ -280,7 +280,7 @@ def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> 
     ):
         default = 0
     default_cell = cell(
-        replace(column, default=None), default, new=True, years=years, classic=classic
+        replace(column, default=None), default, fills_nulls=True, years=years, classic=classic
     )
     reason = "a column's default stands in place of NULL: the two cannot be told apart"
     default_cell = replace(
@@ -412,11 +412,11 @@ of most schemas.
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
-    """A column's name and its schema in a struct, with its default if the profile is `filled` and,
-    with TiDB's extension, its type as `doc`.
+    """A column's name and its schema in a struct, with its default if the profile fills NULLs with
+    it and, with TiDB's extension, its type as `doc`.
     """
     kind, shape = column.type, schema(column.type, column.nullable)
-    if profile.filled:
+    if profile.fills_nulls:
         shape = replace(shape, default=_default(column))
     unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
     tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
@@ -446,7 +446,7 @@ def _default(column: Column) -> str:
             return str(value) if abs(value) < 1 << 53 else _number(float(value))
         case Logical.YEAR, int() as value:
             return str(value if value >= 100 else value + (2000 if value < 70 else 1900))
-    return cell(replace(column, default=None), default.value, new=True, years=True).json
+    return cell(replace(column, default=None), default.value, fills_nulls=True, years=True).json
 
 
 def _default_expression(column: Column, default: Default) -> str:
@@ -524,7 +524,11 @@ def _row_message(
     columns = sink.columns_of_rows(table, profile)
 
     def wires(source_row: Row) -> Mapping[str, DebeziumCell]:
-        how = {"new": profile.filled, "years": profile.years, "classic": not profile.statements}
+        how = {
+            "fills_nulls": profile.fills_nulls,
+            "years": profile.years,
+            "classic": not profile.statements,
+        }
         return {c.name: cell(c, source_row[c.name], **how) for c in columns}
 
     sides = {
@@ -703,7 +707,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     """What the profile's messages lose of a row, for every decoder."""
-    remaining = wire_values(_wires(profile))
+    remaining = wire_values(_cell_writer(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
         Loss(
@@ -721,12 +725,12 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     )
 
 
-def _wires(profile: TicdcDebeziumProfile) -> Wire:
+def _cell_writer(profile: TicdcDebeziumProfile) -> Wire:
     """The function that gives, for a type and a value, the cell of a column with that value as the
     profile writes it.
     """
     return lambda type, value: cell(
-        Column("c", type), value, new=profile.filled, years=profile.years
+        Column("c", type), value, fills_nulls=profile.fills_nulls, years=profile.years
     )
 
 
@@ -737,5 +741,5 @@ FORMAT: Final = Format(
     scenarios=scenarios,
     losses=losses,
     faults=(*FAULTS, SCHEMA_NO_GRAMMAR),
-    cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),
+    cell_faults=lambda profile: cell_faults(_cell_writer(profile), profile.source),
 )

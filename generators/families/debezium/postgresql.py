@@ -125,8 +125,9 @@ def _wire_scale(type: SourceType) -> int:
 
 
 def _money(modes: Modes) -> str:
-    """The mode in which the type money is written: that of `decimal.handling.mode` from release 1.8
-    on, and precise before.
+    """The mode in which the type money is written: `decimal.handling.mode` from release 1.8 on.
+    Before, the connector takes money as precise whatever the mode; the converter still writes such
+    numbers as its own option (`numeric`) says.
     """
     return modes.decimal if modes.precise or modes.money_follows_decimal else "precise"
 

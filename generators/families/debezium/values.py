@@ -116,7 +116,9 @@ class Modes:
 
     @property
     def precise(self) -> bool:
-        """Whether the connector's mode is precise, whatever the converter writes."""
+        """Whether `decimal.handling.mode` is precise as the connector sees it: `numeric` is, since
+        it is an option of the converter, which writes such numbers otherwise.
+        """
         return self.decimal in ("precise", "numeric")
 
     @property

@@ -82,10 +82,10 @@ def partition_of(
     partitions: int,
     time_zone: str = "UTC",
     *,
-    new: bool = False,
+    new_architecture: bool = False,
 ) -> int:
     """The partition that TiCDC's dispatcher chooses for a row; of an UPDATE it is the row after it.
-    `new` is the new architecture. Raises Refused for a row at which TiCDC stops.
+    `new_architecture` is that of pingcap/ticdc. Raises Refused for a row at which TiCDC stops.
     """
     match dispatcher:
         case "ts":
@@ -97,14 +97,17 @@ def partition_of(
                 -1:
             ]
             virtual = [column.name for column in table.columns if column.generated == "virtual"]
-            if not new and virtual and table.columns[-1].name == names[-1]:
+            if not new_architecture and virtual and table.columns[-1].name == names[-1]:
                 raise Refused(
                     f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]},"
                     f" behind virtual {virtual[-1]} (ticdc#partitions)"
                 )
         case _:
             names = ()
-    return row_hash(table, source_row, names, time_zone, new=new) % partitions
+    return (
+        row_hash(table, source_row, names, time_zone, new_architecture=new_architecture)
+        % partitions
+    )
 
 
 def row_hash(
@@ -113,7 +116,7 @@ def row_hash(
     names: Sequence[str],
     time_zone: str = "UTC",
     *,
-    new: bool = False,
+    new_architecture: bool = False,
 ) -> int:
     """The hash from which a row's partition follows: the CRC-32 of database and table, and,
     combined with it by XOR, the CRC-32 of name and value of each column in `names`. NULL is the
@@ -122,7 +125,7 @@ def row_hash(
     crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
         stored = source_row[column.name] if column.name in names else None
-        if column.name not in names or (stored is None and new):
+        if column.name not in names or (stored is None and new_architecture):
             continue
         value = None if stored is None else text.canonical(column.type, stored)
         if value is None:
@@ -283,13 +286,13 @@ class PlacedRow(NamedTuple):
 
 
 def place_rows_of_table(
-    event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
+    event: RowChange, profile: SinkProfile, partitions: int, new_architecture: bool = False
 ) -> Iterator[PlacedRow]:
     """The rows of a statement with their partitions, which the dispatcher `table` chooses. An
     UPDATE of a key comes as a DELETE and an INSERT.
     """
     source = source_of(event.table, profile)
-    for op, before, after in split_rows(event, split_keys=True, new=new):
+    for op, before, after in split_rows(event, split_keys=True, new_architecture=new_architecture):
         yield PlacedRow(
             partition_of("table", source, after or before or {}, event.at.tso, partitions),
             op,
@@ -306,7 +309,7 @@ def split_rows(
     event: RowChange,
     *,
     split_keys: bool,
-    new: bool = False,
+    new_architecture: bool = False,
     raw: bool = False,
     by_tidb: Moves | None = None,
 ) -> list[SplitRow]:
@@ -314,8 +317,9 @@ def split_rows(
     INSERT, and then all deletes come first.
 
     `split_keys` says that the release splits an UPDATE of any key; clustered integer keys are
-    always split by TiDB. `new` is the new architecture, `raw` says that TiCDC itself splits
-    nothing; `by_tidb` says whether TiDB moves a row, where that does not follow from the key alone.
+    always split by TiDB. `new_architecture` is that of pingcap/ticdc, `raw` says that TiCDC itself
+    splits nothing; `by_tidb` says whether TiDB moves a row, where that does not follow from the key
+    alone.
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
     split_changes: list[SplitRow] = []
@@ -330,7 +334,7 @@ def split_rows(
         elif (split_keys and by_tidb(before, after)) or (
             not raw
             and any(
-                _differs(event.table.column(name).type, before[name], after[name], new)
+                _differs(event.table.column(name).type, before[name], after[name], new_architecture)
                 for name in keys
             )
         ):
@@ -412,15 +416,15 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 
-def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
+def _differs(type: SourceType, before: Value, after: Value, new_architecture: bool) -> bool:
     """Whether an UPDATE changes the value of a key's column, as TiCDC compares the texts of both
-    values. In the classic architecture (not `new`) NULL equals the text null.
+    values. In the classic architecture NULL equals the text null.
     """
     texts = [
         None if value is None else text.value_text(type, text.canonical(type, value))
         for value in (before, after)
     ]
-    if not new:
+    if not new_architecture:
         texts = ["null" if key_text is None else key_text for key_text in texts]
     return texts[0] != texts[1]
 

@@ -88,7 +88,7 @@ def plan(
                 split = split_rows(
                     event,
                     split_keys=True,
-                    new=profile.new,
+                    new_architecture=profile.new_architecture,
                     raw=profile.raw_change,
                     by_tidb=known_table.moved,
                 )
@@ -108,13 +108,13 @@ def plan(
                         tso,
                         partitions,
                         host_zone(profile),
-                        new=profile.new,
+                        new_architecture=profile.new_architecture,
                     )
                     record = _plan_row(known_table, profile, op, before, after, tso, built)
                     if (
                         record.checksum
                         and op is not event.op
-                        and not profile.new
+                        and not profile.new_architecture
                         and split_by_ticdc(event, before or after, known_table.moved)
                     ):
                         record = replace(record, checksum=records.Checksum(CHECKSUM_VERSION, 0, 0))
@@ -189,7 +189,7 @@ def _ddl(
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(
-        ddl_type(event.action, new_architecture=profile.new),
+        ddl_type(event.action, new_architecture=profile.new_architecture),
         statement(event, profile),
         tso,
         built,
@@ -227,7 +227,7 @@ def _plan_row(
     assert checked_row is not None
     checksum = None
     if profile.checksum:
-        columns = known_table.table.columns if profile.new else known_table.by_id()
+        columns = known_table.table.columns if profile.new_architecture else known_table.by_id()
         current, previous = (
             checksum_of(columns, image, profile.json_doubles) if image else 0
             for image in (data, old)

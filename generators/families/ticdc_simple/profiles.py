@@ -20,7 +20,7 @@ from generators.families.ticdc.text import Doubles
 class SimpleProfile(SinkProfile):
     """A TiCDC release and its Simple options as facts about the messages."""
 
-    new: bool = False
+    new_architecture: bool = False
     """The new architecture."""
     location: str = ""
     """The zone's name in TIMESTAMP objects (ticdc#simple-timestamp); "" is the host's own, which is

@@ -93,7 +93,10 @@ def wire_type(name: str, logical: Logical, source: str = "mysql") -> SourceType:
 
 
 def type_number(type: SourceType) -> int:
-    """The dataTypeNumber of a type: MySQL's protocol number or PostgreSQL's OID."""
+    """The dataTypeNumber of a type: the OID of PostgreSQL's type, ENUM_OID for one without; the
+    number of MySQL's type in its protocol, 253 (VAR_STRING) for one without. A type of this format
+    alone, `geometry-text`, has the number of the one before `-text`.
+    """
     if type.source == "postgresql":
         return _OIDS.get(type.name, ENUM_OID)
     return TYPE_NUMBERS.get(type.name.removesuffix("-text"), 253)

@@ -108,18 +108,19 @@ def images_of_key(table: Table, document: Row) -> Images:
 class Update:
     """What an update does to a document, as a change stream describes it.
 
-    `fields` are new values by the names of fields, `parts` by the paths of what stands within them,
-    in JSON of the model; `truncated` are new sizes of arrays.
+    `fields` are new values by the names of fields, `values_by_path` those of what stands within
+    them by its path (`field.member`), in JSON of the model; `removed` are the names and paths of
+    what is no longer there, `truncated` new sizes of arrays.
     """
 
     fields: Mapping[str, Value]
-    parts: Mapping[str, Any]
+    values_by_path: Mapping[str, Any]
     removed: tuple[str, ...]
     truncated: Mapping[str, int]
 
     def is_part_of(self, name: str) -> bool:
         """Whether a part of the field is changed, and not the whole of it."""
-        paths = (*self.parts, *self.removed)
+        paths = (*self.values_by_path, *self.removed)
         return name in self.truncated or any(path.startswith(f"{name}.") for path in paths)
 
 
@@ -128,7 +129,7 @@ def describe_update(table: Table, before: Row, after: Row) -> Update:
     an array what differs there, if something stays as it is.
     """
     fields: dict[str, Value] = {}
-    parts: dict[str, Any] = {}
+    values_by_path: dict[str, Any] = {}
     removed = [name for name in before if name not in after]
     truncated: dict[str, int] = {}
     for name, value in after.items():
@@ -139,7 +140,7 @@ def describe_update(table: Table, before: Row, after: Row) -> Update:
             case Json(value=dict() as old_part), Json(value=dict() as new_part) if _shares_members(
                 old_part, new_part
             ):
-                parts |= dict(_changed_members(name, old_part, new_part))
+                values_by_path |= dict(_changed_members(name, old_part, new_part))
                 removed += [f"{name}.{key}" for key in old_part if key not in new_part]
             case Json(value=list() as old_items), Json(value=list() as new_items) if (
                 new_items
@@ -149,7 +150,7 @@ def describe_update(table: Table, before: Row, after: Row) -> Update:
                 truncated[name] = len(new_items)
             case _:
                 fields[name] = value
-    return Update(fields, parts, tuple(removed), truncated)
+    return Update(fields, values_by_path, tuple(removed), truncated)
 
 
 def _same(old: Value, new: Value) -> bool:
@@ -196,8 +197,8 @@ def images_of_update(table: Table, before: Row, update: Update, *, pre_image: bo
                 if name in before
                 else Cell(State.NULL, column.type)
             )
-    for path, part in update.parts.items():
-        wire[path] = _part_cell(table.column(path.partition(".")[0]), part)
+    for path, value in update.values_by_path.items():
+        wire[path] = _cell_of_path(table.column(path.partition(".")[0]), value)
     for name in update.removed:
         wire[name] = Cell(State.NULL, table.column(_field_of(table, name)).type)
     for name in update.fields:
@@ -211,9 +212,11 @@ def _field_of(table: Table, path: str) -> str:
     return path if any(column.name == path for column in table.columns) else path.partition(".")[0]
 
 
-def _part_cell(column: Column, part: Any) -> Cell:
-    """What a decoder recovers at level one of a value within a field."""
-    wire = part_json(part, Style.UPDATE)
+def _cell_of_path(column: Column, value: Any) -> Cell:
+    """What a decoder recovers at level one of the value of a path of `updatedFields`, which stands
+    within the field that is the column: a string as it is, another value as Extended JSON.
+    """
+    wire = part_json(value, Style.UPDATE)
     if wire is None:
         return Cell(State.NULL, column.type)
     if isinstance(wire, str):
@@ -240,7 +243,7 @@ def description_members(table: Table, update: Update) -> dict[str, Any]:
             name: field_json(types[name], value, Style.UPDATE)
             for name, value in update.fields.items()
         },
-        **{path: part_json(part, Style.UPDATE) for path, part in update.parts.items()},
+        **{path: part_json(value, Style.UPDATE) for path, value in update.values_by_path.items()},
     }
     truncated = [{"field": name, "size": size} for name, size in update.truncated.items()]
     return {

@@ -118,7 +118,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                         stamp.at.tso,
                         layout.partitions,
                         zone,
-                        new=profile.new,
+                        new_architecture=profile.new_architecture,
                     )
                     message = _row_message(profile, event.table, op, before, after, stamp, chance)
                     yield replace(message, partitions=(place,))
@@ -154,7 +154,11 @@ def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.S
         return sink.moved(event.table, before, after) or place(before) != place(after)
 
     return sink.split_rows(
-        event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves
+        event,
+        split_keys=profile.split_keys,
+        new_architecture=profile.new_architecture,
+        raw=profile.raw_change,
+        by_tidb=moves,
     )
 
 
@@ -251,7 +255,7 @@ class _Images:
         if op is Op.UPDATE:
             assert before is not None
             old = {c.name: _cell(profile, c.type, before[c.name]) for c in columns}
-            if profile.old_updated_only and not profile.new:
+            if profile.old_updated_only and not profile.new_architecture:
                 for column in columns:
                     if (
                         column.type.name == "vector"
@@ -304,7 +308,7 @@ class _Images:
             "pkNames": [c.name for c in self.table.columns if c.name in names],
             "type": self.op.value,
             "sqlType": codes or None,
-            "mysqlType": None if profile.new and not self.types else mysql_types,
+            "mysqlType": None if profile.new_architecture and not self.types else mysql_types,
         }
         extension = {"commitTs": stamp.at.tso, **more_extension}
         images = {key: last[key] for key in profile.dml_key_order}
@@ -340,7 +344,7 @@ class _Images:
             before=full_image if self.op is Op.DELETE else before,
             after=None if self.op is Op.DELETE else full_image,
             full_before=full,
-            types=self.types if self.types or not self.profile.new else None,
+            types=self.types if self.types or not self.profile.new_architecture else None,
             accept=((Kind.CORRUPT, None),) if lossy else (),
         )
         return change if self.profile.extension else replace(change, position=None)
@@ -435,7 +439,7 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> W
         "database": event.database,
         "table": event.table,
         "isDdl": True,
-        "type": text.ddl_type(event.action, new_architecture=profile.new),
+        "type": text.ddl_type(event.action, new_architecture=profile.new_architecture),
         "sql": sql,
     }
     members = _envelope(profile, stamp, {"commitTs": stamp.at.tso}, statement_members)

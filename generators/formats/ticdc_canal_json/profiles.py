@@ -20,7 +20,7 @@ from generators.profile_tables import read_choices
 class TicdcProfile(SinkProfile):
     """A TiCDC release and its Canal-JSON options as facts about the bytes."""
 
-    new: bool = False
+    new_architecture: bool = False
     """The new architecture."""
     extension: bool = False
     """Messages have the member `_tidb`, and there are watermarks."""

@@ -109,7 +109,7 @@ _STORAGE: Final = "s3://claim-check/open-protocol"
 class OpenProfile(sink.SinkProfile):
     """A TiCDC release and its options as facts about the bytes."""
 
-    new: bool = False
+    new_architecture: bool = False
     """The new architecture, whose JSON is in the table's order and without HTML escapes, with empty
     names instead of none."""
     short_escapes: bool = True
@@ -246,7 +246,7 @@ def _records(
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
             value = _json(profile, {"q": sql, "t": _action_code(event.action)})
-            table = event.table or (event.table if profile.new else None)
+            table = event.table or (event.table if profile.new_architecture else None)
             statement = sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
             yield WireMessage(framed([value]), (statement,), key_of([key]), everywhere)
         case Watermark():
@@ -275,7 +275,9 @@ def _action_code(action: str) -> int:
 
 def _json(profile: OpenProfile, members: Mapping[str, Any]) -> str:
     """The JSON of an event's key or value, with the escapes of the profile's library."""
-    return json_text(members, partial(escaped, html=not profile.new, short=profile.short_escapes))
+    return json_text(
+        members, partial(escaped, html=not profile.new_architecture, short=profile.short_escapes)
+    )
 
 
 def _key(
@@ -296,13 +298,13 @@ def _key(
     partition = {} if partition_id is None else {"ptn": partition_id}
     members = {
         "ts": instant.tso,
-        "scm": database if database or profile.new else ABSENT,
-        "tbl": table if table or profile.new else ABSENT,
-        "rid": row_number if row_number and not profile.new else ABSENT,
-        **({} if profile.new else partition),
+        "scm": database if database or profile.new_architecture else ABSENT,
+        "tbl": table if table or profile.new_architecture else ABSENT,
+        "rid": row_number if row_number and not profile.new_architecture else ABSENT,
+        **({} if profile.new_architecture else partition),
         "t": kind,
         **more,
-        **(partition if profile.new else {}),
+        **(partition if profile.new_architecture else {}),
     }
     return _json(profile, members)
 
@@ -332,7 +334,7 @@ class _Row:
         more: dict[str, Any] = {"ohk": True}
         if self.profile.reduce == "claim-check":
             more = {"ccl": sink.claim_check_location(_STORAGE, chance)}
-            if self.profile.new:
+            if self.profile.new_architecture:
                 more = {"ohk": False, **more}
         return self._written(handle, more)
 
@@ -350,7 +352,7 @@ class _Row:
         }
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
-        elif not self.profile.before or not (old_cells or self.profile.new):
+        elif not self.profile.before or not (old_cells or self.profile.new_architecture):
             members = {"u": new}
         else:
             members = {"u": new, "p": old_cells}
@@ -360,7 +362,7 @@ class _Row:
             self.table.database,
             self.table.name,
             kind=1,
-            row_number=self._number(),
+            row_number=self._row_handle(),
             partition_id=self.partition_id,
             more=more,
         )
@@ -388,9 +390,9 @@ class _Row:
         )
         return key, value, expected
 
-    def _number(self) -> int:
+    def _row_handle(self) -> int:
         """The number by which TiDB finds the row (its handle): the value of a clustered integer
-        key, 0 for another clustered key, else a number of TiDB's own.
+        key, 0 for another clustered key, else a stand-in for `_tidb_rowid`: a CRC-32 of the row.
         """
         source_row = self.after or self.before or {}
         nonclustered = any(
@@ -411,7 +413,7 @@ class _Row:
         """
         zone, html, short = (
             self.profile.deployment.time_zone,
-            not self.profile.new,
+            not self.profile.new_architecture,
             self.profile.short_escapes,
         )
         columns = (
@@ -434,7 +436,7 @@ class _Row:
         """
         return (
             list(names)
-            if self.profile.new
+            if self.profile.new_architecture
             else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
         )
 

@@ -237,7 +237,7 @@ class Numbered:
 
     drawn = 0
 
-    def describe_message(self, number):
+    def identify(self, number):
         return (number, 0), number % 3 != 2
 
 

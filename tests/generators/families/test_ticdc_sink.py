@@ -74,7 +74,7 @@ def test_columns_dispatcher_takes_the_last_column_that_is_sent():
     assert partition_of("columns", table, row, 1, 16) == row_hash(table, row, ("b",)) % 16
     assert row_hash(table, row, ("b",)) != row_hash(table, {**row, "b": 23}, ("b",))
     bare = {**row, "b": None}
-    assert row_hash(table, bare, ("b",), new=True) == row_hash(table, bare, ())
+    assert row_hash(table, bare, ("b",), new_architecture=True) == row_hash(table, bare, ())
     assert row_hash(table, bare, ("b",)) == row_hash(
         Table("test", "t1", (Column("b", mysql.text()),)), {"b": "null"}, ("b",)
     )
@@ -106,14 +106,16 @@ NULLABLE = Table(
 def test_update_of_a_nullable_unique_column_is_split(before, after, split, new):
     row = {"a": 1, "b": 1, "c": "z"}
     event = change(NULLABLE, Op.UPDATE, ({**row, **before}, {**row, **after}))
-    ops = [op for op, _, _ in split_rows(event, split_keys=True, new=new)]
+    ops = [op for op, _, _ in split_rows(event, split_keys=True, new_architecture=new)]
     assert ops == ([Op.DELETE, Op.INSERT] if split else [Op.UPDATE])
 
 
 def test_classic_takes_null_for_the_text_null_where_it_looks_for_changed_keys():
     table = Table("test", "t", (Column("k", mysql.text()),), (), (("k",),))
     event = change(table, Op.UPDATE, ({"k": None}, {"k": "null"}))
-    assert [len(split_rows(event, split_keys=True, new=new)) for new in (False, True)] == [1, 2]
+    assert [
+        len(split_rows(event, split_keys=True, new_architecture=new)) for new in (False, True)
+    ] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_routed_tables_have_the_partitions_of_their_sources(name):
     places = [fmt.write(history, profile, Layout(partitions=16))[0] for profile in (plain, routed)]
     sources = (WIDE, replace(WIDE, database="source_shop"))
     assert [record.message.partition for record in places] == [
-        partition_of("table", t, ROW, 1, 16, new=True) for t in sources
+        partition_of("table", t, ROW, 1, 16, new_architecture=True) for t in sources
     ]
     assert (
         places[0].message.value == places[1].message.value
