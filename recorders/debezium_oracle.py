@@ -274,8 +274,8 @@ def oracle_bundle(release: str) -> Bundle:
             ("com.oracle.database.jdbc", module, version),
             LOGGING,
         ),
-        "debezium-connector-oracle",
-        "up to 100 jars",
+        main="debezium-connector-oracle",
+        download="up to 100 jars",
         without=(
             *("slf4j-log4j12", "infinispan-client-hotrod", "infinispan-core", "ehcache"),
             *("xdb", "xmlparserv2", "orai18n"),

@@ -88,8 +88,8 @@ def flink_cdc_bundle(release: str) -> Bundle:
             ("io.debezium", "debezium-core", "1.9.8.Final"),
             LOGGING,
         ),
-        "flink-cdc-common-",
-        "about 80 jars",
+        main="flink-cdc-common-",
+        download="about 80 jars",
     )
 
 

@@ -77,8 +77,8 @@ def flink_bundle(release: str) -> Bundle:
         f"flink-json-{release}",
         f"Flink's JSON formats {release}",
         (*(("org.apache.flink", name, release) for name in names), LOGGING),
-        "flink-json-",
-        "up to 50 jars",
+        main="flink-json-",
+        download="up to 50 jars",
     )
 
 

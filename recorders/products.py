@@ -247,8 +247,8 @@ def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> B
         f"debezium-{connector}-{release}{'-flat' if plugins else ''}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
-        "debezium-embedded",
-        "up to 78 jars",
+        main="debezium-embedded",
+        download="up to 78 jars",
         # Another backend of the same logging interface, which has no configuration.
         without=("slf4j-log4j12",),
     )
@@ -393,8 +393,8 @@ def _canal(profile: Any, database: Database) -> Prepared:
         f"canal-{profile.release}",
         "Canal",
         (*modules, LOGGING, slf4j),
-        "canal.server",
-        "75 jars",
+        main="canal.server",
+        download="75 jars",
         # Two other backends of the same logging interface, and three modules of another, which the
         # registry lacks.
         without=("slf4j-log4j12", "logback-classic", "logback-core", "jms", "jmxtools", "jmxri"),

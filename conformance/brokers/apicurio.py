@@ -22,8 +22,8 @@ BUNDLE: Final = Bundle(
     f"{_APP}-{VERSION}",
     "Apicurio registry",
     (("io.apicurio", _APP, VERSION),),
-    _APP,
-    "136 MB",
+    main=_APP,
+    download="136 MB",
     archive="all",
     remedy="or use a running registry (--registry URL), or no broker (--broker none). ",
 )

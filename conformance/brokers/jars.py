@@ -73,16 +73,17 @@ class Bundle:
 
     `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4),
     `without` names modules to leave out, `main` is the beginning of the name of the jar that the
-    others need. `remedy` says what helps where they cannot be downloaded. With `archive`, a
-    classifier, the module is one tar.gz that has all jars, and the first of them is `main`. With
-    `classifier` it is the module's jar of this classifier, alone.
+    others need, `download` says how much is downloaded, for the note of it. `remedy` says what
+    helps where they cannot be downloaded. With `archive`, a classifier, the module is one tar.gz
+    that has all jars, and the first of them is `main`. With `classifier` it is the module's jar of
+    this classifier, alone.
     """
 
     name: str
     title: str
     modules: tuple[tuple[str, str, str], ...]
     main: str
-    size: str
+    download: str
     without: tuple[str, ...] = ()
     remedy: str = ""
     archive: str = ""
@@ -93,8 +94,8 @@ KAFKA = Bundle(
     f"kafka_{SCALA_VERSION}-{KAFKA_VERSION}",
     "Kafka",
     (("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION), LOGGING),
-    "kafka_",
-    "about 45 jars, 44 MB",
+    main="kafka_",
+    download="about 45 jars, 44 MB",
     remedy=(
         f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its"
         " `libs`; or use a running broker (--broker HOST:PORT) or none (--broker none). "
@@ -393,7 +394,7 @@ def _download(
     total = sum(map(len, parts)) if len(parts) > 1 else 0
     version = bundle.modules[0][2]
     note(
-        f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this"
+        f"downloading {bundle.title} {version} ({bundle.download}) from the Maven registry, once; this"
         " takes up to a minute"
     )
     logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(parts)], time.monotonic()

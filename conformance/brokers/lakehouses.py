@@ -23,8 +23,8 @@ def delta_bundle(series: str) -> Bundle:
         f"{name}-4.4.0",
         "Delta Lake",
         (("io.delta", name, "4.4.0"),),
-        "delta-spark_",
-        "8 jars, 10 MB",
+        main="delta-spark_",
+        download="8 jars, 10 MB",
         remedy=_REMEDY,
     )
 
@@ -36,8 +36,8 @@ def iceberg_bundle(series: str, version: str) -> Bundle:
         f"{name}-{version}",
         "Iceberg",
         (("org.apache.iceberg", name, version),),
-        "iceberg-spark-runtime-",
-        "one jar, 48 MB",
+        main="iceberg-spark-runtime-",
+        download="one jar, 48 MB",
         remedy=_REMEDY,
     )
 
@@ -46,8 +46,8 @@ TABLES_FOR_TESTS: Final = Bundle(
     "spark-catalyst_2.13-4.2.0-tests",
     "Spark's tables for tests",
     (("org.apache.spark", "spark-catalyst_2.13", "4.2.0"),),
-    "spark-catalyst_",
-    "one jar, 8 MB",
+    main="spark-catalyst_",
+    download="one jar, 8 MB",
     classifier="tests",
 )
 """A catalogue of tables in memory that take MERGE, of Spark's own tests."""

@@ -153,8 +153,8 @@ def fetch_packages(
         f"packages-{digest}-for-{release}",
         ", ".join(name for _, name, _ in coordinates),
         tuple(coordinates),
-        f"{coordinates[0][1]}-",
-        "with all that they depend on",
+        main=f"{coordinates[0][1]}-",
+        download="with all that they depend on",
         without=tuple(
             sorted(
                 {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}
@@ -313,8 +313,8 @@ def _bundle(module: Module, release: str, spark_jars: Collection[str]) -> Bundle
         f"{first}-for-{release}",
         module.title,
         tuple((ORGANISATION, name, release) for name in module.artefacts),
-        f"{first}-",
-        "at most 12 MB",
+        main=f"{first}-",
+        download="at most 12 MB",
         without=tuple(sorted(spark_jars)),
         remedy=f"or name jars in {JARS}; {module.remedy}",
     )

@@ -438,7 +438,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
                 acknowledged = kafka.publish(cluster, topic, messages).acknowledged
                 source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=cluster, topic=topic)
-                read = engines[0].open_records("doctor", source).result()
+                read = engines[0].keep_records("doctor", source).result()
             if not acknowledged == read == count:
                 raise HarnessError(
                     f"{count} records were sent, {acknowledged} acknowledged, {read} read by Spark"

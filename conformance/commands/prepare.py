@@ -147,7 +147,7 @@ def _decode(engine: ChildEngine, name: str) -> None:
     for number, call in enumerate(group_calls(fmt, sample_cases, (1, 2), 0)):
         messages = list(messages_of(call.cases))
         _, source = write_table(engine.directory, handle := f"{name}-{number}", messages)
-        engine.open_records(handle, source)
+        engine.keep_records(handle, source)
         request = Request(
             handle, source.ranges, decoder_spec(name, None), call.level, call.deployment, call.table
         )
@@ -155,7 +155,9 @@ def _decode(engine: ChildEngine, name: str) -> None:
 
 
 @click.command()
-@click.option("--registry", is_flag=True, help=f"Downloads Apicurio ({apicurio.BUNDLE.size}), too.")
+@click.option(
+    "--registry", is_flag=True, help=f"Downloads Apicurio ({apicurio.BUNDLE.download}), too."
+)
 @FORMAT
 def prepare(style: OutputStyle, registry: bool) -> None:
     """Downloads jars and modules; Spark and Kafka then start sooner.

@@ -44,7 +44,7 @@ class RequestingEngine(Closing):
             self.put({"op": "load", "decoder": decoder, "level": level}), _parse_loaded
         )
 
-    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
+    def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records once and keeps them under the name `handle`. The future has their
         number.
         """

@@ -197,7 +197,7 @@ class CommandEngine(Closing):
         """
         return self._jobs.put(lambda: self._load_now(decoder, level))
 
-    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
+    def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; returns their number. If reading fails, the calls that need
         the records raise its error.
         """

@@ -109,7 +109,7 @@ class Engine(Protocol):
         """Loads a decoder. The future raises UsageError if it cannot be loaded."""
         ...
 
-    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
+    def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records once and keeps them under the name `handle`. The future has their
         number.
         """

@@ -639,7 +639,7 @@ class Decoding:
         messages = list(chain.from_iterable(map(_batch_messages, batches)))
         laid, source = write_table(self.engine.directory, handle, messages)
         self.places = dict(zip(map(id, messages), laid, strict=True))
-        self.engine.open_records(handle, source).result()
+        self.engine.keep_records(handle, source).result()
         # Before its first answer the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
         return handle

@@ -74,7 +74,7 @@ class Alone:
         """
         handle = f"alone-{next(_NUMBERS)}"
         laid, source = write_table(engine.directory, handle, list(messages_of((*neighbours, case))))
-        engine.open_records(handle, source)
+        engine.keep_records(handle, source)
         neighbour_places, places = (
             tuple(laid[: -len(case.written)]),
             tuple(laid[-len(case.written) :]),

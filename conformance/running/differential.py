@@ -111,7 +111,7 @@ def compare_profile(
             return outcome
     handle = f"differential-{fmt.name}"
     places, source = write_table(engine.directory, handle, messages)
-    engine.open_records(handle, source).result()
+    engine.keep_records(handle, source).result()
     spec = decoder_spec(fmt.name, decoder)
     try:
         request = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)

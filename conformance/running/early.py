@@ -117,6 +117,6 @@ def start_early(
     messages = list(messages_of(cases))
     handle = f"{fmt.name}-first"
     places, source = write_table(engine.directory, handle, messages)
-    engine.open_records(handle, source)  # if it fails, so does the decode call
+    engine.keep_records(handle, source)  # if it fails, so does the decode call
     by_message = {id(message): place for message, place in zip(messages, places, strict=True)}
     return Early(settings, engine, fmt, cases, handle, by_message, listen)

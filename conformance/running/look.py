@@ -80,7 +80,7 @@ def decode_corpora(
             handle = f"look-{number}"
             path = engine.directory / f"{handle}.parquet"
             write_records(path, [s.message for s in messages], [s.place[2] for s in messages])
-            engine.open_records(handle, RecordSource((), parquet=str(path))).result()
+            engine.keep_records(handle, RecordSource((), parquet=str(path))).result()
             try:
                 if 1 in levels:
                     outputs = read(

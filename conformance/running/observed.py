@@ -126,7 +126,7 @@ def observe_messages(
     (call,) = prepared.calls
     engines = {id(used_engine): used_engine for used_engine in (engine, reference)}.values()
     for used_engine in engines:
-        _open_records(used_engine, prepared, call)
+        _keep_records(used_engine, prepared, call)
     decoder_request = decode_request(prepared, call, call.cases)
     reference_request = replace(decoder_request, decoder=decoder_spec(fmt.name, None), mapping={})
     note("the reference decoder")
@@ -271,16 +271,16 @@ def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> b
     )
 
 
-def _open_records(engine: Engine, prepared: Prepared, call: Call) -> None:
+def _keep_records(engine: Engine, prepared: Prepared, call: Call) -> None:
     """Writes the first message of each case of a call into a Parquet file, and waits until the
-    engine has opened it as the records of `prepared.handle`, the name by which decode requests
-    refer to them.
+    engine keeps them as the records of `prepared.handle`, the name by which decode requests refer
+    to them.
     """
     messages = [case.written[0].message for case in call.cases]
     places = [prepared.place(message) for message in messages]
     path = engine.directory / f"{prepared.handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
-    engine.open_records(
+    engine.keep_records(
         prepared.handle, RecordSource(ranges_of(places), parquet=str(path))
     ).result()
 

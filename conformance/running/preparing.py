@@ -93,7 +93,7 @@ def prepare_format(
     messages = [*messages_of(grouped_cases), *copies]
     handle = fmt.name
     places, source = publish(settings, engine, handle, messages)
-    engine.open_records(handle, source)  # if it fails, so do the decode calls
+    engine.keep_records(handle, source)  # if it fails, so do the decode calls
     prepared = Prepared(
         settings,
         fmt,

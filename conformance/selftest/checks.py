@@ -405,7 +405,7 @@ def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterat
         staging.choose_law_cases(bench), level_two, chain.from_iterable(cases_of_liars.values())
     )
     cases = {case.id: case for case in all_cases}
-    prepared = _open_records(
+    prepared = _keep_records(
         engine, staging.stage_cases(bench, cases.values(), seed, decoder_spec(name, None))
     )
     yield _check_reference_in_spark(engine, prepared, bench.fresh())
@@ -427,8 +427,8 @@ def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterat
     engine.release(prepared.handle)
 
 
-def _open_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
-    """Writes the messages of the prepared calls to the engine's table and opens it. Returns
+def _keep_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
+    """Writes the messages of the prepared calls to a table, whose records the engine keeps. Returns
     `prepared`.
     """
     messages = [
@@ -437,7 +437,7 @@ def _open_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
         if id(message) in prepared.places
     ]
     _, source = write_table(engine.directory, prepared.handle, messages)
-    engine.open_records(prepared.handle, source)
+    engine.keep_records(prepared.handle, source)
     return prepared
 
 
@@ -547,7 +547,7 @@ def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
     fmt, fresh_judge = bench.fmt, bench.fresh()
     cases_of_lies = [(lie, _cases_of_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = chain.from_iterable(cases for _, cases in cases_of_lies)
-    prepared = _open_records(
+    prepared = _keep_records(
         engine, staging.stage_cases(bench, cases, 0, decoder_spec(fmt.name, None), unsent)
     )
     results: dict[str, CaseResult] = {}

@@ -186,7 +186,7 @@ class Memory:
         """Every breach is there."""
         return _finished_future(Loaded((1,), Capabilities()))
 
-    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
+    def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
         """All is there."""
         return _finished_future(len(self.truth))
 

@@ -189,7 +189,14 @@ def _bundle(
         LOGGING,
     )
     digest = hashlib.sha256(repr((every, tuple(without))).encode()).hexdigest()[:8]
-    return Bundle(f"scoreboard-{name}-{digest}", title, every, main, size, tuple(without))
+    return Bundle(
+        f"scoreboard-{name}-{digest}",
+        title,
+        every,
+        main=main,
+        download=size,
+        without=tuple(without),
+    )
 
 
 def _ignoring(reader: Reader) -> Reader:

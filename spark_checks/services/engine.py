@@ -277,7 +277,7 @@ class SparkEngine:
             case "sources":
                 return {"files": self._sources(request["forget"])}
             case "open":
-                return {"rows": self._open_records(request)}
+                return {"rows": self._keep_records(request)}
             case "release":
                 self._release(request["handle"])
                 return {}
@@ -475,7 +475,7 @@ class SparkEngine:
     def _table(self, path: str) -> DataFrame:
         return cluster.table(self.spark, path)
 
-    def _open_records(self, request: Mapping[str, Any]) -> int:
+    def _keep_records(self, request: Mapping[str, Any]) -> int:
         """Opens the records of a request, from a Parquet file or from Kafka, under the request's
         handle, and returns their number. They are kept for later calls, but for those of a local
         file, which each call reads.

@@ -75,7 +75,7 @@ def put(engine, values=VALUES, handle="h"):
         for i, value in enumerate(values)
     ]
     write_records(path, messages, range(len(messages)))
-    return engine.open_records(handle, RecordSource(EVERYTHING, parquet=str(path))).result(60)
+    return engine.keep_records(handle, RecordSource(EVERYTHING, parquet=str(path))).result(60)
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_a_mapping_is_refused(engine):
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     started = engine()
-    opened = started.open_records("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
+    opened = started.keep_records("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
     for future in (opened, started.decode(asking("cmd:x", handle="gone"))):
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
             future.result(60)
@@ -567,7 +567,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
             (topic, p, 0, max(record.offset for record in placed if record.partition == p))
             for p in (0, 1)
         )
-        assert started.open_records(
+        assert started.keep_records(
             "k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)
         ).result(60) == len(VALUES)
         rows = read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1)
@@ -585,6 +585,6 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
         )
         beyond = ((topic, 0, 0, 1000),)
         with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
-            started.open_records(
+            started.keep_records(
                 "far", RecordSource(beyond, bootstrap=kafka.bootstrap, topic=topic)
             ).result(60)

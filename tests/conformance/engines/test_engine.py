@@ -59,8 +59,8 @@ def asking(decoder, handle="h"):
 def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     make, asked = fake
     engine = make()
-    assert engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
-    engine.open_records("gone", RecordSource(RANGES, parquet="q")).result(60)
+    assert engine.keep_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+    engine.keep_records("gone", RecordSource(RANGES, parquet="q")).result(60)
     engine.release("gone")
     with pytest.raises(ChildDied, match=r"exit code 7(.|\n)*last words"):
         engine.decode(asking("exit")).result(60)
@@ -90,7 +90,7 @@ def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
     monkeypatch.setenv("FAKE_SAYS", json.dumps({"renew": word}))
     monkeypatch.setattr(child, "RENEWAL_S", 1.0)
     engine = make()
-    engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60)
+    engine.keep_records("h", RecordSource(RANGES, parquet="p")).result(60)
     assert engine.renew().result(60) is None
     with pytest.raises(DecodeRaised, match="told so"):
         engine.decode(asking("raised")).result(60)
@@ -150,7 +150,7 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(
     engine = fake[0](start_s=0.5)
     requests = (
         engine.load("fine", "auto"),
-        engine.open_records("h", RecordSource(RANGES)),
+        engine.keep_records("h", RecordSource(RANGES)),
         engine.decode(asking("fine")),
     )
     for future in (engine.started, *requests):
@@ -164,7 +164,7 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
     engine = fake[0](start_s=0.5)
     engine.started.result(60)
-    engine.open_records("h", RecordSource(RANGES, parquet=word))
+    engine.keep_records("h", RecordSource(RANGES, parquet=word))
     for _ in range(2):
         with pytest.raises(HarnessError, match="Spark"):
             engine.decode(asking("fine")).result(60)
@@ -273,7 +273,7 @@ def engine(engine, tmp_path_factory):
         [Message("cdc", 0, None, b"%d" % i, (("h", b"x"),) if i % 2 else ()) for i in range(COUNT)],
         range(COUNT),
     )
-    assert engine.open_records("h", RecordSource(RANGES, parquet=str(path))).result(120) == COUNT
+    assert engine.keep_records("h", RecordSource(RANGES, parquet=str(path))).result(120) == COUNT
     yield engine
     engine.release("h")
 
@@ -313,7 +313,7 @@ def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(
         [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")],
         [0, 0, 1, 1, 2, 2],
     )
-    assert engine.open_records("topics", RecordSource((), parquet=str(path))).result() == 6
+    assert engine.keep_records("topics", RecordSource((), parquet=str(path))).result() == 6
     wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
     decoded = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
     assert sorted(decoded) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
@@ -358,7 +358,7 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
         write_records(path, [Message("cdc", 0, None, text)], [0])
         assert (
-            engine.open_records(
+            engine.keep_records(
                 handle, RecordSource((("cdc", 0, 0, 0),), parquet=str(path))
             ).result()
             == 1
@@ -612,7 +612,7 @@ from conformance.engines.child import ChildEngine
 from conformance.engines.engine import RecordSource, Request
 from generators.model import Deployment
 engine = ChildEngine(timeout_s=600)
-engine.open_records("h", RecordSource((), parquet=sys.argv[1])).result()
+engine.keep_records("h", RecordSource((), parquet=sys.argv[1])).result()
 print(engine._child.pid, flush=True)
 if sys.argv[2]:
     engine.decode(Request("h", (("cdc", 0, 0, 0),), sys.argv[2], 1, Deployment()))

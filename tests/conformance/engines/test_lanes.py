@@ -55,7 +55,7 @@ def test_calls_go_together_under_settings_that_are_equal(fake):
 def test_other_records_are_read_beside_a_call(fake):
     engine = fake[0]()
     first = engine.decode(asking(LATE))
-    assert engine.open_records("other", RecordSource(RANGES, parquet="p")).result(60) == 3
+    assert engine.keep_records("other", RecordSource(RANGES, parquet="p")).result(60) == 3
     assert outcome(first) == SAID_LATE
 
 
@@ -71,7 +71,7 @@ def test_what_does_not_go_together_waits(fake, second):
             other = engine.decode(second)
             assert (outcome(first)[0], outcome(other)) == (DecodeTimeout, SAID_SO)
         case "open the same":
-            assert engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+            assert engine.keep_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
         case "load":
             assert engine.load("fine", "auto").result(60).levels == (1,)
         case "release":
@@ -103,7 +103,7 @@ def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(
 ):
     make, asked = fake
     engine = make(timeout_s=0.5)
-    assert engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+    assert engine.keep_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
     guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
     futures = {
         name: engine.decode(asking(name))

@@ -68,7 +68,7 @@ class Fake:
         self.directory, self.fail = directory, fail
         self.opened, self.asked, self.released = {}, [], []
 
-    def open_records(self, handle, source):
+    def keep_records(self, handle, source):
         rows = pq.read_table(source.parquet).to_pylist()
         self.opened[handle] = {
             (row["topic"], row["partition"], row["offset"]): row["value"] for row in rows
@@ -449,7 +449,7 @@ def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
 
 def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
     engine, failure, notes = fake(), failed(), []
-    engine.open_records = lambda _handle, _source: done(HarnessError("Spark, open: no"))
+    engine.keep_records = lambda _handle, _source: done(HarnessError("Spark, open: no"))
     assert shrunk(engine, failure, notes=notes) == [failure]
     assert notes[-1].endswith("Spark, open: no")
 

@@ -53,7 +53,7 @@ class Fake:
     def load(self, _spec, _level):
         return done(Loaded((1,), self.claims))
 
-    def open_records(self, _handle, _source):
+    def keep_records(self, _handle, _source):
         return done(1)
 
     def release(self, _handle):

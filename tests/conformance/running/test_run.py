@@ -119,8 +119,8 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
 
 def test_records_that_cannot_be_read_are_no_verdict(fake):
     engine = fake[0]()
-    opened = engine.open_records
-    engine.open_records = lambda handle, source: opened(handle, replace(source, parquet="harness"))
+    opened = engine.keep_records
+    engine.keep_records = lambda handle, source: opened(handle, replace(source, parquet="harness"))
     with pytest.raises(HarnessError, match="told so"):
         run_formats(replace(SETTINGS, decoder="fine", select=SHAPES), engine)
 

@@ -268,7 +268,7 @@ class Spark(Memory):
     def liars(self, _fmt):
         return done(list(self.known))
 
-    def open_records(self, handle, source):
+    def keep_records(self, handle, source):
         return done(1)
 
     def release(self, handle):
@@ -292,7 +292,7 @@ def in_spark(monkeypatch, tried, dies=False, **names):
         engine.truth = staging.right_rows_by_place(tried, placed)
         return placed
 
-    monkeypatch.setattr(checks, "_open_records", opened)
+    monkeypatch.setattr(checks, "_keep_records", opened)
     by_name = {check.name: check for check in checks.check_liars_in_spark(engine, tried, 1)}
     assert engine.released == [NAME]
     return by_name
@@ -335,7 +335,7 @@ def lying(tried, monkeypatch, convicts, findings, changed=1):
     engine = Spark({}, ())
     monkeypatch.setattr(checks, "lies", lambda _name: (lie,), raising=False)
     monkeypatch.setattr(checks, "_cases_of_lie", lambda _fmt, _lie, _unsent: [case][:changed])
-    monkeypatch.setattr(checks, "_open_records", lambda _engine, placed: placed)
+    monkeypatch.setattr(checks, "_keep_records", lambda _engine, placed: placed)
     monkeypatch.setattr(staging, "judge_cases", lambda *_: [CaseResult(case, Verdict.FAIL, made)])
     (check,) = checks.check_lying_writers(engine, tried)
     assert engine.released == [NAME]

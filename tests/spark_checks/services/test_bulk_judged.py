@@ -49,7 +49,7 @@ def test_bulk_is_decoded_as_what_happened(engine, name):
         following[message.topic, message.partition] += 1
     path = engine.directory / f"{name}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
-    engine.open_records(name, RecordSource((), parquet=str(path))).result()
+    engine.keep_records(name, RecordSource((), parquet=str(path))).result()
     ranges = tuple(
         (topic, partition, 0, count - 1) for (topic, partition), count in following.items()
     )
