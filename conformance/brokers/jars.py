@@ -394,8 +394,8 @@ def _download(
     total = sum(map(len, parts)) if len(parts) > 1 else 0
     version = bundle.modules[0][2]
     note(
-        f"downloading {bundle.title} {version} ({bundle.download}) from the Maven registry, once; this"
-        " takes up to a minute"
+        f"downloading {bundle.title} {version} ({bundle.download}) from the Maven registry, once;"
+        " this takes up to a minute"
     )
     logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(parts)], time.monotonic()
 

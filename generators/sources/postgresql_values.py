@@ -293,16 +293,16 @@ def _inet_at(type: SourceType, number: int) -> str:
     """The network address that a drawn number stands for: IPv4, or IPv6 of the prefix for
     documentation. Of large numbers every second one stands for a network, with a prefix length.
     """
-    rest, way = divmod(number, 4)
+    quotient, way = divmod(number, 4)
     if way < 2:
         address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(
-            rest % (1 << 32)
+            quotient % (1 << 32)
         )
     else:
-        address = ipaddress.IPv6Address((0x20010DB8 << 96) | rest % (1 << 96))
+        address = ipaddress.IPv6Address((0x20010DB8 << 96) | quotient % (1 << 96))
     size = (
-        (rest >> 96) % (address.max_prefixlen + 1)
-        if way in (1, 3) and rest >> 96
+        (quotient >> 96) % (address.max_prefixlen + 1)
+        if way in (1, 3) and quotient >> 96
         else address.max_prefixlen
     )
     return inet_text(ipaddress.ip_interface(f"{address}/{size}"))
@@ -312,10 +312,10 @@ def _interval_at(type: SourceType, number: int) -> str:
     """The interval, as PostgreSQL prints it, that a drawn number stands for: its remainders give
     the months, days, microseconds and their signs.
     """
-    rest, signs = divmod(number, 8)
-    rest, micros = divmod(rest, 200 * 3600 * MICROS)
-    rest, days = divmod(rest, 1000)
-    fields = (rest % 2400, days, micros - micros % step(type.fsp))
+    quotient, signs = divmod(number, 8)
+    quotient, micros = divmod(quotient, 200 * 3600 * MICROS)
+    quotient, days = divmod(quotient, 1000)
+    fields = (quotient % 2400, days, micros - micros % step(type.fsp))
     return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
 
 
@@ -323,8 +323,8 @@ def _timetz_at(type: SourceType, number: int) -> str:
     """The time with offset, as PostgreSQL prints it, that a drawn number stands for: its remainders
     give the time and an offset in quarters of an hour.
     """
-    rest, micros = divmod(number, DAY)
-    quarters = rest % 105
+    quotient, micros = divmod(number, DAY)
+    quarters = quotient % 105
     return timetz_text(
         micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters)
     )
