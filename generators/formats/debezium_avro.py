@@ -1,5 +1,5 @@
 r"""Upstream Debezium through Confluent's AvroConverter: MySQL and PostgreSQL connectors 1.4 to 3.6,
-in Confluent's framing.
+SQL Server's of 2.5 and 3.6, in Confluent's framing.
 
 Source: debezium-json for the connectors, confluentinc/schema-registry for the converter (the pages
 debezium, confluent of the sources). Key and value are each a zero byte, the id of a schema in the
@@ -129,6 +129,8 @@ _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
 """Numbers and texts that Avro's type of the column holds and the column's does not: name, column of
 MySQL and of PostgreSQL, value, and JSON's of what stands in its place.
 """
+_SQLSERVER_COLUMNS: Final = {"timestamp-0": "datetime2-0"}
+"""The columns of SQL Server that stand for PostgreSQL's, where it calls them by another name."""
 
 
 _FITTING: Final = (
@@ -151,7 +153,7 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
         for f in connectors.FORMAT.cell_faults(profile)
     ]
     far = (
-        (name, f"c_{slug(b if profile.source != 'mysql' else a)}", value, bad, None)
+        (name, f"c_{slug(_column(profile.source, a, b))}", value, bad, None)
         for name, a, b, value, bad in _FAR
     )
     faults = []
@@ -161,6 +163,7 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
             cell is None
             or name in _FITTING
             or (name == "cell-binary" and cell.schema.type == "bytes")
+            or (name == "cell-bit" and cell.schema.type == "boolean")
         ):
             continue
         with contextlib.suppress(TypeError, ValueError, AttributeError, KeyError, OverflowError):
@@ -175,6 +178,15 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
                 )
             )
     return tuple(faults)
+
+
+def _column(source_name: str, mysql_column: str, postgresql_column: str) -> str:
+    """The column of the source that stands for MySQL's and PostgreSQL's; "" if it has none."""
+    if source_name == "mysql":
+        return mysql_column
+    if source_name == "sqlserver":
+        return _SQLSERVER_COLUMNS.get(postgresql_column, postgresql_column)
+    return postgresql_column
 
 
 def _datum(schema: Schema, text: str) -> bytes:
