@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from math import copysign
 from typing import Any, Final
 
@@ -42,6 +42,8 @@ def exact_json(document: str) -> Any:
         return json.loads(document, parse_float=Decimal)
     except RecursionError:
         raise ValueError("the document is nested too deeply") from None
+    except InvalidOperation:
+        raise ValueError("a number has an exponent that no Decimal has") from None
 
 
 def same_json(expected: Any, actual: Any) -> bool:
@@ -219,7 +221,10 @@ def _equals_decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
     if not _is_wider_than_spark(type) or not _NUMBER.fullmatch(actual.value):
         # Python reads 1_5 as 15, too, and a number between blanks or in digits of other scripts.
         return False
-    return bool(Decimal(actual.value) == expected)
+    try:
+        return bool(Decimal(actual.value) == expected)
+    except InvalidOperation:  # an exponent that no Decimal has
+        return False
 
 
 def _equals_bit(type: SourceType, expected: Value, actual: Typed) -> bool:

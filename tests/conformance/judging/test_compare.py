@@ -448,6 +448,15 @@ def test_a_documents_number_is_exact_unless_a_double_prints_it(text, actual, sam
     assert same_text(Cell(State.VALUE, TYPES["json"], text=text, json=True), actual) is same
 
 
+@pytest.mark.parametrize("number", ["1e99999999999999999999", "-1E-99999999999999999999"])
+def test_a_number_with_an_exponent_that_no_decimal_has_is_another_number(number):
+    document, wide = f'{{"a":{number}}}', TYPES["decimal-65-30"]
+    cell = Cell(State.VALUE, TYPES["json"], Json({"a": 1.5}), '{"a":1.5}', json=True)
+    assert not same_text(cell, document)
+    assert not same_value(cell, Typed("string", document))
+    assert not same_value(Cell(State.VALUE, wide, Decimal("1.5")), Typed("string", number))
+
+
 def test_a_cell_whose_text_is_unknown_accepts_any_text():
     assert same_text(Cell(State.ANY, TYPES["varchar"], reason="U+FFFD"), "whatever")
 
