@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.pages._markdown import table
 from generators.model import Logical, SourceType
-from generators.sources import mongodb, mysql, postgresql, sqlserver
+from generators.sources import mongodb, mysql, oracle, postgresql, sqlserver
 
 FIELDS: Final = {
     "name": "the bare name in lower case: `bigint`, `varchar`",
@@ -24,7 +24,7 @@ FIELDS: Final = {
     "members": "of ENUM and SET the labels in order, else ()",
     "low": "of integers and YEAR the smallest value; else None",
     "high": "of integers and YEAR the largest value; else None",
-    "source": "the database: mysql, postgresql, sqlserver or mongodb",
+    "source": "the database: mysql, postgresql, sqlserver, oracle or mongodb",
 }
 """What each field of a type says."""
 PROPERTIES: Final = {
@@ -69,6 +69,7 @@ def column_types_page(note: str) -> str:
         ("MySQL", _types_by_key(mysql.TYPES)),
         ("PostgreSQL", _types_by_key(postgresql.TYPES)),
         ("SQL Server", _types_by_key(sqlserver.TYPES)),
+        ("Oracle", _types_by_key(oracle.TYPES)),
         ("MongoDB", _types_by_key(mongodb.TYPES)),
     ):
         table_rows = (

@@ -30,7 +30,7 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
+from generators.sources import databases, mongodb, mysql, oracle, postgresql, sqlserver
 from generators.wire_format import Format
 
 WIDTH: Final = 110
@@ -93,6 +93,11 @@ _SAMPLE_TYPES: Final[Mapping[str, _SampleTypes]] = {
         sqlserver.text("nvarchar", 20),
         sqlserver.money(),
         sqlserver.temporal("datetimeoffset", 3),
+    ),
+    "oracle": _SampleTypes(
+        oracle.string("varchar2", 20),
+        oracle.number(),
+        oracle.temporal("timestamptz", 3),
     ),
     "mongodb": _SampleTypes(
         mongodb.TYPES["string"], mongodb.TYPES["decimal"], mongodb.TYPES["date"]

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
-from generators.sources import databases, mysql, postgresql, postgresql_values, sqlserver
+from generators.sources import databases, mysql, oracle, postgresql, postgresql_values, sqlserver
 from generators.sources.pools import pools
 
 ALPHABET: Final = (
@@ -70,6 +70,8 @@ class Drawer:
         random_ = self._random
         if sqlserver.is_sampled(type):
             return random_.choice(sqlserver.candidates_that_fit(type))
+        if oracle.is_sampled(type):
+            return random_.choice(oracle.candidates_that_fit(type))
         step: int = 10 ** (6 - type.fsp)
         match type.logical:
             case Logical.INT | Logical.BIT | Logical.SET:
@@ -95,7 +97,8 @@ class Drawer:
                 return self._random_text(type)
             case Logical.BINARY:
                 limit = type.length or 0
-                size = limit if type.name == "binary" else random_.randint(0, min(limit, 24))
+                least = 1 if type.name == "raw" else 0
+                size = limit if type.name == "binary" else random_.randint(least, min(limit, 24))
                 # The binary log drops the zero bytes that end a BINARY(n).
                 return (
                     random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""

@@ -31,7 +31,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
+from generators.sources import databases, mongodb, mysql, oracle, postgresql, sqlserver
 from generators.sources.boundaries import START
 from generators.sources.pools import pools
 from generators.wire_format import Format
@@ -231,6 +231,11 @@ _LOAD_TYPES: Final[Mapping[str, _LoadTypes]] = {
         lambda length: sqlserver.text("nvarchar", length),
         sqlserver.decimal(10, 2),
         sqlserver.temporal("datetime2", 3),
+    ),
+    "oracle": _LoadTypes(
+        lambda length: oracle.string("varchar2", length),
+        oracle.number(10, 2),
+        oracle.temporal("timestamp", 3),
     ),
     "mongodb": _LoadTypes(
         lambda _length: mongodb.TYPES["string"],

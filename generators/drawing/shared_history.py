@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from generators.drawing.streams import START_MS, STATEMENTS, Key, Story, Streamed, write_story
 from generators.model import (
@@ -31,7 +31,7 @@ from generators.model import (
     Value,
 )
 from generators.profiles import Profile
-from generators.sources import databases, mongodb, mysql, postgresql, sqlserver
+from generators.sources import databases, mongodb, mysql, oracle, postgresql, sqlserver
 from generators.sources.pools import pools
 from generators.wire_format import Format
 
@@ -39,79 +39,105 @@ NAME: Final = "one_history"
 KEY: Final = "id"
 
 _MONGODB: Final = mongodb.TYPES
-_TYPES: Final[Mapping[str, tuple[SourceType, SourceType, SourceType | None, SourceType | None]]] = {
+_OfSources: TypeAlias = tuple[
+    SourceType, SourceType, SourceType | None, SourceType | None, SourceType | None
+]
+_TYPES: Final[Mapping[str, _OfSources]] = {
     "id": (
         mysql.integer("bigint"),
         postgresql.integer("bigint"),
         sqlserver.integer("bigint"),
         _MONGODB["long"],
+        oracle.number(18),
     ),
     "small": (
         mysql.integer("smallint"),
         postgresql.integer("smallint"),
         sqlserver.integer("smallint"),
         _MONGODB["int"],
+        oracle.number(5),
     ),
     "number": (
         mysql.integer("int"),
         postgresql.integer("integer"),
         sqlserver.integer("int"),
         _MONGODB["int"],
+        oracle.number(10),
     ),
     "big": (
         mysql.integer("bigint"),
         postgresql.integer("bigint"),
         sqlserver.integer("bigint"),
         _MONGODB["long"],
+        None,
     ),
     "price": (
         mysql.decimal(10, 2),
         postgresql.numeric(10, 2),
         sqlserver.decimal(10, 2),
         _MONGODB["decimal"],
+        oracle.number(10, 2),
     ),
-    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10), sqlserver.decimal(38, 10), None),
+    "exact": (
+        mysql.decimal(38, 10),
+        postgresql.numeric(38, 10),
+        sqlserver.decimal(38, 10),
+        None,
+        oracle.number(38, 10),
+    ),
     "ratio": (
         mysql.real("double"),
         postgresql.real("double precision"),
         sqlserver.real("float"),
         _MONGODB["double"],
+        oracle.real(),
     ),
     "name": (
         mysql.text("varchar", 64),
         postgresql.text("varchar", 64),
         sqlserver.text("nvarchar", 64),
         _MONGODB["string"],
+        oracle.string("varchar2", 64),
     ),
     "note": (
         mysql.text("text"),
         postgresql.text("text"),
         sqlserver.text("nvarchar(max)"),
         _MONGODB["string"],
+        oracle.string("varchar2", 4000),
     ),
-    "day": (mysql.temporal("date"), postgresql.temporal("date"), sqlserver.temporal("date"), None),
+    "day": (
+        mysql.temporal("date"),
+        postgresql.temporal("date"),
+        sqlserver.temporal("date"),
+        None,
+        None,
+    ),
     "wall": (
         mysql.temporal("datetime", 6),
         postgresql.temporal("timestamp", 6),
         sqlserver.temporal("datetime2", 6),
         None,
+        oracle.temporal("timestamp", 6),
     ),
     "moment": (
         mysql.temporal("timestamp", 6),
         postgresql.temporal("timestamptz", 6),
         sqlserver.temporal("datetimeoffset", 6),
         None,
+        oracle.temporal("timestamptz", 6),
     ),
     "raw": (
         mysql.binary("varbinary", 64),
         postgresql.bytea(),
         sqlserver.binary("varbinary", 64),
         _MONGODB["binData"],
+        None,
     ),
-    "document": (mysql.json(), postgresql.json("jsonb"), None, None),
+    "document": (mysql.json(), postgresql.json("jsonb"), None, None, None),
 }
-"""Each column's type in MySQL, in PostgreSQL, in SQL Server and in MongoDB; None where the last two
-have none that holds all its values.
+"""Each column's type in MySQL, in PostgreSQL, in SQL Server, in MongoDB and in Oracle; None where
+the last three have none that holds all its values.
 """
 
 COLUMNS: Final = tuple(_TYPES)
@@ -125,7 +151,7 @@ LONG: Final = "note"
 BEYOND_A_PAGE: Final = 3_000
 """Characters of a long value: PostgreSQL keeps it out of line, and sends it only if it changes."""
 
-_SOURCES: Final = {"mysql": 0, "postgresql": 1, "sqlserver": 2, "mongodb": 3}
+_SOURCES: Final = {"mysql": 0, "postgresql": 1, "sqlserver": 2, "mongodb": 3, "oracle": 4}
 
 
 @dataclass(frozen=True, slots=True)

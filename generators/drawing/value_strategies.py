@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
-from generators.sources import databases, mysql, sqlserver
+from generators.sources import databases, mysql, oracle, sqlserver
 from generators.sources import postgresql as _postgresql
 from generators.sources import postgresql_values as _postgresql_values
 
@@ -231,8 +231,8 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 0,
                 1,
                 12345,
-                10**scale,
-                15 * 10**scale // 10,
+                10 ** max(scale, 0),
+                15 * 10 ** max(scale, 0) // 10,
                 largest,
                 largest // 2,
                 (1 << 53) + 1,
@@ -244,7 +244,7 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 assert isinstance(boundary, Decimal)
                 if _postgresql_values.unconstrained(source_type):
                     yield boundary
-                exact = Fraction(boundary) * 10**scale
+                exact = Fraction(boundary) * Fraction(10) ** scale
                 if exact.denominator == 1:
                     yield signed_decimal(exact.numerator, scale)
         case Logical.FLOAT | Logical.DOUBLE:
@@ -424,7 +424,7 @@ def _composite(type: SourceType) -> SearchStrategy[Any]:
 
 def _range(type: SourceType) -> SearchStrategy[Value]:
     """A strategy for every value of the type that fits into a row of reasonable size."""
-    if sqlserver.is_sampled(type):
+    if sqlserver.is_sampled(type) or oracle.is_sampled(type):
         return st.sampled_from(pool(type))
     low, high, length = type.low or 0, type.high or 0, type.length or 1
     match type.logical:
@@ -455,9 +455,12 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
             )
             if source is databases.SQLSERVER:
                 return drawn.map(lambda s: sqlserver.shortened_text(type, s))
+            if source is databases.ORACLE:
+                return drawn.map(lambda s: oracle.shortened_text(type, s))
             return drawn.map(lambda s: source.as_stored(type, s)) if type.name == "char" else drawn
         case Logical.BINARY:
-            return st.binary(max_size=min(length, 16))
+            least = 1 if type.name == "raw" else 0
+            return st.binary(min_size=least, max_size=min(length, 16))
         case Logical.DATE:
             return st.integers(_DAY_MIN, _DAY_MAX).map(
                 lambda days: _EPOCH_DATE + timedelta(days=days)

@@ -660,6 +660,19 @@ SQLSERVER_COLUMNS: Final[Mapping[Logical, str]] = {
 }
 """Of each kind of types a column in SQL Server."""
 
+ORACLE_COLUMNS: Final[Mapping[Logical, str]] = {
+    Logical.INT: "c_number_10",
+    Logical.DECIMAL: "c_number_10_2",
+    Logical.FLOAT: "c_binary_float",
+    Logical.DOUBLE: "c_binary_double",
+    Logical.BINARY: "c_raw",
+    Logical.DATETIME: "c_date",
+    Logical.TIMESTAMP: "c_timestamptz_0",
+}
+"""Of each kind of types a column in Oracle. Its numbers are of ten digits where others are of 32
+bits: what is outside of those fits.
+"""
+
 FITS: Final[Mapping[str, str]] = {
     "binary/outside": "any bytes fit",
     "json/outside": "any document fits",
@@ -704,8 +717,11 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
             "mysql": of_mysql,
             "postgresql": of_postgresql,
             "sqlserver": SQLSERVER_COLUMNS.get(logical, ""),
+            "oracle": ORACLE_COLUMNS.get(logical, ""),
         }.get(source, "")
         for way in Way:
+            if source == "oracle" and (logical, way) == (Logical.INT, Way.OUTSIDE):
+                continue
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
                 is_boolean = column in ("c_boolean", "c_bit")
                 yield UnfitCell(logical, way, column, 1 if is_boolean else value)

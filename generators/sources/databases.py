@@ -1,5 +1,5 @@
-"""The databases that writers read: the facts of MySQL, PostgreSQL, SQL Server and MongoDB that
-generic code needs.
+"""The databases that writers read: the facts of MySQL, PostgreSQL, SQL Server, Oracle and MongoDB
+that generic code needs.
 
 `Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and
 faults ask here instead of naming a database's module.
@@ -14,7 +14,7 @@ from typing import Final
 from generators.errors import UnknownName
 from generators.model import SourceType, Table, Value
 from generators.sources import families as _families
-from generators.sources import mongodb, mysql, postgresql, postgresql_values, sqlserver
+from generators.sources import mongodb, mysql, oracle, postgresql, postgresql_values, sqlserver
 from generators.sources.mysql import DdlAction
 
 
@@ -77,6 +77,10 @@ def _postgresql_text(type: SourceType, value_text: str) -> str:
 
 def _sqlserver_name(name: str) -> str:
     return name[: sqlserver.NAME_LIMIT]
+
+
+def _oracle_name(name: str) -> str:
+    return name.encode()[: oracle.NAME_LIMIT].decode("utf-8", "ignore").replace('"', "'")
 
 
 def _mysql_name(name: str) -> str:
@@ -163,6 +167,30 @@ SQLSERVER: Final = Source(
     repeats_nulls=False,
 )
 
+ORACLE: Final = Source(
+    name="oracle",
+    types=oracle.TYPES,
+    boundary_values=oracle.boundary_values,
+    candidates=oracle.candidates,
+    fits=oracle.fits,
+    families=_families.ORACLE,
+    keyable=_families.oracle_keyable,
+    bulk_keys=("number-18", "number-9", "varchar2", "number-4"),
+    as_stored=oracle.stored_text,
+    identifier=_oracle_name,
+    quote=oracle.quote,
+    declared=oracle.declared,
+    ddl_actions=oracle.DDL_ACTIONS,
+    drawn_ddl=("add column",),
+    schema=oracle.SCHEMA,
+    pool_database="pool_ora",
+    key=oracle.number(18),
+    number=oracle.number(9),
+    string=oracle.string("varchar2", 64),
+    moment=oracle.temporal("timestamp", 6),
+    long_text=oracle.string("varchar2", 4000),
+)
+
 MONGODB: Final = Source(
     name=mongodb.NAME,
     types=mongodb.TYPES,
@@ -189,7 +217,7 @@ MONGODB: Final = Source(
 )
 
 SOURCES: Final[Mapping[str, Source]] = {
-    item.name: item for item in (MYSQL, POSTGRESQL, SQLSERVER, MONGODB)
+    item.name: item for item in (MYSQL, POSTGRESQL, SQLSERVER, ORACLE, MONGODB)
 }
 """Every source by its name."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from generators.model import Logical, SourceType
-from generators.sources import mysql, postgresql, sqlserver
+from generators.sources import mysql, oracle, postgresql, sqlserver
 
 PLAIN_LABELS: Final = tuple(
     f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop"
@@ -203,6 +203,49 @@ def sqlserver_keyable(type: SourceType) -> bool:
     if type.logical is Logical.TEXT:
         return type.name in ("varchar", "nvarchar", "uniqueidentifier")
     return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)
+
+
+def _oracle() -> tuple[tuple[SourceType, ...], ...]:
+    """The groups of Oracle types from which a column's type is drawn."""
+    digits = (6, 0, 3, 9, 1, 2, 4, 5, 7, 8)
+    scales = tuple((p, s) for p, s in itertools.product(range(1, 39), range(1, 39)) if s <= p)
+    return (
+        tuple(oracle.number(p) for p in (9, 18, 10, 5, *range(1, 19))),
+        (
+            *(oracle.string("varchar2", n) for n in (*_LENGTHS, 256, 1024, 4000)),
+            *(oracle.string("nvarchar2", n) for n in _LENGTHS),
+            *(oracle.string("char", n) for n in _LENGTHS),
+            *(oracle.string("nchar", n) for n in _LENGTHS),
+        ),
+        (
+            *(oracle.number(p, s) for p, s in ((10, 2), (38, 10), (38, 0), (19, 0), (10, -2))),
+            oracle.number(),
+            oracle.floating(),
+            *(oracle.number(p, s) for p, s in scales),
+        ),
+        (oracle.real(), oracle.real("binary_float")),
+        (oracle.temporal("date"), *(oracle.temporal("timestamp", n) for n in digits)),
+        (
+            *(oracle.temporal("timestamptz", n) for n in digits),
+            *(oracle.temporal("timestampltz", n) for n in digits),
+        ),
+        (oracle.string("clob"), oracle.string("nclob")),
+        (*(oracle.binary("raw", n) for n in _LENGTHS), oracle.binary("blob")),
+        (oracle.rowid(), oracle.interval("interval-year"), oracle.interval("interval-day")),
+    )
+
+
+ORACLE: Final = _oracle()
+"""Types of Oracle that are drawn."""
+
+
+def oracle_keyable(type: SourceType) -> bool:
+    """Whether people use columns of the type in Oracle's keys."""
+    if type.logical is Logical.TEXT:
+        return type.name in ("varchar2", "nvarchar2")
+    return type.logical in (Logical.INT, Logical.DATETIME) or (
+        type.logical is Logical.DECIMAL and not oracle.is_free(type)
+    )
 
 
 def postgresql_keyable(type: SourceType) -> bool:

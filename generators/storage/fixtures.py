@@ -82,9 +82,23 @@ NAMES: Final = (
     "datetime2-7/last-in-nanoseconds",
     "datetimeoffset-7/before-epoch",
     "smalldatetime/max",
+    "number/money",
+    "number/hundred",
+    "number-18/max",
+    "number-10-minus-2/max",
+    "number-20-minus-2/min",
+    "date/noon",
+    "timestamp-9/last-in-nanoseconds",
+    "timestamptz-9/before-epoch",
+    "interval-day/negative",
+    "interval-year/plain",
+    "nvarchar2/emoji",
+    "clob/empty",
+    "raw/ascii",
+    "rowid/slashes",
 )
-"""Generic boundary cases, by name, of MySQL, PostgreSQL, SQL Server and MongoDB: those in which
-decoders fail most.
+"""Generic boundary cases, by name, of MySQL, PostgreSQL, SQL Server, MongoDB and Oracle: those in
+which decoders fail most.
 """
 
 OWN: Final = 7

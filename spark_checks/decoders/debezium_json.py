@@ -4,8 +4,9 @@ pages debezium and connect).
 One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`:
 a heartbeat, the mark of a transaction, a schema change. A tombstone, which follows a DELETE, has no
 value. `d` has its row in `before`, with key columns and fallbacks only where the replica identity
-is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, PostgreSQL's LSN, or SQL Server's
-`commit_lsn:change_lsn:event_serial_no`. Debezium's own readers take `op` in either case.
+is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, PostgreSQL's LSN, SQL Server's
+`commit_lsn:change_lsn:event_serial_no`, or Oracle's `commit_scn:scn:ssn`. Debezium's own readers
+take `op` in either case.
 
 A flattened message (debezium#flattened) is the row with `__op` and `__table` behind it; the old row
 where it was deleted. The text null is no value: of such messages it is a delete, which a header
@@ -28,7 +29,8 @@ from spark_checks.decoders.families.connect import rows as _connect
 _BLOCKS: Final = {
     "source": _framing.struct(
         "ts_ms:long db:string schema:string table:string file:string pos:long row:long lsn:long"
-        " commit_lsn:string change_lsn:string event_serial_no:long"
+        " commit_lsn:string change_lsn:string event_serial_no:long commit_scn:string scn:string"
+        " ssn:long"
     ),
     "message": _framing.struct("prefix:string"),
     "tableChanges": ArrayType(_framing.struct("id:string")),
@@ -85,7 +87,8 @@ def _flattened(p: Column) -> Column:
 
 def _position(p: Column) -> Column:
     """The position of a row change in the source's log: binlog file, offset and row of MySQL, the
-    LSN of PostgreSQL, of SQL Server the places of commit and change and the number of the change.
+    LSN of PostgreSQL, of SQL Server the places of commit and change and the number of the change,
+    of Oracle the numbers of commit and change and the place in the statement.
     """
     source = p["source"]
     binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
@@ -93,9 +96,12 @@ def _position(p: Column) -> Column:
         ":", source["commit_lsn"], source["change_lsn"], source["event_serial_no"]
     )
     has_commit = source["commit_lsn"].isNotNull()
+    redo = F.concat_ws(":", source["commit_scn"], source["scn"], source["ssn"])
     return (
         F.when(source["file"].isNotNull(), binlog)
         .when(has_commit, capture)
+        .when(source["commit_scn"].isNotNull(), redo)
+        .when(source["scn"].isNotNull(), source["scn"])
         .otherwise(F.coalesce(source["lsn"], p["__lsn"]).cast("string"))
     )
 

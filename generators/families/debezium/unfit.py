@@ -161,6 +161,16 @@ _SQLSERVER: Final = {
 }
 """SQL Server's type of the same kind as a type of PostgreSQL."""
 
+_ORACLE: Final = {
+    "numeric-10-2": "number-10-2",
+    "real": "binary-float",
+    "double-precision": "binary-double",
+    "timestamp-0": "timestamp-0",
+    "timestamptz-0": "timestamptz-0",
+    "bytea": "raw",
+}
+"""Oracle's type of the same kind as a type of PostgreSQL; its integers have digits, not bits."""
+
 
 def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
     """The cell faults of a source's types in Debezium's formats, whose cells `wire` writes. The
@@ -171,6 +181,8 @@ def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
         name = unfit.mysql if source_name == "mysql" else unfit.postgresql
         if source_name == "sqlserver":
             name = unfit.sqlserver or _SQLSERVER.get(unfit.postgresql, "")
+        if source_name == "oracle":
+            name = _ORACLE.get(unfit.postgresql, "")
         if not name:
             continue
         cell = wire(source(source_name).types[name], unfit.value)

@@ -78,6 +78,8 @@ from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.formats.debezium_json.losses import value_writer
+from generators.formats.debezium_json.oracle_log import OracleLog
+from generators.formats.debezium_json.oracle_rows import logged_row, logged_rows
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.formats.debezium_json.sqlserver_log import SqlServerLog
@@ -197,6 +199,7 @@ class _Writer:
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
         self.log = SqlServerLog()
+        self.redo = OracleLog()
         # Both change their number of digits within a history of some dozens of events.
         self.file_number = 999_999 - self.chance.randrange(1, 999) % 3
         self.place = 10**9 - 2000 - self.chance.randrange(1 << 24, 1 << 25) % 4000
@@ -209,6 +212,7 @@ class _Writer:
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.known = KnownColumns(profile.nullable_keys)
         self.log.begin(self.place)
+        self.redo.begin(self.place, START.ms)
         self.charsets: dict[str, str | None] = {}
         self.table_charsets: dict[tuple[str, str], str] = {}
         self.identities: dict[str, str] = {}
@@ -299,6 +303,7 @@ class _Writer:
             self.transaction += 1
             self.counts = {}
             self.log.begin(self.place)
+            self.redo.begin(self.place, START.ms)
 
     def source_ms(self, at: Instant) -> int:
         """The member `ts_ms` of `source`: the commit's time, as exact as the log has it; of an
@@ -360,6 +365,8 @@ class _Writer:
                 "commit_lsn": self.log.commit_lsn,
                 "event_serial_no": None if snapshot else self.log.serial_number,
             }
+        elif profile.is_oracle:
+            block |= {"schema": outer, "table": table, **self.redo.members(bool(snapshot))}
         else:
             transaction = self.transaction if in_transaction else None
             block |= {"schema": outer, "table": table, "txId": transaction, "lsn": self.place}
@@ -378,6 +385,8 @@ class _Writer:
         """
         if self.profile.is_sqlserver:
             return self.log.commit_lsn if snapshot else self.log.position
+        if self.profile.is_oracle:
+            return self.redo.position(bool(snapshot))
         if self.reading.incremental and not self.profile.is_mysql:
             return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
@@ -395,6 +404,8 @@ class _Writer:
             return f"0-{self.server}-{self.transaction}"
         if self.profile.is_sqlserver:
             return self.log.commit_lsn
+        if self.profile.is_oracle:
+            return self.redo.transaction
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return (
@@ -437,6 +448,7 @@ class _Writer:
             if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in the log
             self.log.see_row(self.place)
+            self.redo.see_row(self.place, self.source_ms(event.at))
             self.write_row(event, shape, known_defaults, images, i)
         self.last_commit = self.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
@@ -456,7 +468,7 @@ class _Writer:
         delete with its tombstone and a create.
         """
         profile, table, identity = self.profile, shape.known, shape.identity
-        logs_unchanged = profile.source == "postgresql"
+        logs_unchanged = profile.source in ("postgresql", "oracle")
         if event.op is Op.UPDATE and not logs_unchanged and images.before == images.after:
             return  # MySQL and SQL Server log no row that stays as it is
         snapshot = event.op is Op.READ
@@ -477,6 +489,8 @@ class _Writer:
         if event.op is Op.DELETE:
             if profile.is_sqlserver:
                 old = logged_delete(table, old, profile.modes)
+            if profile.is_oracle:
+                old = logged_row(table, old, profile.modes)
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
             return
@@ -484,6 +498,13 @@ class _Writer:
         if profile.is_sqlserver and event.op is Op.UPDATE:
             self.sqlserver_update(position, images, before, after)
             return
+        created = self.toasted(table, images, after)
+        if profile.is_oracle and event.op is Op.UPDATE:
+            # The row of a new key is read again with its large values.
+            old, created = logged_rows(table, images, before, after, profile.modes)
+            if _rows.key_members(shape, old) != new_key:
+                created = after
+            before = old
         moved = identity is None or any(
             before[name].json != after[name].json for name in identity if before
         )
@@ -493,12 +514,11 @@ class _Writer:
                 (("__debezium.oldkey", _rows.key_header(shape, old)),),
             )
             self.delete(position, old, headers[0])
-            created = self.toasted(table, images, after)
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
             sent_row = before if profile.image == "full" else old if moved and before else None
-            self.change(position, Op.UPDATE, sent_row, self.toasted(table, images, after), new_key)
+            self.change(position, Op.UPDATE, sent_row, created, new_key)
             return
         self.change(position, event.op, None, after, new_key)
 
@@ -676,7 +696,7 @@ class _Writer:
         )
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         collection = f"{shape.outer}.{shape.table}"
-        if profile.is_sqlserver:
+        if profile.is_sqlserver or profile.is_oracle:
             collection = f"{table.database}.{collection}"
         # The connector's monitor of transactions sees no row of a snapshot.
         streamed = op is not Op.READ

@@ -110,6 +110,16 @@ def source_schema(profile: DebeziumProfile) -> Schema:
             " schema:string table:string change_lsn:string? commit_lsn:string?"
             " event_serial_no:int64?"
         )
+    elif profile.is_oracle:
+        declared += (
+            " schema:string table:string txId:string? scn:string? commit_scn:string?"
+            " lcr_position:string? rs_id:string? ssn:int64? redo_thread:int32? user_name:string?"
+        )
+        if profile.oracle_starts:
+            declared += (
+                " redo_sql:string? row_id:string? commit_ts_ms:int64? start_scn:string?"
+                " start_ts_ms:int64? txSeq:int64?"
+            )
     else:
         declared += " schema:string table:string txId:int64? lsn:int64? xmin:int64?"
         declared += " origin:string? origin_lsn:int64?" * profile.origins

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from generators.families.debezium import mysql as _debezium_mysql
+from generators.families.debezium import oracle, sqlserver, unfit
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium import sqlserver, unfit
 from generators.families.debezium.values import DebeziumCell, wire_values
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.garbage.faults import CellFault
@@ -23,6 +23,8 @@ def value_writer(profile: DebeziumProfile) -> Callable[..., DebeziumCell]:
     """The function of the profile's connector that writes a value of a column."""
     if profile.is_sqlserver:
         return sqlserver.wire
+    if profile.is_oracle:
+        return oracle.wire
     return _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
 
 
@@ -78,6 +80,11 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         if profile.modes.streams_time_in_millis:
             statement = "a streamed time has milliseconds up to 2.5"
             yield Loss((Logical.TIME,), statement, "debezium#sqlserver-time", left)
+    if profile.is_oracle:
+        statement = "a TIMESTAMP(9) beyond 64 bits of nanoseconds is null, or overflows up to 2.5"
+        yield Loss((Logical.DATETIME,), statement, "debezium#oracle-nanos", left)
+        statement = "an empty large value is null, and so is a text that reads EMPTY_CLOB()"
+        yield Loss((Logical.TEXT, Logical.BINARY), statement, "debezium#oracle-large-values", left)
     if profile.is_mysql:
         yield Loss(
             (Logical.DATE, Logical.YEAR),

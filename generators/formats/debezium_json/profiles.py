@@ -55,7 +55,7 @@ class DebeziumProfile(Profile):
     """`tombstones.on.delete`."""
     defaults: bool = True
     """The connector knows the defaults of columns."""
-    connector: Literal["mysql", "mariadb", "postgresql", "sqlserver"] = "mysql"
+    connector: Literal["mysql", "mariadb", "postgresql", "sqlserver", "oracle"] = "mysql"
     """The connector's own name."""
     toasted: int = TOASTED
     """The bytes beyond which PostgreSQL keeps a value out of line."""
@@ -91,6 +91,8 @@ class DebeziumProfile(Profile):
     """`ts_us` and `ts_ns` stand beside `ts_ms`."""
     origins: bool = True
     """PostgreSQL's `source` has `origin` and `origin_lsn`."""
+    oracle_starts: bool = True
+    """Oracle's `source` tells where the transaction began, and of the row (since 3)."""
     keeps_schema_names: bool = True
     """A schema's name is as it is, else it has `_` for what Avro's names cannot have
     (debezium#schema-names)."""
@@ -154,6 +156,11 @@ class DebeziumProfile(Profile):
         """Whether the connector is SQL Server's."""
         return self.source == "sqlserver"
 
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the connector is Oracle's."""
+        return self.source == "oracle"
+
 
 CHOICES: Final = read_choices("debezium-json", DebeziumProfile)
 """Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and
@@ -163,6 +170,6 @@ what has schemas. A profile whose deployment another has costs no decode call of
 
 def supports(type: SourceType) -> bool:
     """Whether a connector has the type: every type of `generators.sources.mysql`,
-    `generators.sources.postgresql` and `generators.sources.sqlserver`.
+    `generators.sources.postgresql`, `generators.sources.sqlserver` and `generators.sources.oracle`.
     """
-    return type.source in ("mysql", "postgresql", "sqlserver")
+    return type.source in ("mysql", "postgresql", "sqlserver", "oracle")

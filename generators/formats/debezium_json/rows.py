@@ -19,8 +19,8 @@ from typing import Any, Final, TypeAlias
 from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
+from generators.families.debezium import oracle, postgresql_defaults, sqlserver
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium import postgresql_defaults, sqlserver
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
@@ -247,7 +247,7 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
     """The table as the connector knows it: with the columns and the key that it takes."""
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
-    if profile.is_sqlserver:
+    if profile.is_sqlserver or profile.is_oracle:
         return replace(table, primary_key=table.primary_key or first_unique_index(table))
     hidden, bare = (
         _unknown_key_columns(table, profile, snapshot),
@@ -320,6 +320,8 @@ def _column_schema(
         )
     elif profile.is_sqlserver:
         schema = sqlserver.schema(column.type, profile.modes, column.nullable)
+    elif profile.is_oracle:
+        schema = oracle.schema(column.type, profile.modes, column.nullable)
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     default_json = "null" if default is None else stand_in(column, default, profile, snapshot).json

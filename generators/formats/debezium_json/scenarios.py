@@ -13,6 +13,7 @@ from typing import Final
 from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.formats.debezium_json.envelope import SILENT
 from generators.formats.debezium_json.losses import cell_faults, losses
+from generators.formats.debezium_json.oracle_scenarios import oracle_cases
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.formats.debezium_json.sqlserver_scenarios import (
     SQLSERVER_DEFAULTS,
@@ -41,7 +42,7 @@ from generators.model import (
     Value,
     ZeroDate,
 )
-from generators.sources import databases, mysql, postgresql, sqlserver
+from generators.sources import databases, mysql, oracle, postgresql, sqlserver
 from generators.sources.boundaries import (
     START,
     change,
@@ -110,6 +111,8 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
         yield from cases.ddl()
     elif profile.is_sqlserver:
         yield from sqlserver_cases(profile, cases)
+    elif profile.is_oracle:
+        yield from oracle_cases(cases)
     else:
         yield from cases.postgresql()
     yield from cases.level_two_cases()
@@ -132,6 +135,8 @@ class _Cases(Cases):
         """A decimal type of the source."""
         if self.profile.is_sqlserver:
             return sqlserver.decimal(precision, scale)
+        if self.profile.is_oracle:
+            return oracle.number(precision, scale)
         maker = mysql.decimal if self.profile.is_mysql else postgresql.numeric
         return maker(precision, scale)
 
@@ -139,6 +144,8 @@ class _Cases(Cases):
         """A type of bytes of the source."""
         if self.profile.is_sqlserver:
             return sqlserver.binary("varbinary", 16)
+        if self.profile.is_oracle:
+            return oracle.binary("raw", 16)
         return mysql.binary("varbinary", 16) if self.profile.is_mysql else postgresql.bytea()
 
     def operations(self) -> Iterator[Scenario]:
@@ -321,7 +328,7 @@ class _Cases(Cases):
                 base64.b64decode(digits_text),
                 tags={"base64-digits"},
             )
-        if self.profile.is_sqlserver:
+        if self.profile.is_sqlserver or self.profile.is_oracle:
             return  # a default is known from the table itself: `typed_defaults`
         table_with_default = self.of(self.id, self.a, Column("c", self.origin.number))
         lacking: Row = {"id": 1, "a": "x", "c": None}
@@ -378,6 +385,8 @@ class _Cases(Cases):
             for label, type, default, value in SQLSERVER_DEFAULTS:
                 yield label, Column(label, type, default=default), value
             return
+        elif self.profile.is_oracle:
+            return  # no default is written
         else:
             defaults = (
                 ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
@@ -699,26 +708,8 @@ class _Cases(Cases):
                 insert(table, full_row),
                 level=2,
             )
-        # One table for every release: each table more is a decode call more.
-        typed = tuple(
-            (column, value) for label, column, value in self.with_default() if label != "bytes"
-        )
-        number = Column("c", self.origin.number)
-        if self.profile.is_sqlserver:
-            number = replace(number, default=Default("((5))", 5))
-        columns = (self.id, self.a, number, *(column for column, _ in typed))
-        lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
-        typed_values: Row = {column.name: value for column, value in typed}
-        inserted_images: tuple[tuple[Row | None, Row | None], ...] = (
-            (None, {"id": 1, "a": "x", "c": None, **typed_values}),
-            (None, {"id": 2, "a": None, "c": 7, **typed_values}),
-        )
-        events: tuple[Event, ...] = (change(lacking, Op.INSERT, *inserted_images),)
-        if not self.profile.is_sqlserver:
-            events = (self.default(lacking, "c"), *events)
-        yield named("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
-        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(typed_values)})
-        yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
+        if not self.profile.is_oracle:
+            yield from self.level_two_defaults(table)
         if self.profile.is_mysql:
             labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
             packed = Column(
@@ -758,6 +749,8 @@ class _Cases(Cases):
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
         if self.profile.is_sqlserver:
             column, raw = "c_decimal_38_10", "c_varbinary"
+        if self.profile.is_oracle:
+            column, raw = "c_number_38_10", "c_raw"
         for base64_text, unscaled_value in digits.items():
             digit_numbers = tuple(map(int, str(abs(unscaled_value))))
             value = Decimal((int(unscaled_value < 0), digit_numbers, -10))
@@ -827,3 +820,27 @@ class _Cases(Cases):
             for name, whole in (("toast", held), ("toast-documents", documents)):
                 event = change(table, Op.UPDATE, (whole, {**whole, "c_integer": 2}))
                 yield named(f"rows/debezium/{name}", event, level=2, tags={"toast"})
+
+    def level_two_defaults(self, table: Table) -> Iterator[Scenario]:
+        """Yields the level-two cases of defaults in place of NULL. They have one table for every
+        release: each table more is a decode call more.
+        """
+        typed = tuple(
+            (column, value) for label, column, value in self.with_default() if label != "bytes"
+        )
+        number = Column("c", self.origin.number)
+        if self.profile.is_sqlserver:
+            number = replace(number, default=Default("((5))", 5))
+        columns = (self.id, self.a, number, *(column for column, _ in typed))
+        lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
+        typed_values: Row = {column.name: value for column, value in typed}
+        inserted_images: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None, **typed_values}),
+            (None, {"id": 2, "a": None, "c": 7, **typed_values}),
+        )
+        events: tuple[Event, ...] = (change(lacking, Op.INSERT, *inserted_images),)
+        if not self.profile.is_sqlserver:
+            events = (self.default(lacking, "c"), *events)
+        yield named("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
+        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(typed_values)})
+        yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})

@@ -185,12 +185,15 @@ def test_the_profiles_must_read_the_database_of_the_tables():
     )
 
 
-def test_tables_of_a_database_whose_ddl_is_not_read_are_refused():
-    mongodb = get("debezium-mongodb-json")
+@pytest.mark.parametrize(
+    ("name", "source"), [("debezium-mongodb-json", "mongodb"), ("debezium-json", "oracle")]
+)
+def test_tables_of_a_database_whose_ddl_is_not_read_are_refused(name, source):
+    profiles = [profile for profile in get(name).profiles if profile.source == source]
     with pytest.raises(UsageError) as caught:
-        read_tables(["shop.sql"], None, None, None, 1, mongodb.profiles)
+        read_tables(["shop.sql"], None, None, None, 1, profiles)
     assert str(caught.value) == (
-        "the selected profiles read mongodb, whose DDL is not read; select profiles that read one"
+        f"the selected profiles read {source}, whose DDL is not read; select profiles that read one"
         " of: mysql, postgresql, sqlserver"
     )
     with pytest.raises(UsageError, match="unknown dialect 'oracle'"):

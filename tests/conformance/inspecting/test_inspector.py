@@ -182,7 +182,7 @@ DEBEZIUM = (
     '{"before":%s,"after":%s,"source":{"version":"%s.Final","connector":"mysql","name":"c","ts_ms":1,"snapshot":"false","db":"d",'
     '"sequence":null,%s"table":"t","server_id":1,"gtid":null,"file":"f","pos":4,"row":0,"thread":7,"query":null},'
 )
-ORACLE = '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"oracle","name":"c"},'
+DB2 = '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"db2","name":"c"},'
 CREATED = '"op":"c","ts_ms":2,"transaction":null}'
 TICDC = (
     '{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"%s","es":1700000000000,"ts":1700000000046,"sql":"",'
@@ -350,7 +350,7 @@ def test_a_release_that_is_no_number_is_judged_by_the_oldest_or_by_its_other_num
         ),
         ("[1,2]", "JSON that is no object: no known format", ""),
         ("{}", "an object without members", ""),
-        (ORACLE + CREATED, "the connector is none that a profile has", "debezium-json"),
+        (DB2 + CREATED, "the connector is none that a profile has", "debezium-json"),
     ],
 )
 def test_messages_that_no_profile_writes(value, why, nearest):
@@ -567,5 +567,23 @@ def test_sql_servers_connector_is_told():
     options = inspector.tallies["debezium-json"].options
     assert options["sqlserver"] == YES
     assert options["postgresql"] == NO
+    assert options["nanoseconds"] != YES
+    assert inspector.problems == {}
+
+
+def test_oracles_connector_is_told():
+    """Its nanoseconds are those of its mode adaptive, no option of the writer."""
+    fmt = get("debezium-json")
+    profile = fmt.profile("3.6.1.Final+oracle")
+    scenario = next(
+        scenario
+        for scenario in boundary_scenarios(fmt, profile)
+        if scenario.name == "timestamp-9/epoch"
+    )
+    case = as_case(fmt, profile, scenario)
+    inspector = inspect([of_message(written.message) for written in case.written])
+    options = inspector.tallies["debezium-json"].options
+    assert options["oracle"] == YES
+    assert options["sqlserver"] == NO
     assert options["nanoseconds"] != YES
     assert inspector.problems == {}

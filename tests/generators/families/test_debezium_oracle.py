@@ -12,6 +12,8 @@ import pytest
 from generators.families.connect import schema_text
 from generators.families.debezium.oracle import placeholder, wire
 from generators.families.debezium.values import Modes
+from generators.formats.debezium_json import FORMAT, envelope
+from generators.formats.debezium_json.oracle_log import OracleLog
 from generators.model import State
 from generators.sources import oracle
 from recorders.debezium_oracle import FILE, RELEASES, requests
@@ -55,6 +57,30 @@ def test_placeholders_are_those_of_the_connectors_own_classes(release):
         written = {"schema": json.loads(schema_text(cell.schema)), "value": json.loads(cell.json)}
         assert written == results[release, name]
     assert len(names) == 3
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_block_source_is_that_of_the_connectors_own_classes(release):
+    profile = next(p for p in FORMAT.profiles if p.is_oracle and p.release == release)
+    schema = envelope.source_schema(profile)
+    results = recorded()
+    log = OracleLog()
+    log.begin(2868546, 0)
+    log.see_row(2868546, 1_700_000_000_000)
+    for name, is_snapshot in (("streamed", False), ("snapshot", True)):
+        result = results[release, f"source/{name}"]
+        assert json.loads(schema_text(schema)) == result["schema"]
+        value = result["value"]
+        assert isinstance(value, dict)
+        known = {name for name, member in value.items() if member is not None} - ENVELOPE
+        assert known == set(log.members(is_snapshot)) & set(value)
+
+
+ENVELOPE = {
+    *("version", "connector", "name", "ts_ms", "ts_us", "ts_ns", "snapshot", "db", "schema"),
+    "table",
+}
+"""Members of `source` that the log does not tell."""
 
 
 def test_an_empty_large_value_is_null_and_in_a_snapshot_itself():

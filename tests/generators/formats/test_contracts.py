@@ -300,7 +300,7 @@ def test_every_option_and_every_two_that_go_together_write_the_scenarios(name: s
 @pytest.mark.parametrize("name", FORMATS)
 def test_profiles_share_few_deployments(name: str) -> None:
     assert len({profile.deployment for profile in get(name).profiles}) <= {
-        "debezium-json": 7,
+        "debezium-json": 8,
         "alibaba-canal-json": 4,
         "alibaba-canal-protobuf": 4,
     }.get(name, 3)
@@ -342,6 +342,7 @@ _OF_DEBEZIUM_S_RELEASES = {
     "knows_truncate",
     "localtime_defaults",
     "logical_messages",
+    "oracle_starts",
     "short_schema_changes",
     "short_time_defaults",
     "truncate_has_statement",
@@ -350,7 +351,8 @@ _OF_DEBEZIUM_S_RELEASES = {
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
 `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
-from `short_schema_changes` and `truncate_has_statement`, and no named case converts a table to another character set
+from `short_schema_changes` and `truncate_has_statement`; no field of a change shows where Oracle's transaction
+began (`oracle_starts`); and no named case converts a table to another character set
 (`follows_conversions`). Literal tests of the format hold what they write.
 """
 UNFLIPPED = {

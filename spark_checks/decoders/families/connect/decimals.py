@@ -169,7 +169,7 @@ def _plain() -> str:
     return let(
         f"struct({number} AS n, {scale} AS p)",
         "s",
-        f"CASE WHEN s.p = 0 THEN s.n WHEN s.p > 0 THEN {point} END",
+        f"CASE WHEN s.p <= 0 THEN concat(s.n, repeat('0', -s.p)) WHEN s.p > 0 THEN {point} END",
     )
 
 

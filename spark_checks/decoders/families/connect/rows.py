@@ -319,6 +319,12 @@ _SCALE: Final = 0x7FF
 """The bits of a scale that PostgreSQL's connector reads (debezium#negative-scale)."""
 
 
+def _declared_scale(type: SourceType) -> int:
+    """The scale of a decimal in a message whose schema does not tell it."""
+    scale = type.scale or 0
+    return scale if type.source == "oracle" else scale & _SCALE
+
+
 @dataclass(frozen=True, slots=True)
 class _RowSql:
     """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read,
@@ -428,7 +434,7 @@ class _RowSql:
         if form_sql != "'numeric'":  # the schema is that of base64
             form_sql = f"coalesce(get(cells, {i}).form, {form_sql})"
         scale = (
-            f", coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale"
+            f", coalesce(get(cells, {i}).scale, {_declared_scale(c.type)}) AS scale"
             if in_digits(c.type)
             else ""
         )
@@ -445,7 +451,7 @@ class _RowSql:
         ):
             return cell_text
         texts = self.unsent
-        if c.type.source == "sqlserver":  # whose connector writes it in hexadecimal digits as well
+        if c.type.source in ("sqlserver", "oracle"):  # of which it is in hexadecimal digits as well
             texts = (*texts, *(value.encode().hex() for value in texts[:1]))
         unsent = ", ".join(f"'{value}'" for value in texts)
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"

@@ -41,6 +41,9 @@ UNAVAILABLE: Final = "__debezium_unavailable_value"
 
 _POSTGRESQL: Final = "postgresql"
 _SQLSERVER: Final = "sqlserver"
+_ORACLE: Final = "oracle"
+_FINE: Final = (_SQLSERVER, _ORACLE)
+"""Sources whose dates and times may be finer than microseconds."""
 _FIRST_DAY: Final = -719_162
 _LAST_DAY: Final = 2_932_896
 _DAY: Final = 86_400_000_000
@@ -50,7 +53,7 @@ _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|\z)"
 _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
 _FINE_STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?"
-"""Texts of SQL Server's types may have seven fraction digits, of which Spark takes six."""
+"""Texts of SQL Server's types may have seven fraction digits, of Oracle's nine: Spark takes six."""
 _FINE_CLOCK: Final = r"^\d\d:[0-5]\d:[0-5]\d(\.\d{1,9})?Z?\z"
 _CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?\z"
 
@@ -94,9 +97,11 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
     """The form in which a column's cells are written in a message without schema, as the
     deployment's options of Debezium say; "" is Debezium's own default.
     """
-    is_mysql = type.source not in (_POSTGRESQL, _SQLSERVER)
+    is_mysql = type.source not in (_POSTGRESQL, _SQLSERVER, _ORACLE)
     temporal = deployment.temporal or ("adaptive_time_microseconds" if is_mysql else "adaptive")
     match type.logical:
+        case Logical.DECIMAL if _is_whole(type):
+            return "number"
         case Logical.DECIMAL if deployment.decimal in ("", "precise"):
             return "variable" if _unconstrained(type) else "decimal"
         case Logical.DECIMAL:
@@ -126,7 +131,7 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
                 "nanoseconds": "ns",
             }
             adaptive = "ms" if type.fsp <= 3 else "us"
-            if type.source == _SQLSERVER and (type.scale or 0) > 6:
+            if type.source in _FINE and (type.scale or 0) > 6:
                 adaptive = "ns"
             return units.get(temporal, adaptive)
         case Logical.INT | Logical.YEAR:
@@ -170,8 +175,17 @@ def misfit(cell_text: str, value: str, type: SourceType, deployment: Deployment)
 
 
 def _unconstrained(type: SourceType) -> bool:
-    """PostgreSQL's numeric without precision, whose values each have a scale of their own."""
-    return type.source == _POSTGRESQL and (type.precision or 0) > 1000
+    """PostgreSQL's numeric and Oracle's NUMBER without precision, and FLOAT: their values each have
+    a scale of their own.
+    """
+    most = {_POSTGRESQL: 1000, _ORACLE: 38}.get(type.source)
+    return most is not None and (type.precision or 0) > most
+
+
+def _is_whole(type: SourceType) -> bool:
+    """Oracle's NUMBER of a negative scale, whose values are integers of 64 bits."""
+    scale = type.scale or 0
+    return type.source == _ORACLE and scale < 0 and (type.precision or 0) - scale < 19
 
 
 def _unsigned_bigint(type: SourceType) -> bool:
@@ -185,6 +199,9 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
     match type.logical:
         case Logical.INT if _unsigned_bigint(type):
             return {"digits": from_text(t, 20, 0), "": _unsigned(t)}
+        case Logical.INT if type.source == _ORACLE and deployment.decimal == "double":
+            of_double = f"try_cast({from_double(t, type.precision or 0, 0)} AS {type.spark})"
+            return {"double": of_double, "": _integer(t, type)}
         case Logical.INT:
             return {
                 "boolean": _truth(t, type),
@@ -339,13 +356,13 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
 def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str:
     """SQL of microseconds from a number of the unit that `form_sql` gives (ms, us, ns), if they are
     at least `low` and less than `high`; else NULL, also for nanoseconds that are no whole
-    microsecond. SQL Server's types have a seventh digit, which is cut off.
+    microsecond. Types of SQL Server and Oracle have finer digits, which are cut off.
     """
     last = high - 1
     ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
     us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
     inside = f"v BETWEEN {max(low * 1000, -(1 << 63))} AND {min(last * 1000, (1 << 63) - 1)}"
-    micros_only = "" if type.source == _SQLSERVER else " AND v % 1000 = 0"
+    micros_only = "" if type.source in _FINE else " AND v % 1000 = 0"
     # Rounded down after the division: before it, the smallest longs have no lower thousand.
     floor = "v DIV 1000 - CASE WHEN v % 1000 < 0 THEN 1 ELSE 0 END"
     ns = f"WHEN 'ns' THEN CASE WHEN {inside}{micros_only} THEN {floor} END"
@@ -375,7 +392,7 @@ def _date_sql(t: str) -> str:
 
 def _stamp_of(type: SourceType) -> str:
     """The pattern of a date and time as the source's connectors write it."""
-    return _FINE_STAMP if type.source == _SQLSERVER else _STAMP
+    return _FINE_STAMP if type.source in _FINE else _STAMP
 
 
 def _wall_clock(t: str, type: SourceType) -> str:

@@ -1,0 +1,81 @@
+"""Places in Oracle's redo log, by which Debezium's connector orders changes.
+
+Source: debezium#source-oracle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+_COMMIT_AHEAD: Final = 1 << 16
+"""How far behind the beginning of a transaction its commit stands in the log."""
+_USER: Final = "SHOP"
+_DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def row_id(place: int) -> str:
+    """The ROWID of a row: 18 digits of base64's alphabet, of which the last nine are of its block
+    and of its place there.
+    """
+    digits = ""
+    for _ in range(9):
+        place, digit = divmod(place, 64)
+        digits = _DIGITS[digit] + digits
+    return f"AAASdqAAE{digits}"
+
+
+@dataclass(slots=True)
+class OracleLog:
+    """Where the connector stands: the number of the transaction's beginning (its first change), of
+    its commit, of the row's change, and how many rows the transaction had.
+    """
+
+    scn: int = 0
+    commit_scn: int = 0
+    start_scn: int = 0
+    start_ms: int = 0
+    sequence: int = 0
+
+    def begin(self, place: int, ms: int) -> None:
+        """Begins a transaction at a place in the log."""
+        self.scn, self.start_scn, self.start_ms = place, place, ms
+        self.commit_scn, self.sequence = place + _COMMIT_AHEAD, 0
+
+    def see_row(self, place: int, ms: int) -> None:
+        """Goes on to the next changed row."""
+        if not self.sequence:
+            self.start_scn, self.start_ms = place, ms
+        self.scn, self.sequence = place, self.sequence + 1
+
+    @property
+    def transaction(self) -> str:
+        """The id of the transaction, as the connector spells it: 16 hexadecimal digits."""
+        return f"{self.commit_scn:016x}"
+
+    def position(self, snapshot: bool) -> str:
+        """The position of a change: the numbers of its commit and of itself, and its place in the
+        statement; of a row that a snapshot read the number of the snapshot.
+        """
+        return str(self.scn) if snapshot else f"{self.commit_scn}:{self.scn}:0"
+
+    def members(self, snapshot: bool) -> dict[str, Any]:
+        """The members of `source` that tell the place of a change, or of a row that a snapshot
+        read.
+        """
+        if snapshot:
+            return {"scn": str(self.scn), "ssn": 0}
+        return {
+            "txId": self.transaction,
+            "scn": str(self.scn),
+            "commit_scn": str(self.commit_scn),
+            "rs_id": f"0x{self.scn >> 24:06x}.{self.scn >> 8 & 0xFFFF:08x}.{self.scn & 0xFF:04x}",
+            "ssn": 0,
+            "redo_thread": 1,
+            "user_name": _USER,
+            "row_id": row_id(self.scn),
+            "commit_ts_ms": self.start_ms,
+            "start_scn": str(self.start_scn),
+            "start_ts_ms": self.start_ms,
+            "txSeq": self.sequence,
+        }
