@@ -464,6 +464,7 @@ _DEBEZIUM: Final = Product(
         "transaction": "the drawn histories have no transactions",
         "legacy-tombstone": "it needs a Kafka Connect before 2.2",
         "sqlserver": "this command starts no SQL Server",
+        "oracle": "this command starts no Oracle",
         "minimal": (
             "the connector refuses a server whose binlog_row_image is not FULL; that of a session"
             " would do, with event.processing.failure.handling.mode=warn, and this command sets"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from generators.drawing.streams import START_MS, STATEMENTS, Key, Story, Streamed, write_story
 from generators.model import (
@@ -39,106 +39,97 @@ NAME: Final = "one_history"
 KEY: Final = "id"
 
 _MONGODB: Final = mongodb.TYPES
-_OfSources: TypeAlias = tuple[
-    SourceType, SourceType, SourceType | None, SourceType | None, SourceType | None
-]
-_TYPES: Final[Mapping[str, _OfSources]] = {
-    "id": (
-        mysql.integer("bigint"),
-        postgresql.integer("bigint"),
-        sqlserver.integer("bigint"),
-        _MONGODB["long"],
-        oracle.number(18),
-    ),
-    "small": (
-        mysql.integer("smallint"),
-        postgresql.integer("smallint"),
-        sqlserver.integer("smallint"),
-        _MONGODB["int"],
-        oracle.number(5),
-    ),
-    "number": (
-        mysql.integer("int"),
-        postgresql.integer("integer"),
-        sqlserver.integer("int"),
-        _MONGODB["int"],
-        oracle.number(10),
-    ),
-    "big": (
-        mysql.integer("bigint"),
-        postgresql.integer("bigint"),
-        sqlserver.integer("bigint"),
-        _MONGODB["long"],
-        None,
-    ),
-    "price": (
-        mysql.decimal(10, 2),
-        postgresql.numeric(10, 2),
-        sqlserver.decimal(10, 2),
-        _MONGODB["decimal"],
-        oracle.number(10, 2),
-    ),
-    "exact": (
-        mysql.decimal(38, 10),
-        postgresql.numeric(38, 10),
-        sqlserver.decimal(38, 10),
-        None,
-        oracle.number(38, 10),
-    ),
-    "ratio": (
-        mysql.real("double"),
-        postgresql.real("double precision"),
-        sqlserver.real("float"),
-        _MONGODB["double"],
-        oracle.real(),
-    ),
-    "name": (
-        mysql.text("varchar", 64),
-        postgresql.text("varchar", 64),
-        sqlserver.text("nvarchar", 64),
-        _MONGODB["string"],
-        oracle.string("varchar2", 64),
-    ),
-    "note": (
-        mysql.text("text"),
-        postgresql.text("text"),
-        sqlserver.text("nvarchar(max)"),
-        _MONGODB["string"],
-        oracle.string("varchar2", 4000),
-    ),
-    "day": (
-        mysql.temporal("date"),
-        postgresql.temporal("date"),
-        sqlserver.temporal("date"),
-        None,
-        None,
-    ),
-    "wall": (
-        mysql.temporal("datetime", 6),
-        postgresql.temporal("timestamp", 6),
-        sqlserver.temporal("datetime2", 6),
-        None,
-        oracle.temporal("timestamp", 6),
-    ),
-    "moment": (
-        mysql.temporal("timestamp", 6),
-        postgresql.temporal("timestamptz", 6),
-        sqlserver.temporal("datetimeoffset", 6),
-        None,
-        oracle.temporal("timestamptz", 6),
-    ),
-    "raw": (
-        mysql.binary("varbinary", 64),
-        postgresql.bytea(),
-        sqlserver.binary("varbinary", 64),
-        _MONGODB["binData"],
-        None,
-    ),
-    "document": (mysql.json(), postgresql.json("jsonb"), None, None, None),
+_TYPES: Final[Mapping[str, Mapping[str, SourceType]]] = {
+    "id": {
+        "mysql": mysql.integer("bigint"),
+        "postgresql": postgresql.integer("bigint"),
+        "sqlserver": sqlserver.integer("bigint"),
+        "mongodb": _MONGODB["long"],
+        "oracle": oracle.number(18),
+    },
+    "small": {
+        "mysql": mysql.integer("smallint"),
+        "postgresql": postgresql.integer("smallint"),
+        "sqlserver": sqlserver.integer("smallint"),
+        "mongodb": _MONGODB["int"],
+        "oracle": oracle.number(5),
+    },
+    "number": {
+        "mysql": mysql.integer("int"),
+        "postgresql": postgresql.integer("integer"),
+        "sqlserver": sqlserver.integer("int"),
+        "mongodb": _MONGODB["int"],
+        "oracle": oracle.number(10),
+    },
+    "big": {
+        "mysql": mysql.integer("bigint"),
+        "postgresql": postgresql.integer("bigint"),
+        "sqlserver": sqlserver.integer("bigint"),
+        "mongodb": _MONGODB["long"],
+    },
+    "price": {
+        "mysql": mysql.decimal(10, 2),
+        "postgresql": postgresql.numeric(10, 2),
+        "sqlserver": sqlserver.decimal(10, 2),
+        "mongodb": _MONGODB["decimal"],
+        "oracle": oracle.number(10, 2),
+    },
+    "exact": {
+        "mysql": mysql.decimal(38, 10),
+        "postgresql": postgresql.numeric(38, 10),
+        "sqlserver": sqlserver.decimal(38, 10),
+        "oracle": oracle.number(38, 10),
+    },
+    "ratio": {
+        "mysql": mysql.real("double"),
+        "postgresql": postgresql.real("double precision"),
+        "sqlserver": sqlserver.real("float"),
+        "mongodb": _MONGODB["double"],
+        "oracle": oracle.real(),
+    },
+    "name": {
+        "mysql": mysql.text("varchar", 64),
+        "postgresql": postgresql.text("varchar", 64),
+        "sqlserver": sqlserver.text("nvarchar", 64),
+        "mongodb": _MONGODB["string"],
+        "oracle": oracle.string("varchar2", 64),
+    },
+    "note": {
+        "mysql": mysql.text("text"),
+        "postgresql": postgresql.text("text"),
+        "sqlserver": sqlserver.text("nvarchar(max)"),
+        "mongodb": _MONGODB["string"],
+        "oracle": oracle.string("varchar2", 4000),
+    },
+    "day": {
+        "mysql": mysql.temporal("date"),
+        "postgresql": postgresql.temporal("date"),
+        "sqlserver": sqlserver.temporal("date"),
+    },
+    "wall": {
+        "mysql": mysql.temporal("datetime", 6),
+        "postgresql": postgresql.temporal("timestamp", 6),
+        "sqlserver": sqlserver.temporal("datetime2", 6),
+        "oracle": oracle.temporal("timestamp", 6),
+    },
+    "moment": {
+        "mysql": mysql.temporal("timestamp", 6),
+        "postgresql": postgresql.temporal("timestamptz", 6),
+        "sqlserver": sqlserver.temporal("datetimeoffset", 6),
+        "oracle": oracle.temporal("timestamptz", 6),
+    },
+    "raw": {
+        "mysql": mysql.binary("varbinary", 64),
+        "postgresql": postgresql.bytea(),
+        "sqlserver": sqlserver.binary("varbinary", 64),
+        "mongodb": _MONGODB["binData"],
+    },
+    "document": {
+        "mysql": mysql.json(),
+        "postgresql": postgresql.json("jsonb"),
+    },
 }
-"""Each column's type in MySQL, in PostgreSQL, in SQL Server, in MongoDB and in Oracle; None where
-the last three have none that holds all its values.
-"""
+"""Each column's type in each source that has one which holds all its values."""
 
 COLUMNS: Final = tuple(_TYPES)
 
@@ -150,8 +141,6 @@ LONG: Final = "note"
 """The column of long values in a history of `unsent` values."""
 BEYOND_A_PAGE: Final = 3_000
 """Characters of a long value: PostgreSQL keeps it out of line, and sends it only if it changes."""
-
-_SOURCES: Final = {"mysql": 0, "postgresql": 1, "sqlserver": 2, "mongodb": 3, "oracle": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +156,7 @@ def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
     """The columns of the shared table whose type in the profile's source the format can carry, in
     order.
     """
-    at = _SOURCES[profile.source]
-    typed = ((name, types[at]) for name, types in _TYPES.items())
+    typed = ((name, types.get(profile.source)) for name, types in _TYPES.items())
     return tuple(name for name, type in typed if type is not None and fmt.supports(type))
 
 
@@ -181,11 +169,10 @@ def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
     """The shared table in the types of a profile's source, with the columns that the format
     supports.
     """
-    at, key = _SOURCES[profile.source], key_of(profile)
+    key = key_of(profile)
     columns = []
     for column_name in supported(fmt, profile):
-        is_key, type = column_name == KEY, _TYPES[column_name][at]
-        assert type is not None
+        is_key, type = column_name == KEY, _TYPES[column_name][profile.source]
         columns.append(Column(key if is_key else column_name, type, nullable=not is_key))
     schema = databases.source(profile.source).schema
     return Table("differential", name, tuple(columns), (key,), schema=schema)
@@ -260,8 +247,8 @@ class _SharedStory(Story):
             table,
             seed,
             statements,
-            Column(ADDED, _TYPES["number"][0]),
-            Column(DROPPED, _TYPES[DROPPED][0]),
+            Column(ADDED, _TYPES["number"]["mysql"]),
+            Column(DROPPED, _TYPES[DROPPED]["mysql"]),
         )
         self._fresh, self._unsent = 0, unsent
         self._key = key_of(profile)

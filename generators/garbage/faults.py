@@ -661,7 +661,7 @@ SQLSERVER_COLUMNS: Final[Mapping[Logical, str]] = {
 """Of each kind of types a column in SQL Server."""
 
 ORACLE_COLUMNS: Final[Mapping[Logical, str]] = {
-    Logical.INT: "c_number_10",
+    Logical.INT: "c_number_9",
     Logical.DECIMAL: "c_number_10_2",
     Logical.FLOAT: "c_binary_float",
     Logical.DOUBLE: "c_binary_double",
@@ -669,9 +669,16 @@ ORACLE_COLUMNS: Final[Mapping[Logical, str]] = {
     Logical.DATETIME: "c_date",
     Logical.TIMESTAMP: "c_timestamptz_0",
 }
-"""Of each kind of types a column in Oracle. Its numbers are of ten digits where others are of 32
-bits: what is outside of those fits.
+"""Of each kind of types a column in Oracle: its integers are of nine digits, fewer than 32 bits
+hold.
 """
+
+NARROW_VALUES: Final[Mapping[str, Value]] = {
+    "c_boolean": 1,
+    "c_bit": 1,
+    "c_number_9": 987_654_321,
+}
+"""Of each column that is too narrow for its kind's value in SAMPLES, the value that it has instead."""
 
 FITS: Final[Mapping[str, str]] = {
     "binary/outside": "any bytes fit",
@@ -720,11 +727,8 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
             "oracle": ORACLE_COLUMNS.get(logical, ""),
         }.get(source, "")
         for way in Way:
-            if source == "oracle" and (logical, way) == (Logical.INT, Way.OUTSIDE):
-                continue
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
-                is_boolean = column in ("c_boolean", "c_bit")
-                yield UnfitCell(logical, way, column, 1 if is_boolean else value)
+                yield UnfitCell(logical, way, column, NARROW_VALUES.get(column, value))
 
 
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:

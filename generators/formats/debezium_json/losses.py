@@ -7,6 +7,7 @@ Source: the facts that each loss cites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import partial
 
 from generators.families.debezium import mysql as _debezium_mysql
@@ -55,6 +56,19 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
             "debezium#decimal-double",
             left,
         )
+        if profile.is_oracle:
+
+            def integer_left(type: SourceType, value: Value) -> Value:
+                """The integer nearest to the double that stands for a NUMBER of integers."""
+                left_value = left(type, value)
+                return int(left_value) if isinstance(left_value, Decimal) else left_value
+
+            yield Loss(
+                (Logical.INT,),
+                "NUMBER as double keeps some 17 digits: keys beyond them meet",
+                "debezium#decimal-double",
+                integer_left,
+            )
     if profile.modes.money_digits < 2:
 
         def rounded(type: SourceType, value: Value) -> Value:

@@ -331,7 +331,7 @@ def test_the_pool_of_each_source():
     assert {table.database for table in mine} == {"pool"}
     assert {(table.database, table.schema) for table in theirs} == {("pool_pg", "public")}
     with pytest.raises(UnknownName):
-        pool_tables(MIXED, 1, "oracle")
+        pool_tables(MIXED, 1, "db2")
 
 
 def test_the_drawn_table_of_the_pool_depends_on_the_seed():

@@ -227,6 +227,6 @@ def test_helpers_follow_the_type() -> None:
         boundaries.KEYLESS,
     )
     with pytest.raises(UnknownName):
-        boundaries.every_type(lambda _kind: True, "oracle")
+        boundaries.every_type(lambda _kind: True, "db2")
     with pytest.raises(UnknownName):
-        next(boundaries.scenarios("db", lambda _kind: True, "oracle"))
+        next(boundaries.scenarios("db", lambda _kind: True, "db2"))
