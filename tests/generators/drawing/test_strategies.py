@@ -119,7 +119,7 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.scenarios(TOY, database=""), "database=''"),
         (lambda: s.row_scenarios(()), r"pool=\(\): expected at least one Table"),
         (lambda: s.row_scenarios((5,)), "table=5"),
-        (lambda: s.types(source="db2"), "source='oracle': expected one of mysql, postgresql"),
+        (lambda: s.types(source="db2"), "source='db2': expected one of mysql, postgresql"),
         (lambda: s.types(source=None), "source=None"),
         (lambda: s.columns(source="pg"), "source='pg'"),
         (lambda: s.tables(source="pg"), "source='pg'"),
@@ -408,6 +408,14 @@ def test_histories_have_two_tables_and_renames() -> None:
         "table comment",
         "table charset",
     }
+
+
+@pytest.mark.parametrize("source", ["sqlserver", "oracle"])
+def test_no_column_is_added_twice_where_no_other_statement_is_drawn(source: str) -> None:
+    fmt = get("debezium-json")
+    for history in s.draw(s.histories(fmt, max_events=8, source=source), 60, 1):
+        added = [e.table for e in history.events if isinstance(e, SchemaChange)]
+        assert len(set(added)) == len(added)
 
 
 @given(s.messages(TOY), s.messages(TOY, profile="2+wide"), s.messages(TOY, profile=TOY.profiles[0]))
