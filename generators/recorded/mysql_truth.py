@@ -43,8 +43,11 @@ _TYPE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DEFAULT: Final = re.compile(
-    r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)"
+    r" DEFAULT ((?:[bxX]|_\w+ ?)?'(?:[^'\\]|''|\\.)*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)"
 )
+_HEXADECIMAL: Final = re.compile(r"(?:x'|0x)((?:[0-9a-f]{2})*)'?", re.IGNORECASE)
+_INTRODUCER: Final = re.compile(r"_\w+ ?(?=')")
+"""The character set before a literal, as in `_binary'a'`."""
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
 _COLLATION: Final = re.compile(r" COLLATE (\w+)")
@@ -186,12 +189,26 @@ def _default_value(type: SourceType, literal: str) -> Value:
     if literal.startswith("b'"):
         # b'' has no digits; as a number it is 0.
         return int(literal[2:-1] or "0", 2)
+    if digits := _HEXADECIMAL.fullmatch(literal):
+        return _value_of_bytes(type, bytes.fromhex(digits[1]))
+    literal = _INTRODUCER.sub("", literal)
     if not literal.startswith("'"):
         # MariaDB prints a number without quotes.
         return cell_value(type, literal) if _NUMBER.fullmatch(literal) else None
     if type.logical is Logical.BINARY:
         return unquote(literal).encode()
     return cell_value(type, unquote(literal))
+
+
+def _value_of_bytes(type: SourceType, value: bytes) -> Value:
+    """The value of a default that is spelled in hexadecimal digits: the bytes of a binary, the
+    number of an integer or a BIT, of another type the text that they are in UTF-8.
+    """
+    if type.logical is Logical.BINARY:
+        return value
+    if type.logical in (Logical.INT, Logical.BIT):
+        return int.from_bytes(value, "big")
+    return cell_value(type, value.decode())
 
 
 def cell_value(

@@ -36,7 +36,7 @@ from generators.tables.schema import ForeignKey
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
 """Character sets that the writers have."""
 
-_SILENT: Final = ("AUTO_INCREMENT", "VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
+_SILENT: Final = ("VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
 """Attributes of a column that no message shows."""
 
 _SILENT_VALUED: Final = (
@@ -189,12 +189,12 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         if cursor.accept("NOT NULL"):
             new_column = replace(new_column, nullable=False)
         elif cursor.accept("DEFAULT"):
-            new_column = replace(
-                new_column, default=_read_default(draft, cursor, new_column.type, start)
-            )
-        elif cursor.accept("ON UPDATE"):
-            cursor.take()
-            cursor.skip_parentheses()
+            default = _read_default(draft, cursor, new_column.type, start)
+            new_column = replace(new_column, default=default)
+            if default and default.text.lower().startswith(_CURRENT_TIMES):
+                _skip_update(cursor)
+        elif cursor.accept("AUTO_INCREMENT") or _skip_update(cursor):
+            new_column = replace(new_column, is_counter=True)
         elif cursor.accept("COMMENT"):
             new_column = replace(new_column, comment=cursor.take().text)
         elif cursor.accept("CHARACTER SET", "CHARSET"):
@@ -254,6 +254,18 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             cursor.note(start, UNREAD)
     new_column = _resolve_charset(draft, cursor, new_column) if draft.mysql else new_column
     draft.columns.insert(len(draft.columns) if position is None else position, new_column)
+
+
+_CURRENT_TIMES: Final = ("current_timestamp", "now", "localtime")
+
+
+def _skip_update(cursor: Cursor) -> bool:
+    """Skips ON UPDATE and the function behind it, if they are next. Returns whether they were."""
+    if not cursor.accept("ON UPDATE"):
+        return False
+    cursor.take()
+    cursor.skip_parentheses()
+    return True
 
 
 def _read_mysql_column(draft: Draft, cursor: Cursor, name: str) -> Column:

@@ -74,9 +74,12 @@ from generators.families.wire_messages import (
 )
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
-from generators.formats.debezium_json.envelope import SILENT, table_changes
+from generators.formats.debezium_json.column_definitions import text_definitions
+from generators.formats.debezium_json.envelope import SILENT, makes_no_key, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
+from generators.formats.debezium_json.known_charsets import KnownCharsets
 from generators.formats.debezium_json.known_columns import KnownColumns
+from generators.formats.debezium_json.known_labels import KnownLabels
 from generators.formats.debezium_json.losses import value_writer
 from generators.formats.debezium_json.oracle_log import OracleLog
 from generators.formats.debezium_json.oracle_rows import logged_row, logged_rows
@@ -121,14 +124,6 @@ Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
 _DEFAULT: Final = re.compile(
     r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$"""
-)
-_CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
-_TABLE_CHARSET: Final = re.compile(
-    r"\)[^)']*?\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*(\w+)[^)]*$", re.IGNORECASE
-)
-"""The character set that a CREATE TABLE gives the table, behind its columns."""
-_CONVERSION: Final = re.compile(
-    r"\bCONVERT\s+TO\s+(?:CHARACTER\s+SET|CHARSET)\s+'?(\w+)", re.IGNORECASE
 )
 _REPLACING: Final = re.compile(r"\s*CREATE\s+OR\s+REPLACE\s+TABLE\b", re.IGNORECASE)
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
@@ -210,11 +205,11 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
-        self.known = KnownColumns(profile.nullable_keys)
+        self.known = KnownColumns(profile.nullable_keys, profile.edits_modified)
         self.log.begin(self.place)
         self.redo.begin(self.place, START.ms)
-        self.charsets: dict[str, str | None] = {}
-        self.table_charsets: dict[tuple[str, str], str] = {}
+        self.charsets = KnownCharsets(profile.follows_conversions)
+        self.labels = KnownLabels()
         self.identities: dict[str, str] = {}
         self.last_row = 0
         self.logged = self.query = ""
@@ -442,6 +437,8 @@ class _Writer:
         snapshot = event.op is Op.READ
         known_defaults = self.known_defaults(table, snapshot)
         shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
+        if profile.source == "postgresql":
+            shape = self.with_known_labels(shape, table, known_defaults, snapshot)
         if profile.queries and not snapshot:
             self.query = self.logged or _rows.statement(event)
         for i, images in enumerate(event.rows):
@@ -455,6 +452,23 @@ class _Writer:
         self.query = ""
         if not self.open:
             self.logged = ""
+
+    def with_known_labels(
+        self,
+        shape: _rows.TableShape,
+        table: Table,
+        known_defaults: Mapping[str, Default],
+        snapshot: bool,
+    ) -> _rows.TableShape:
+        """What the messages of PostgreSQL's table have in common, with the schemas of the enums'
+        labels that the connector knows.
+        """
+        labelled_table = self.labels.table(table)
+        if labelled_table is table:
+            return shape
+        defaults = tuple(known_defaults.items())
+        labelled = _rows.shape_of(labelled_table, self.profile, self.prefix, defaults, snapshot)
+        return replace(labelled, known=shape.known)
 
     def write_row(
         self,
@@ -530,10 +544,12 @@ class _Writer:
         read by its byte order mark, which is dropped.
         """
         modes, mysql = self.profile.modes, self.profile.is_mysql
+        read_values = self.charsets.read_row(table, row) if mysql and not snapshot else row
         wire = value_writer(self.profile)
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
         row = {
-            name: _rows.unmarked(value) if name in marked else value for name, value in row.items()
+            name: _rows.unmarked(value) if name in marked else value
+            for name, value in read_values.items()
         }
         wires = {
             c.name: wire(
@@ -772,6 +788,7 @@ class _Writer:
                 f"the connector passes over this statement, and reads rows of {event.table!r} by"
                 f" the table before it: {event.sql}"
             )
+        before = self.known.table(event.before) if event.before is not None else None
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
@@ -788,21 +805,24 @@ class _Writer:
             return  # one message for all clauses
         self.advance()
         for written_event in (event,) if profile.short_schema_changes else split_drop(event):
-            self.statement_message(written_event)
+            self.statement_message(written_event, before)
 
-    def statement_message(self, event: SchemaChange) -> None:
-        """Writes the message of a DDL statement, or of what it does to one of its tables."""
+    def statement_message(self, event: SchemaChange, before: Table | None) -> None:
+        """Writes the message of a DDL statement, or of what it does to one of its tables, which the
+        connector knew as `before`.
+        """
         profile = self.profile
         known_event = (
             event
             if event.after is None
             else replace(event, after=self.known.table(self.with_defaults(event.after)))
         )
-        charset = self.charsets.get(event.database, "utf8mb4")
-        charset = self.table_charsets.get((event.database, event.table), charset)
-        changes = table_changes(known_event, charset, profile)
+        charset = self.charsets.of_table(event.database, event.table)
+        passed_over = makes_no_key(event, before, known_event.after, profile)
+        changes = [] if passed_over else table_changes(known_event, charset, profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
+            self.charsets.described(event.after, changes[0]["table"]["columns"])
         # The parser of MySQL's statements makes nothing of an ALTER DATABASE.
         tableless = not event.table and event.action != "alter database"
         unnamed = None if tableless or profile.short_schema_changes else ""
@@ -876,23 +896,11 @@ class _Writer:
         """
         if self.profile.is_mysql:
             self.known.follow_statement(event)
+            self.charsets.follow_statement(event)
         table_key = (event.database, event.table)
-        if event.action == "create database":
-            charset = _CHARSET.search(event.sql)
-            self.charsets[event.database] = charset[1] if charset else None
-        if event.action == "create table":
-            table_charset = _TABLE_CHARSET.search(event.sql)
-            self.table_charsets.pop(table_key, None)
-            if table_charset:
-                self.table_charsets[table_key] = table_charset[1]
-        conversion = _CONVERSION.search(event.sql) if self.profile.follows_conversions else None
-        if conversion:
-            self.table_charsets[table_key] = conversion[1]
         if event.old_name:
             self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
-            old_key = (event.database, event.old_name)
-            if old_key in self.table_charsets:
-                self.table_charsets[table_key] = self.table_charsets.pop(old_key)
+        self.follow_definitions(event)
         default_clause = _DEFAULT.search(event.sql)
         if default_clause and event.action in ("add column", "set default"):
             name = default_clause[1] or default_clause[2]
@@ -900,6 +908,22 @@ class _Writer:
                 **self.defaults.get(table_key, {}),
                 name: Default(default_clause[3], int(default_clause[3])),
             }
+
+    def follow_definitions(self, event: SchemaChange) -> None:
+        """Forgets the defaults that earlier statements gave to columns that this one defines anew,
+        and remembers those that a release reads together with a collation.
+        """
+        if not self.profile.is_mysql or event.after is None:
+            return
+        table_key = (event.database, event.table)
+        known_defaults = dict(self.defaults.get(table_key, {}))
+        for name, definition in text_definitions(event.sql, event.after.columns).items():
+            known_defaults.pop(name, None)
+            if definition.collated_default and self.profile.keeps_collations_of_defaults:
+                spelled = definition.collated_default
+                known_defaults[name] = Default(f'"{spelled}"', spelled)
+        if known_defaults or table_key in self.defaults:
+            self.defaults[table_key] = known_defaults
 
     def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
         """The defaults of the table's columns that the connector knows and shows in schemas."""

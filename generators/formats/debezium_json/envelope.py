@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -324,6 +324,7 @@ _DECLARED: Final = re.compile(
 )
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
 _OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
+_UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE)
 
 
 SILENT: Final = ("create view", "drop view", "create sequence")
@@ -391,6 +392,18 @@ def table_changes(
         return []
     type_ = "CREATE" if event.action == "create table" else "ALTER"
     return [{"type": type_, "id": quoted, "table": _describe_table(table, charset, profile)}]
+
+
+def makes_no_key(
+    event: SchemaChange, before: Table | None, after: Table | None, profile: DebeziumProfile
+) -> bool:
+    """Whether the statement is a CREATE UNIQUE INDEX that the connector passes over, as it does
+    unless the index becomes the table's record key (debezium#table-changes). `before` and `after`
+    are the table as the connector knows it.
+    """
+    if before is None or after is None or not _UNIQUE_INDEX.match(event.sql):
+        return False
+    return bool(keyed(before, profile).primary_key) or not keyed(after, profile).primary_key
 
 
 NO_STATEMENT: Final = "N/A"
@@ -522,7 +535,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     if labels:
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
-    counted = is_counted(column.declared)
+    counted = is_counted(column)
     charset = (
         "utf8"
         if jdbc in _NATIONAL
@@ -547,6 +560,30 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     }
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredSize:
+    """The numbers in parentheses behind a column's type, None without any."""
+
+    length: int | None
+    scale: int | None
+
+
+def declared_size(column: Column) -> DeclaredSize:
+    """The numbers behind the type of a column as its statement spells them; none of a type in the
+    server's own spelling.
+    """
+    match = _DECLARED.match(column.declared)
+    length, scale = (
+        (int(part) if part else None for part in (match[2], match[3]))
+        if match
+        else (
+            None,
+            None,
+        )
+    )
+    return DeclaredSize(length, scale)
+
+
 _COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^\s*SERIAL\b|\bON UPDATE\b", re.IGNORECASE)
 _UPDATED_DEFAULT: Final = re.compile(
     r"\bDEFAULT (?:CURRENT_TIMESTAMP|NOW|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*\d*\s*\))?"
@@ -555,12 +592,12 @@ _UPDATED_DEFAULT: Final = re.compile(
 )
 
 
-def is_counted(declared: str) -> bool:
+def is_counted(column: Column) -> bool:
     """Whether the connector's parser takes a column for one that counts by itself: AUTO_INCREMENT,
     SERIAL, or ON UPDATE where it does not follow the default CURRENT_TIMESTAMP (MariaDBParser.g4:
     autoIncrementColumnConstraint, defaultValue).
     """
-    return bool(_COUNTED.search(_UPDATED_DEFAULT.sub("", declared)))
+    return column.is_counter or bool(_COUNTED.search(_UPDATED_DEFAULT.sub("", column.declared)))
 
 
 def literal(text: str) -> str:
@@ -655,12 +692,28 @@ def _spell_type(type: SourceType) -> str:
     )
 
 
+_CLOCK: Final = re.compile(
+    r"(?:CURRENT_TIMESTAMP|NOW|LOCALTIME|LOCALTIMESTAMP|CURDATE|CURTIME)\b", re.IGNORECASE
+)
+"""Functions of the time that the connector's parser does not take for expressions."""
+_FUNCTION: Final = re.compile(r"[^\W\d]\w*\s*(?:\(.*)?", re.DOTALL)
+
+
+def is_expression(default: Default) -> bool:
+    """Whether the connector's parser takes a default of MySQL for an expression, of which it knows
+    no value: one in parentheses, or a function of MariaDB's as CURRENT_DATE or UUID().
+    """
+    if default.text.startswith("("):
+        return True
+    is_function = default.value is None and _FUNCTION.fullmatch(default.text) is not None
+    return is_function and _CLOCK.match(default.text) is None
+
+
 def _default_expression(default: Default | None) -> str | None:
     """The text of a column's default as the connector's DDL parser keeps it: a literal without
-    quotes, the epoch for the current time; None without a default, and for an expression in
-    parentheses.
+    quotes, the epoch for the current time; None without a default, and for an expression.
     """
-    if default is None or default.text.startswith("("):
+    if default is None or is_expression(default):
         return None
     if default.text.lower().startswith(("current_timestamp", "now")):
         return "1970-01-01 00:00:00"

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from generators.formats.debezium_json.envelope import is_counted, literal
+from generators.formats.debezium_json.envelope import declared_size, is_counted, literal
 from generators.model import Column, SchemaChange, Table
 
 _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
@@ -39,29 +39,45 @@ _Key = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class _Known:
     """A column as the connector knows it: its comment, whether it is `counted` (AUTO_INCREMENT),
-    and the `labels` of an ENUM or SET. `optional` tells that it does not know the column of a key
-    to be NOT NULL.
+    the `labels` of an ENUM or SET, and the numbers behind its type, None without any. `optional`
+    tells that it does not know the column of a key to be NOT NULL, `kept_size` that a number is
+    that of an earlier definition.
     """
 
     comment: str
     counted: bool
     labels: tuple[str, ...]
     optional: bool = False
+    length: int | None = None
+    scale: int | None = None
+    kept_size: bool = False
 
     @classmethod
     def of(cls, column: Column) -> _Known:
-        return cls(column.comment, is_counted(column.declared), column.type.members)
+        size = declared_size(column)
+        return cls(
+            column.comment,
+            is_counted(column),
+            column.type.members,
+            length=size.length,
+            scale=size.scale,
+        )
 
-    def edited(self, new: _Known) -> _Known:
-        """What the connector knows of the column after a CHANGE clause whose definition says `new`:
-        its comment, counter and labels stay where the definition has none, `optional` is that of
-        `new`.
+    def edited(self, new: _Known, keeps_size: bool) -> _Known:
+        """What the connector knows of the column after a clause whose definition says `new`, by
+        which it edits the column: its comment, counter and labels, if it `keeps_size` length and
+        scale, too, stay where the definition has none, `optional` is that of `new`.
         """
+        lacks_number = new.length is None or new.scale is None
+        kept_size = keeps_size and lacks_number and (self.length, self.scale) != (None, None)
         return _Known(
             new.comment or self.comment,
             new.counted or self.counted,
             new.labels or self.labels,
             new.optional,
+            self.length if kept_size and new.length is None else new.length,
+            self.scale if kept_size and new.scale is None else new.scale,
+            kept_size,
         )
 
 
@@ -107,10 +123,12 @@ class KnownColumns:
     of a table that has lost its key. `taken_keys` are the unique keys that the
     connector took for their table's key, which stay that when a column becomes nullable.
     `without_known_comment` are the tables whose comment the connector does not know, since they
-    were made LIKE others.
+    were made LIKE others. `edits_modified` says that the connector edits a column for MODIFY as for
+    CHANGE, and keeps its length and scale, too (debezium#kept-lengths).
     """
 
     nullable_keys: bool = False
+    edits_modified: bool = False
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     unique: dict[_Place, tuple[_Key, ...]] = field(default_factory=dict)
     refused_keys: dict[_Place, set[_Key]] = field(default_factory=dict)
@@ -141,7 +159,8 @@ class KnownColumns:
             before = self.columns.get(template_key, {})
         elif not created:
             before = self.columns.get(table_key, {})
-        self.columns[table_key] = dict(_known_after(event, event.after.columns, before))
+        known_after = _known_after(event, event.after.columns, before, self.edits_modified)
+        self.columns[table_key] = dict(known_after)
         if like:
             self.without_known_comment.add(table_key)
         elif event.action in ("create table", "table comment"):
@@ -265,25 +284,35 @@ class KnownColumns:
                     column["enumValues"] or [f"'{literal(label)}'" for label in kept.labels] or None
                 )
                 column |= {"autoIncremented": counted, "generated": counted, "enumValues": labels}
+                if kept.kept_size and not labels:
+                    column["length"] = kept.length if kept.length is not None else column["length"]
+                    column["scale"] = kept.scale if kept.scale is not None else column["scale"]
 
 
 def _known_after(
-    event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]
+    event: SchemaChange,
+    columns: Iterable[Column],
+    before: Mapping[str, _Known],
+    edits_modified: bool,
 ) -> Iterable[tuple[str, _Known]]:
     """Yields the name of each of `columns` and what the connector knows of it after a statement,
     from the statement's clause on that column and from `before`, what it knew of each column.
+    `edits_modified` says that MODIFY edits a column as CHANGE does.
     """
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     for column in columns:
         new, clause = _Known.of(column), clauses.get(column.name)
-        old = before.get(_bare(clause[1] or clause[6] or "") if clause else column.name)
+        clause_name = (
+            (clause[1] or clause[6] or (edits_modified and clause[4]) or "") if clause else ""
+        )
+        old = before.get(_bare(clause_name) if clause else column.name)
         definition = (clause[3] or clause[5]) if clause else None
         if definition is not None:
             new = replace(new, optional=not column.nullable and not _SOLID.search(definition))
         if old is None:
             yield column.name, new
         elif definition is not None:
-            yield column.name, old.edited(new)
+            yield column.name, old.edited(new, edits_modified)
         else:
             yield (
                 column.name,
@@ -297,10 +326,17 @@ def _known_after(
 
 def _complete_column(column: Column, known: _Known) -> Column:
     """The column with the comment and the nullability that the connector knows, where its own
-    definition has none.
+    definition has none, and with the fraction digits of a DATETIME that it still knows.
     """
+    type, declared = column.type, column.declared
+    if known.kept_size and type.name == "datetime" and known.length in range(7):
+        type, declared = replace(type, fsp=known.length or 0), f"DATETIME({known.length})"
     return replace(
-        column, comment=column.comment or known.comment, nullable=column.nullable or known.optional
+        column,
+        type=type,
+        declared=declared,
+        comment=column.comment or known.comment,
+        nullable=column.nullable or known.optional,
     )
 
 

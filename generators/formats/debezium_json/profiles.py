@@ -132,6 +132,10 @@ class DebeziumProfile(Profile):
     """LOCALTIMESTAMP as a default is read as the current time (since 3.6)."""
     binary_defaults: bool = True
     """The default of BINARY is known; no source says what older connectors make of it."""
+    edits_modified: bool = False
+    """MODIFY edits the column that the connector knows (debezium#kept-lengths)."""
+    keeps_collations_of_defaults: bool = False
+    """A COLLATE behind a default is read as a part of it (debezium#collated-defaults)."""
     comments: bool = True
     """Comments are known (`include.schema.comments`, debezium#comments)."""
     describes_comments: bool = True

@@ -398,7 +398,7 @@ def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfil
     type, value = column.type, default.value
     if _HEXADECIMAL.match(default.text):
         return profile.hexadecimal_defaults
-    if default.text.startswith("("):
+    if envelope.is_expression(default):
         return False
     if type.logical in _TEMPORALS:
         # What it cannot read, and a zero date, is the epoch in a NOT NULL column.

@@ -333,11 +333,13 @@ _SINK = {"rebuilds_drops", "selected", "routed", "stored_select", "vectors"}
 """Facts of every protocol of TiCDC: options, the server's types, its stored SELECT and a DROP's text."""
 _OF_DEBEZIUM_S_RELEASES = {
     "binary_defaults",
+    "edits_modified",
     "enum_defaults",
     "flat_stops_at_heartbeats",
     "follows_conversions",
     "hexadecimal_defaults",
     "incremental_snapshots",
+    "keeps_collations_of_defaults",
     "keeps_schema_names",
     "knows_truncate",
     "localtime_defaults",
@@ -350,10 +352,10 @@ _OF_DEBEZIUM_S_RELEASES = {
 """Facts that no lie flips. `incremental_snapshots` and `knows_truncate` select cases and are not asked by
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
-`localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
+`keeps_collations_of_defaults`, `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
 from `short_schema_changes` and `truncate_has_statement`; no field of a change shows where Oracle's transaction
 began (`oracle_starts`); and no named case converts a table to another character set
-(`follows_conversions`). Literal tests of the format hold what they write.
+(`follows_conversions`) or gives a column fewer numbers (`edits_modified`). Literal tests of the format hold what they write.
 """
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},

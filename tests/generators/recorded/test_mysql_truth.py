@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from generators.model import Default
 from generators.recorded.mysql_truth import parse_table
 
@@ -37,3 +39,26 @@ def test_a_number_that_mariadb_prints_without_quotes_is_a_default_s_value() -> N
         *("-1", -1, Decimal("9.50"), 0),
         *(None, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("definition", "default"),
+    [
+        ("binary(2) DEFAULT x'00ff'", Default("x'00ff'", b"\x00\xff")),
+        ("binary(2) NOT NULL DEFAULT 0x00FF", Default("0x00FF", b"\x00\xff")),
+        ("varbinary(9) DEFAULT _binary'a b'", Default("_binary'a b'", b"a b")),
+        ("varbinary(9) DEFAULT _binary 'a''b'", Default("_binary 'a''b'", b"a'b")),
+        ("varchar(9) DEFAULT X'C3A9'", Default("X'C3A9'", "é")),
+        ("varchar(9) DEFAULT _utf8mb4'x y'", Default("_utf8mb4'x y'", "x y")),
+        ("int(11) DEFAULT 0x1f", Default("0x1f", 31)),
+        ("bit(9) DEFAULT x'0101'", Default("x'0101'", 257)),
+    ],
+)
+def test_a_literal_in_hexadecimal_digits_or_with_a_character_set_is_a_value(
+    definition: str, default: Default
+) -> None:
+    shown = f"CREATE TABLE `t` (\n  `a` {definition} COMMENT 'DEFAULT 1'\n)"
+    (column,) = parse_table(shown, "d", "t").columns
+    assert column.default == default
+    assert column.default is not None
+    assert column.default.value == default.value

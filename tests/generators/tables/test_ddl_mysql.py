@@ -22,7 +22,7 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
         "shop",
         "customers",
         (
-            Column("id", mysql.integer("int", unsigned=True), False),
+            Column("id", mysql.integer("int", unsigned=True), False, is_counter=True),
             Column(
                 "email",
                 mysql.text("varchar", 120),
@@ -658,3 +658,20 @@ def test_drop_index_drops_the_index_of_the_table(reads):
     assert (table.primary_key, [index.name for index in table.indexes]) == ((), ["k"])
     assert other.unique == (("b",),)
     assert schema.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("definition", "counted"),
+    [
+        ("INT AUTO_INCREMENT", True),
+        ("TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP DEFAULT NULL", True),
+        ("TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP", True),
+        ("TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)", False),
+        ("DATETIME DEFAULT NOW() ON UPDATE NOW()", False),
+        ("INT DEFAULT 1", False),
+    ],
+)
+def test_what_a_writer_takes_for_a_counter(reads, definition, counted):
+    schema = reads(f"CREATE TABLE `t` (`k` INT PRIMARY KEY, `c` {definition});")
+    (user,) = schema.tables
+    assert user.table.column("c").is_counter is counted

@@ -1,0 +1,148 @@
+"""The definitions of text columns in MySQL's CREATE TABLE and ALTER TABLE, and what these
+statements say of character sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Self
+
+from generators.model import Column, Logical
+
+_TEXT_TYPES: Final = (
+    r"(?:(?:VAR|N|NVAR)?CHAR\b|CHARACTER\b|NATIONAL\b|(?:TINY|MEDIUM|LONG)?TEXT\b|LONG\b"
+    r"|(?:ENUM|SET)\s*\()"
+)
+_LITERAL: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'", re.DOTALL)
+_CLAUSE: Final = (
+    r"(?:[^,()']|\((?:[^()']|'(?:[^'\\]|''|\\.)*'|\([^()]*\))*\)|'(?:[^'\\]|''|\\.)*')*"
+)
+"""What goes up to the next comma or the end of the parentheses that hold it."""
+_CHARSET: Final = r"\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*'?(\w+)"
+_COLLATE: Final = r"\bCOLLATE\s*=?\s*'?(\w+)"
+_OF_TYPE: Final = re.compile(
+    r"(?:NATIONAL\s+|LONG\s+)?\w+(?:\s+VARYING)?\s*(?:\(\s*\d+\s*\))?\s*(?:BINARY\b\s*)?"
+    rf"(?:{_CHARSET}\b'?)?\s*(?:{_COLLATE})?",
+    re.IGNORECASE,
+)
+"""A type, with the character set and the collation that stand right behind it."""
+_LABELS: Final = re.compile(r"(ENUM|SET)\s*\((?:[^()']|'(?:[^'\\]|''|\\.)*')*\)", re.IGNORECASE)
+_ANY_CHARSET: Final = re.compile(_CHARSET, re.IGNORECASE)
+_ANY_COLLATION: Final = re.compile(_COLLATE, re.IGNORECASE)
+_SHORT_FORM: Final = re.compile(r"\b(ASCII|UNICODE)\b", re.IGNORECASE)
+_SHORT_FORMS: Final = {"ascii": "latin1", "unicode": "ucs2"}
+_NATIONAL: Final = re.compile(r"N(?:ATIONAL\b|VAR|CHAR)", re.IGNORECASE)
+_COLLATED_DEFAULT: Final = re.compile(
+    r"\bDEFAULT\s+('(?:[^'\\]|''|\\.)*')\s*COLLATE\s+(\w+)", re.IGNORECASE
+)
+
+
+def charset_of_collation(collation: str) -> str:
+    """The character set of a collation: what stands before the first underscore of its name."""
+    return collation.partition("_")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDefinition:
+    """What the definition of a text column in a statement says: the character set that the server
+    takes from it and the one that the connector does, "" for the table's, and the text of a
+    default that a COLLATE follows (debezium#collated-defaults), "" without one.
+    """
+
+    charset: str
+    read_charset: str
+    collated_default: str = ""
+
+    @classmethod
+    def parse(cls, definition: str) -> Self:
+        """Reads the text of a definition, from the type on. The connector reads a collation as part
+        of the type alone, right behind it, and not of ENUM and SET; the server reads it anywhere.
+        """
+        default = _COLLATED_DEFAULT.search(definition)
+        collated = f"{default[1]}COLLATE{default[2]}" if default else ""
+        if _NATIONAL.match(definition):
+            return cls("utf8", "utf8", collated)
+        of_labels = _LABELS.match(definition)
+        words = _LITERAL.sub("''", definition)
+        charset, collation, short = (
+            pattern.search(words) for pattern in (_ANY_CHARSET, _ANY_COLLATION, _SHORT_FORM)
+        )
+        server = ""
+        if charset:
+            server = charset[1]
+        elif collation:
+            server = charset_of_collation(collation[1])
+        elif short:
+            server = _SHORT_FORMS[short[1].lower()]
+        if of_labels:
+            return cls(server, charset[1] if charset else "", collated)
+        of_type = _OF_TYPE.match(definition)
+        own_charset, own_collation = (of_type[1], of_type[2]) if of_type else (None, None)
+        read = own_charset or charset_of_collation(own_collation or "")
+        return cls(server, read, collated)
+
+
+@lru_cache(maxsize=256)
+def _masked(sql: str) -> str:
+    """The statement with blanks for the letters of each literal that has a blank, so that no word
+    of a comment is taken for a column.
+    """
+    return _LITERAL.sub(
+        lambda literal: (
+            re.sub(r"[^'\s,()]", "_", literal[0]) if re.search(r"\s", literal[0]) else literal[0]
+        ),
+        sql,
+    )
+
+
+def text_definitions(sql: str, columns: Iterable[Column]) -> Mapping[str, TextDefinition]:
+    """The definitions that a CREATE TABLE or ALTER TABLE gives of these columns, by their names;
+    only columns of texts, ENUM and SET are looked for.
+    """
+    masked = _masked(sql)
+    definitions: dict[str, TextDefinition] = {}
+    for column in columns:
+        if column.type.logical not in (Logical.TEXT, Logical.ENUM, Logical.SET):
+            continue
+        quoted = re.escape("`" + column.name.replace("`", "``") + "`")
+        plain = rf"(?<![\w`$.]){re.escape(column.name)}"
+        pattern = rf"(?:{quoted}|{plain})\s+({_TEXT_TYPES}{_CLAUSE})"
+        places = [match.span(1) for match in re.finditer(pattern, masked, re.IGNORECASE)]
+        if places:
+            start, end = places[-1]
+            definitions[column.name] = TextDefinition.parse(sql[start:end])
+    return definitions
+
+
+_ALTER: Final = re.compile(
+    r"\s*ALTER\s+(?:ONLINE\s+)?(?:IGNORE\s+)?TABLE\s+(?:IF\s+EXISTS\s+)?(?:`(?:[^`]|``)+`|\w+)"
+    r"(?:\.(?:`(?:[^`]|``)+`|\w+))?\s+(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONVERSION: Final = re.compile(rf"\s*CONVERT\s+TO\s+{_CHARSET}", re.IGNORECASE)
+_NEW_DEFAULT: Final = re.compile(rf"\s*(?:DEFAULT\s+)?(?:{_CHARSET}|{_COLLATE})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TableCharsets:
+    """What an ALTER TABLE says of the table's character sets, "" for nothing: the one to which it
+    converts the table, and the one that later columns get.
+    """
+
+    converted: str = ""
+    default: str = ""
+
+    @classmethod
+    def parse(cls, sql: str) -> Self:
+        """Reads the clauses of an ALTER TABLE."""
+        alter = _ALTER.match(_masked(sql))
+        converted = default = ""
+        for clause in re.findall(rf"{_CLAUSE}(?:,|$)", alter[1]) if alter else ():
+            if conversion := _CONVERSION.match(clause):
+                converted = conversion[1]
+            elif option := _NEW_DEFAULT.match(clause):
+                default = option[1] or charset_of_collation(option[2])
+        return cls(converted, default)

@@ -1,0 +1,259 @@
+"""The character sets of MySQL's texts: those that the server has, and those that statements told
+the connector (debezium#converted-tables).
+
+The connector reads the bytes of a text by the character set that it knows. Where the server has
+another one, the text in the row is not the text at the source.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from generators.formats.debezium_json.column_definitions import (
+    TableCharsets,
+    TextDefinition,
+    charset_of_collation,
+    text_definitions,
+)
+from generators.model import Column, Logical, Row, SchemaChange, Table
+
+_Place = tuple[str, str]
+
+SERVER: Final = "utf8mb4"
+"""The character set of the server, of which a snapshot told the connector."""
+
+_CODECS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("utf8", "utf8mb3", "utf8mb4"), "utf-8"),
+    **dict.fromkeys(("ucs2", "utf16"), "utf-16-be"),
+    "utf16le": "utf-16-le",
+    "utf32": "utf-32-be",
+    "latin1": "cp1252",
+    "latin2": "iso8859-2",
+    "latin5": "iso8859-9",
+    "latin7": "iso8859-13",
+    "ascii": "ascii",
+    "cp1250": "cp1250",
+    "cp1251": "cp1251",
+    "cp1256": "cp1256",
+    "koi8r": "koi8-r",
+    "greek": "iso8859-7",
+    "hebrew": "iso8859-8",
+    "gbk": "gbk",
+    "gb2312": "gb2312",
+    "gb18030": "gb18030",
+    "big5": "big5",
+    "sjis": "shift_jis",
+    "ujis": "euc_jp",
+    "euckr": "euc_kr",
+}
+"""Python's codec for each character set, as Java has it: its latin1 is Windows' code page 1252."""
+
+_TABLE_CHARSET: Final = re.compile(
+    r"\)[^)']*?\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*(\w+)[^)]*$", re.IGNORECASE
+)
+"""The character set that a CREATE TABLE gives the table, behind its columns."""
+_TABLE_COLLATION: Final = re.compile(r"\)[^)']*?\bCOLLATE\s*=?\s*(\w+)[^)]*$", re.IGNORECASE)
+_DATABASE_CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
+_LIKE: Final = re.compile(r"\bLIKE\s+(?:(\S+?)\.)?(\S+?)\s*$", re.IGNORECASE)
+_RENAMED: Final = re.compile(
+    r"\b(?:CHANGE\s+(?:COLUMN\s+)?|RENAME\s+COLUMN\s+)(`(?:[^`]|``)+`|\w+)\s+(?:TO\s+)?"
+    r"(`(?:[^`]|``)+`|\w+)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Charset:
+    """A column's or a table's character set: the `server`'s, and the one that the connector has
+    `read`, None for none.
+    """
+
+    server: str
+    read: str | None
+
+
+@dataclass(slots=True)
+class _TableTexts:
+    """The character sets of a table: the one of new columns, and that of each text column."""
+
+    default: _Charset
+    columns: dict[str, _Charset] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class KnownCharsets:
+    """The character sets of databases, tables and columns as statements gave them. The writer tells
+    it of each statement (`follow_statement`), and asks what the connector knows (`of_table`,
+    `described`) and how it reads a row (`read_row`). `follows_conversions` says that the connector
+    follows CONVERT TO CHARACTER SET.
+    """
+
+    follows_conversions: bool
+    databases: dict[str, str | None] = field(default_factory=dict)
+    tables: dict[_Place, _TableTexts] = field(default_factory=dict)
+
+    def follow_statement(self, event: SchemaChange) -> None:
+        """Changes what is known of the statement's database or table as the statement does."""
+        place = (event.database, event.table)
+        if event.action == "create database":
+            charset = _DATABASE_CHARSET.search(event.sql)
+            self.databases[event.database] = charset[1] if charset else None
+        if event.old_name and (event.database, event.old_name) in self.tables:
+            self.tables[place] = self.tables.pop((event.database, event.old_name))
+        if not event.table or event.after is None:
+            return
+        if event.action == "create table":
+            self._create_table(event, event.after)
+        else:
+            self._alter_table(event, event.after)
+
+    def of_table(self, database: str, table: str) -> str | None:
+        """The character set that the connector knows of a table, None for none."""
+        texts = self.tables.get((database, table))
+        return texts.default.read if texts else self._of_database(database).read
+
+    def described(self, table: Table, columns: list[dict[str, Any]]) -> None:
+        """Gives the descriptions of a table's text columns in `tableChanges` the character sets
+        that the connector knows.
+        """
+        texts = self.tables.get((table.database, table.name))
+        for column in columns if texts else ():
+            charset = texts.columns.get(column["name"]) if texts else None
+            if charset is not None:
+                column["charsetName"] = charset.read
+
+    def read_row(self, table: Table, logged_row: Row) -> Row:
+        """A row of the log as the connector reads it: with other letters in each column of which it
+        knows another character set than the server has.
+        """
+        texts = self.tables.get((table.database, table.name))
+        misread = (
+            {name: c for name, c in texts.columns.items() if _codec(c.read) != _codec(c.server)}
+            if texts
+            else {}
+        )
+        if misread.keys().isdisjoint(logged_row):
+            return logged_row
+        is_text = {c.name for c in table.columns if c.type.logical is Logical.TEXT}
+        return {
+            name: _misread(value, misread[name])
+            if isinstance(value, str) and name in misread and name in is_text
+            else value
+            for name, value in logged_row.items()
+        }
+
+    def _of_database(self, database: str) -> _Charset:
+        read = self.databases.get(database, SERVER)
+        return _Charset(read or SERVER, read)
+
+    def _create_table(self, event: SchemaChange, after: Table) -> None:
+        """Follows a CREATE TABLE. One LIKE another table takes that table's character sets."""
+        place = (event.database, event.table)
+        if like := _LIKE.search(event.sql):
+            template = self.tables.get((_bare(like[1] or event.database), _bare(like[2])))
+            self.tables.pop(place, None)
+            if template:
+                self.tables[place] = replace(template, columns=dict(template.columns))
+            return
+        default = self._of_database(event.database)
+        charset, collation = (
+            pattern.search(event.sql) for pattern in (_TABLE_CHARSET, _TABLE_COLLATION)
+        )
+        if charset:
+            default = _Charset(charset[1], charset[1])
+        elif collation:
+            default = replace(default, server=charset_of_collation(collation[1]))
+        self.tables[place] = texts = _TableTexts(default)
+        _define_columns(texts, event, after)
+
+    def _alter_table(self, event: SchemaChange, after: Table) -> None:
+        """Follows another statement on a table, which may be the first one of it."""
+        place = (event.database, event.table)
+        if place not in self.tables:
+            default = self._of_database(event.database)
+            before = event.before or after
+            columns = {
+                c.name: _undefined_charset(c, default) for c in before.columns if _is_text(c)
+            }
+            self.tables[place] = _TableTexts(default, columns)
+        texts = self.tables[place]
+        clauses = TableCharsets.parse(event.sql)
+        new_default = clauses.converted or clauses.default
+        if new_default:
+            texts.default = replace(texts.default, server=new_default)
+        for old_name, new_name in _RENAMED.findall(event.sql):
+            if moved_charset := texts.columns.pop(_bare(old_name), None):
+                texts.columns[_bare(new_name)] = moved_charset
+        _define_columns(texts, event, after)
+        if clauses.converted:
+            texts.columns = {
+                name: self._converted(charset, clauses.converted)
+                for name, charset in texts.columns.items()
+            }
+            if self.follows_conversions:
+                texts.default = replace(texts.default, read=clauses.converted)
+
+    def _converted(self, charset: _Charset, converted: str) -> _Charset:
+        """A column's character set after CONVERT TO. The connector leaves a column alone of which
+        it knows none.
+        """
+        follows = self.follows_conversions and charset.read is not None
+        return _Charset(converted, converted if follows else charset.read)
+
+
+def _define_columns(texts: _TableTexts, event: SchemaChange, after: Table) -> None:
+    """Gives each text column that a statement defines its character set, and forgets columns that
+    are gone.
+    """
+    definitions = text_definitions(event.sql, after.columns)
+    for column in filter(_is_text, after.columns):
+        definition = definitions.get(column.name)
+        if definition is not None:
+            texts.columns[column.name] = _Charset(
+                definition.charset or texts.default.server,
+                definition.read_charset or texts.default.read,
+            )
+        elif column.name not in texts.columns:
+            texts.columns[column.name] = _undefined_charset(column, texts.default)
+    names = {column.name for column in after.columns}
+    texts.columns = {name: charset for name, charset in texts.columns.items() if name in names}
+
+
+def _undefined_charset(column: Column, default: _Charset) -> _Charset:
+    """The character set of a column whose definition no statement has shown: that of its declared
+    type, the one that the model gives it, or the default.
+    """
+    declared = TextDefinition.parse(column.declared)
+    if declared.charset:
+        return _Charset(declared.charset, declared.read_charset or default.read)
+    return _Charset(column.charset, column.charset) if column.charset else default
+
+
+def _is_text(column: Column) -> bool:
+    """Whether the connector knows a character set of the column; it has none of MariaDB's JSON."""
+    is_json = column.declared[:4].upper() == "JSON"
+    return column.type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and not is_json
+
+
+def _codec(charset: str | None) -> str:
+    """Python's codec for the character set; UTF-8 for None, by which the connector reads texts of
+    which it knows no character set, and "" for a set that is not known here.
+    """
+    name = _CODECS.get((charset or SERVER).lower(), "")
+    return codecs.lookup(name).name if name else ""
+
+
+def _misread(source_text: str, charset: _Charset) -> str:
+    """The text that the connector makes of the bytes that the server has."""
+    server, read = _codec(charset.server), _codec(charset.read)
+    if not server or not read:
+        return source_text
+    return source_text.encode(server, "replace").decode(read, "replace")
+
+
+def _bare(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -1,0 +1,66 @@
+"""The labels of PostgreSQL's enums that a running Debezium knows, against what 1.9.7, 2.5.4 and
+3.5.0 wrote; debezium#added-labels.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from generators.formats.debezium_json import FORMAT, write
+from generators.model import Column, History, Layout, Table
+from generators.sources import boundaries, postgresql
+
+
+def _orders(*labels: str) -> Table:
+    key = Column("id", postgresql.TYPES["integer"], nullable=False)
+    state = Column("state", postgresql.enum_of(*labels))
+    return Table("audit", "orders", (key, state), ("id",), schema="public")
+
+
+def _rows(release: str, *rows: tuple[Table, str]) -> list[tuple[str, str]]:
+    """The labels of the schema and the label of the row of each insert."""
+    events = tuple(boundaries.insert(table, {"id": 1, "state": label}) for table, label in rows)
+    records = write(History(events), FORMAT.build(release, "postgresql"), Layout("cdc"))
+    bodies = [json.loads(record.message.value or b"") for record in records]
+    return [
+        (
+            body["schema"]["fields"][1]["fields"][1]["parameters"]["allowed"],
+            body["payload"]["after"]["state"],
+        )
+        for body in bodies
+    ]
+
+
+@pytest.mark.parametrize("release", ["1.9.7.Final", "2.5.4.Final", "3.5.0.Final"])
+def test_a_label_that_alter_type_adds_is_written_and_not_listed(release: str) -> None:
+    old, new = _orders("open", "paid", "sent"), _orders("open", "paid", "sent", "returned")
+    assert _rows(release, (old, "sent"), (new, "returned")) == [
+        ("open,paid,sent", "sent"),
+        ("open,paid,sent", "returned"),
+    ]
+
+
+def test_the_labels_of_another_enum_are_listed() -> None:
+    old, new = _orders("open", "paid"), _orders("paid", "open", "sent")
+    assert _rows("3.5.0.Final", (old, "open"), (new, "sent")) == [
+        ("open,paid", "open"),
+        ("paid,open,sent", "sent"),
+    ]
+
+
+def test_a_table_that_is_met_later_has_the_labels_of_its_first_row() -> None:
+    new = _orders("open", "paid", "returned")
+    assert _rows("3.5.0.Final", (new, "returned")) == [("open,paid,returned", "returned")]
+
+
+def test_another_column_of_an_enum_that_has_grown_is_known_alike() -> None:
+    old, new = _orders("open", "paid"), _orders("open", "returned", "paid")
+    later = replace(new, name="refunds")
+    assert _rows("3.5.0.Final", (old, "open"), (new, "paid"), (later, "returned")) == [
+        ("open,paid", "open"),
+        ("open,paid", "paid"),
+        ("open,paid", "returned"),
+    ]
