@@ -16,7 +16,7 @@ def test_a_fact_stands_with_its_meaning_and_its_value_in_each_release() -> None:
         "|---|---|---|---|---|",
         "|`vectors`|TiDB has the type VECTOR (since v8.4).|no|yes|yes|",
         (
-            "|`new`|The new architecture, whose keys are primary keys and whose BITs have the"
+            "|`new_architecture`|The new architecture, whose keys are primary keys and whose BITs have the"
             " column's width.|no|no|yes|"
         ),
         "|`checksum_version`|The version that the checksum's field names.|`1`|`2`|`2`|",
