@@ -49,6 +49,7 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
+    FiniteFloat,
     OutputStyle,
     Progress,
     check_formats,
@@ -227,7 +228,7 @@ def _bug() -> NoReturn:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=FiniteFloat(min=0.1),
     default=120,
     show_default=True,
     help="Seconds a decode call may take.",
@@ -620,7 +621,7 @@ def _record(record_update: Update, expect: Expectations) -> None:
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=FiniteFloat(min=0.1),
     default=120,
     show_default=True,
     help="Seconds a decode call may take.",

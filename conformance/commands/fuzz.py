@@ -19,6 +19,7 @@ from conformance.commands.shell import (
     PROFILES,
     SEED,
     SPARK_DECODER,
+    FiniteFloat,
     OutputStyle,
     Progress,
     save_files,
@@ -203,7 +204,7 @@ class FuzzOptions(SelectionOptions):
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=FiniteFloat(min=0.1),
     default=300,
     show_default=True,
     help="Seconds a decode call may take.",

@@ -20,6 +20,7 @@ from conformance.commands.shell import (
     PROFILE,
     SEED,
     SPARK_DECODER,
+    FiniteFloat,
     OutputStyle,
     Progress,
     check_formats,
@@ -97,7 +98,7 @@ def _measure_watching(
 )
 @click.option(
     "--fail-below",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteFloat(0, min_open=True),
     metavar="RATIO",
     help="With --compare: exit code 1 below this share of the saved ratio.",
 )

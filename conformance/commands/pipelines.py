@@ -21,6 +21,7 @@ from conformance.commands.shell import (
     PROFILE,
     SEED,
     SPARK_DECODER,
+    FiniteFloat,
     OutputStyle,
     Progress,
     given_tables,
@@ -81,7 +82,7 @@ class PipelineOptions:
 @click.option(
     "--limit",
     metavar="SECONDS",
-    type=click.FloatRange(min=1),
+    type=FiniteFloat(min=1),
     default=300.0,
     help="Limit of a batch; a lakehouse that starts cold takes a minute.",
 )

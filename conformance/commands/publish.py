@@ -20,6 +20,7 @@ from conformance.commands.options import TableOptions, pass_options
 from conformance.commands.shell import (
     FORMAT_NAME,
     PROFILE,
+    FiniteFloat,
     Named,
     given_tables,
     print_notice,
@@ -96,10 +97,10 @@ class PublishOptions:
     type=click.IntRange(1),
     help="Number of statements; default 10000 unless --duration is given.",
 )
-@click.option("--duration", type=click.FloatRange(min=0.1), help="Seconds.")
+@click.option("--duration", type=FiniteFloat(min=0.1), help="Seconds.")
 @click.option(
     "--rate",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteFloat(min=0, min_open=True),
     help="Messages/s; default: as fast as possible.",
 )
 @click.option(
@@ -160,7 +161,7 @@ class PublishOptions:
 @MASTER
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=FiniteFloat(min=0.1),
     default=30,
     show_default=True,
     help="Seconds to wait without an acknowledgement.",

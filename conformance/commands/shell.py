@@ -5,6 +5,7 @@ styles.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 import threading
@@ -37,6 +38,21 @@ if TYPE_CHECKING:
 else:
     # Generic only since click 8.5.
     ParamType = _Pair = click.ParamType
+
+
+class FiniteFloat(click.FloatRange):
+    """A finite number within limits; click's own range takes nan, which is beyond no limit, and
+    infinity.
+    """
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Converts a number for click. Fails for what is no number, not finite or out of range."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 class Named(ParamType):

@@ -21,6 +21,7 @@ from conformance.commands.shell import (
     PROFILES,
     SEED,
     SPARK_DECODER,
+    FiniteFloat,
     Glob,
     OutputStyle,
     Progress,
@@ -91,7 +92,7 @@ class StreamOptions(SelectionOptions):
 @click.option(
     "--limit",
     metavar="SECONDS",
-    type=click.FloatRange(min=1),
+    type=FiniteFloat(min=1),
     default=240.0,
     help="Limit of each reading of the streams; a lakehouse that starts cold takes a minute.",
 )

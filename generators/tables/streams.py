@@ -156,7 +156,7 @@ class _TableStory(Story):
     def updated(self, key: Key) -> Row:
         """The row that an UPDATE leaves of the existing row with this key: one to four columns that
         are in no unique or foreign key and are not generated are drawn again. One UPDATE in four
-        also takes the keys and references of a distinct row (`base_rows`) that no row has.
+        also takes the keys and references of a distinct row (`base_rows`) whose key no row has.
         """
         changeable = [
             column for column in self.table.columns if column.name not in self.key_like_columns

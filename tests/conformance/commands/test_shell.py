@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from conformance.commands import shell
@@ -222,3 +223,10 @@ def test_a_table_that_goes_into_a_pipe_is_text_unless_json_is_asked_for():
     for words, first in ([], "┏"), (["--format", "json"], '[\n {\n  "name":"ogg-json"'):
         done = subprocess.run([*command, *words], capture_output=True, check=True, timeout=60)
         assert done.stdout.decode().replace(": ", ":").startswith(first)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "0", "x"])
+def test_a_number_of_seconds_is_finite_and_within_its_limits(text):
+    with pytest.raises(click.BadParameter):
+        shell.FiniteFloat(min=0.1).convert(text, None, None)
+    assert shell.FiniteFloat(min=0.1).convert("2.5", None, None) == 2.5
