@@ -67,10 +67,10 @@ from generators.families.connect import Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import (
+    CellWriter,
     DebeziumCell,
     Meaning,
     Modes,
-    Wire,
     double_of,
     wire_values,
     wired,
@@ -725,7 +725,7 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     )
 
 
-def _cell_writer(profile: TicdcDebeziumProfile) -> Wire:
+def _cell_writer(profile: TicdcDebeziumProfile) -> CellWriter:
     """The function that gives, for a type and a value, the cell of a column with that value as the
     profile writes it.
     """

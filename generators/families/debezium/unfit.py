@@ -11,7 +11,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from generators.families.debezium.values import Wire
+from generators.families.debezium.values import CellWriter
 from generators.families.java_text import two_complement
 from generators.garbage.faults import CellFault
 from generators.model import Value
@@ -172,9 +172,9 @@ _ORACLE: Final = {
 """Oracle's type of the same kind as a type of PostgreSQL; its integers have digits, not bits."""
 
 
-def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
-    """The cell faults of a source's types in Debezium's formats, whose cells `wire` writes. The
-    name of the column makes each piece of JSON unique in the message.
+def cell_faults(write_cell: CellWriter, source_name: str) -> tuple[CellFault, ...]:
+    """The cell faults of a source's types in Debezium's formats, whose cells `write_cell` writes.
+    The name of the column makes each piece of JSON unique in the message.
     """
     faults = []
     for unfit in _UNFIT:
@@ -185,7 +185,7 @@ def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
             name = _ORACLE.get(unfit.postgresql, "")
         if not name:
             continue
-        cell = wire(source(source_name).types[name], unfit.value)
+        cell = write_cell(source(source_name).types[name], unfit.value)
         unfit_json = unfit.unfit_json.get(cell.schema.name.rpartition(".")[2] or cell.schema.type)
         if unfit_json is not None:
             member = f'"c_{slug(name)}":'

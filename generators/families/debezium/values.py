@@ -166,17 +166,19 @@ class DebeziumCell:
     corrupt: bool = False
 
 
-Wire: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
-"""A value of a column of that type on the wire."""
+CellWriter: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
+"""A function that writes a value of a column of the type: it returns the column as it is on the
+wire, with what a decoder owes for it.
+"""
 
 
-def wire_values(wire: Wire) -> Callable[[SourceType, Value], Value]:
+def wire_values(write_cell: CellWriter) -> Callable[[SourceType, Value], Value]:
     """The function that gives the value that a reader finds in a message in place of a value of a
-    type.
+    type, where `write_cell` writes the cells.
     """
 
     def wire_value(type: SourceType, value: Value) -> Value:
-        cell = wire(type, value).cell
+        cell = write_cell(type, value).cell
         return cell.options[0] if cell.state is State.ONE_OF else cell.value
 
     return wire_value
