@@ -44,7 +44,11 @@ def pages(docs: Path, changed: Iterable[str] = FORMATS) -> dict[str, str]:
 
 
 def main(directory: str, *changed: str) -> None:
-    """Writes the generated pages below the directory: those of some formats, or all."""
+    """Writes the generated pages below the directory: those of some formats, or all. Exits where an
+    option stands for the directory.
+    """
+    if directory.startswith("-"):
+        sys.exit("usage: python -m spark_checks.pages DIRECTORY [FORMAT...]")
     docs = Path(directory)
     for name, page in pages(docs, changed or FORMATS).items():
         path = docs / name

@@ -191,3 +191,10 @@ def test_the_page_on_streams_names_every_nemesis():
         for nemesis in NEMESES
         if f"| {nemesis.name} | {nemesis.statement} |" not in page
     ] == []
+
+
+def test_an_option_is_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=r"usage: python -m spark_checks\.pages DIRECTORY"):
+        pages.main("--help")
+    assert not any(tmp_path.iterdir())
