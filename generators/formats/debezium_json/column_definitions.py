@@ -14,7 +14,7 @@ from generators.model import Column, Logical
 
 _TEXT_TYPES: Final = (
     r"(?:(?:VAR|N|NVAR)?CHAR\b|CHARACTER\b|NATIONAL\b|(?:TINY|MEDIUM|LONG)?TEXT\b|LONG\b"
-    r"|(?:ENUM|SET)\s*\()"
+    r"|(?:ENUM|SET)(?=\s*\())"
 )
 _LITERAL: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'", re.DOTALL)
 _CLAUSE: Final = (

@@ -211,6 +211,13 @@ def test_definitions_of_a_statement_are_found_by_their_columns() -> None:
     }
 
 
+def test_the_character_set_behind_the_labels_of_an_enum_is_found() -> None:
+    """As 3.5.0 describes the column: charsetName is latin1."""
+    method = Column("method", mysql.enum_of("card", "sepa"))
+    sql = "CREATE TABLE p (id INT, method ENUM('card','sepa') CHARACTER SET latin1 NOT NULL, b INT)"
+    assert text_definitions(sql, (method,)) == {"method": TextDefinition("latin1", "latin1")}
+
+
 @pytest.mark.parametrize(
     ("sql", "converted", "default"),
     [
