@@ -19,12 +19,13 @@ from conformance.judging.relations import CHARACTER_SORTS
 from conformance.judging.relations_of_numbers import round_to_float
 from conformance.judging.trait_sorts import Trait
 from conformance.judging.wording import instant
-from generators.model import Cell, Logical, Value, ZeroDate
+from generators.model import Cell, Logical, State, Value, ZeroDate
 
 CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
 SECOND: Final = 1_000_000
 """Microseconds of a second."""
+_MILLISECOND: Final = 1_000
 MINUTE: Final = 60 * SECOND
 _HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * _HOUR
@@ -54,6 +55,8 @@ _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
 """Bits of the integers that decoders hold."""
 _DIGITS: Final = (15, 18, 28, 38)
 """Digits of the decimals that decoders hold."""
+_SIGNIFICANT: Final = (6, *_DIGITS)
+"""Digits, without zeros at the end, to which decoders round."""
 _PLACES: Final = (2, 6, 10, 18)
 """Digits behind the point that decoders keep."""
 _LARGE: Final = (9, 18, 36)
@@ -65,11 +68,12 @@ SIZES: Final[Mapping[str, int]] = {
         (LENGTHS, ("characters", "bytes")),
         (_WIDTHS, ("bits",)),
         (_DIGITS, ("digits",)),
+        (_SIGNIFICANT, ("significant digits",)),
         (_PLACES, ("places",)),
     )
     for limit in limits
     for unit in units
-}
+} | {f"of over 10^{power}": power for power in _LARGE}
 """The words of `held` traits on how large a value is, and the limit in them."""
 
 
@@ -99,6 +103,7 @@ _WIDER: Final[Mapping[str, str]] = {
     "of over 100 hours": "of over a day",
     "of over a day": "of over 23:59:59",
     "of under 12 digits of milliseconds": "of under 13 digits of milliseconds",
+    "with a fraction finer than a millisecond": "with a fraction",
     "with a blank at the beginning": "with a blank at an end",
     "with a blank at the end": "with a blank at an end",
     "with a blank at an end": "with white space at an end",
@@ -111,6 +116,8 @@ _WIDER: Final[Mapping[str, str]] = {
 """What a value has of which it has something wider, too: it says less of what was not seen."""
 
 
+ESCAPE_OF_SIGNS: Final = "an escape of a quote or a line feed"
+_ESCAPE_OF_SIGNS: Final = r"\\[\"n]"
 _OVER_ONE: Final = "that is over 1"
 _IN_JSON: Final = (
     *(
@@ -126,7 +133,7 @@ _IN_JSON: Final = (
         ("an empty object or array", r"\{\}|\[\]"),
         ("over 15 digits", r"\d{16}"),
         ("an exponent", r"\d[eE][+-]?\d"),
-        ("an escape of a quote or a line feed", r"\\[\"n]"),
+        (ESCAPE_OF_SIGNS, _ESCAPE_OF_SIGNS),
         ("members", r'"\s*:'),
     ),
 )
@@ -141,7 +148,7 @@ _IN_TEXTS: Final = (
         ("white space at the end", r"\s\Z"),
         ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
         ("a line feed after a carriage return", r"\r\n"),
-        ("several blanks together", r"\S[ \t]{2,}\S"),
+        ("several blanks together", r"[ \t]{2,}"),
         ("a colon", r":"),
         ("a comma", r","),
         ("an escape of JSON", r"\\(u[0-9a-fA-F]{4}|[bfnrt\\\"/])"),
@@ -158,7 +165,7 @@ _IN_STATEMENTS: Final = (
     ("a comment", r"/\*|--"),
     ("a blank at an end", r"\A | \Z"),
     ("white space at an end", r"\A\s|\s\Z"),
-    ("several blanks together", r"\S[ \t]{2,}\S"),
+    ("several blanks together", r"[ \t]{2,}"),
     ("over 100 characters", r"(?s).{101}"),
 )
 _IN_BYTES: Final = (
@@ -170,6 +177,7 @@ _IN_BYTES: Final = (
     ("control characters", r"[\x00-\x1f\x7f]"),
     ("quotes", r"[\"'`]"),
     ("backslashes", r"\\"),
+    ("an escape of a byte", r"\\x[0-9a-fA-F]{2}"),
 )
 _MERGED_FAMILIES: Final = {"double": "float"}
 """Families that decoders read alike."""
@@ -181,6 +189,7 @@ def merge_family(family: str) -> str:
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d(?=[ T]|\Z)")
+_DATE_OF_ZEROS: Final = re.compile(r"0000|\d{4}-00|\d{4}-\d\d-00")
 _CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
 
 
@@ -201,10 +210,14 @@ def text_day(cell: Cell, level: int) -> str:
     """
     if level == 1 and cell.text and (day := _DAY.match(cell.text)):
         return day[0]
+    options = cell.options if cell.state is State.ONE_OF else (cell.value,)
     is_instant = cell.type.logical in INSTANTS
-    if is_instant and isinstance(cell.value, int):
-        return instant(cell.value).partition("T")[0]
-    return ""
+    days = {
+        instant(option).partition("T")[0]
+        for option in options
+        if is_instant and isinstance(option, int)
+    }
+    return days.pop() if len(days) == 1 else ""
 
 
 def is_in_first_second(cell: Cell, level: int) -> bool:
@@ -218,12 +231,22 @@ def is_in_first_second(cell: Cell, level: int) -> bool:
     return isinstance(micros, int) and micros % DAY < SECOND
 
 
+def has_escaped_signs(document: str) -> bool:
+    """Whether the text of a document has an escape of a quote or a line feed."""
+    return re.search(_ESCAPE_OF_SIGNS, document) is not None
+
+
 def describe_moment(moment: str) -> Iterator[str]:
     """What the text of an instant has that decoders write otherwise, in words."""
-    if re.search(r"\d \d\d:", moment):
+    has_blank = re.search(r"\d \d\d:", moment) is not None
+    has_zeros = re.search(r"[.]\d*0\Z", moment) is not None
+    # No shift changes a date that no calendar has.
+    if has_blank and not _DATE_OF_ZEROS.match(moment):
         yield "with a blank before its time of day"
-    if re.search(r"[.]\d*0\Z", moment):
+    if has_zeros:
         yield "with zeros at the end of its fraction"
+    if has_blank and has_zeros:
+        yield "with a blank before its time of day and with zeros at the end of its fraction"
 
 
 def is_nested(document: Any) -> bool:
@@ -274,6 +297,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
             "between -00:00:01 and 0": not of_date and -SECOND < micros < 0,
             "with a fraction": micros % SECOND,
+            "with a fraction finer than a millisecond": micros % _MILLISECOND,
             WITH_SECONDS: micros % MINUTE,
             TIME_OF_DAY: of_date and micros % DAY,
             AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % DAY,
@@ -291,6 +315,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     if isinstance(value, int):
         words_of_integer = {
             "that is 0": value == 0,
+            "that is 1": family is Logical.INT and value == 1,
             _OVER_ONE: value > 1,
             "that is 0 or 1": family is Logical.BIT and value in (0, 1),
             NOT_EMPTY: family is Logical.SET and value != 0,
@@ -405,17 +430,21 @@ def _describe_number(number: Decimal) -> Iterator[str]:
     """What a number contains that decoders are known to lose, in words: many digits, many digits of
     a fraction.
     """
-    yield from _over(len(number.as_tuple().digits), _DIGITS, "digits")
+    digits = "".join(map(str, number.as_tuple().digits))
+    yield from _over(len(digits), _DIGITS, "digits")
+    yield from _over(len(digits.rstrip("0")), _SIGNIFICANT, "significant digits")
     if number == 0:
         yield "that is 0"
         return
+    if number.is_nan():
+        return
+    yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
     if not number.is_finite():
         return
     if _count_places(number) > 0:
         yield "with a fraction"
     if abs(number) < 1:
         yield "between -1 and 1"
-    yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
     yield from (f"of under 10^-{power}" for power in _SMALL if abs(number) < Decimal(10) ** -power)
 
 

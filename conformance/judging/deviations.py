@@ -623,7 +623,8 @@ def _came_as_in_other_image(failing: Failing) -> bool:
         return (image is None) == (finding.came is None)
     if finding.aspect is Aspect.PRESENCE:
         return (cell is None or cell.state is State.ABSENT) == (finding.came is NOT_THERE)
-    return cell is not None and (cell.state is State.NULL) == (finding.came is None)
+    voids = (State.NULL, State.ABSENT) if case.level == 2 else (State.NULL,)
+    return cell is not None and (cell.state in voids) == (finding.came is None)
 
 
 def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:

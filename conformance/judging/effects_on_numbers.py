@@ -16,7 +16,7 @@ from decimal import (
 from typing import Final, NamedTuple
 
 from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.relations_of_numbers import find_reversal
+from conformance.judging.relations_of_numbers import find_reversal, round_to_float
 from conformance.judging.wrong_values import Pair, WrongValues
 from generators.model import Logical
 
@@ -86,7 +86,7 @@ def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.ONE_VALUE, name="0")
     numbers = _gather_numbers(values)
     if values.kind is RelationKind.FLOAT:
-        return _find_digits(numbers)
+        return _find_digits(numbers) or _find_digits_of_doubles(values, numbers)
     if values.kind not in _OF_DIGITS or not numbers:
         return None
     return _find_digits(numbers) or _find_places(numbers) or _find_mantissa(numbers)
@@ -149,6 +149,18 @@ def _find_digits(numbers: list[_Numbers]) -> Relation | None:
             if all(+pair.expected == pair.came for pair in numbers):
                 return Relation(RelationKind.ROUNDED_TO_DIGITS, digits)
     return None
+
+
+def _find_digits_of_doubles(values: WrongValues, numbers: list[_Numbers]) -> Relation | None:
+    """Whether all of these FLOATs come with the digits of the double that has their value."""
+    has_more = all(
+        _count_digits(came) > _count_digits(expected) and round_to_float(float(came)) == float(came)
+        for expected, came in numbers
+    )
+    if values.logicals != {Logical.FLOAT} or not numbers or not has_more:
+        return None
+    words = "with the digits of the double that has its value"
+    return Relation(RelationKind.CHANGED_PARTS, name=words)
 
 
 def _count_digits(number: Decimal) -> int:

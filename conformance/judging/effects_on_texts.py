@@ -45,6 +45,12 @@ def find_effect_on_texts(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.CHANGED_PARTS, name="its bytes without the highest bit")
     if values.pairs and all(map(_has_question_marks, values.pairs)):
         return Relation(RelationKind.REPLACED_BY, name="bytes beyond ASCII", before="`?`")
+    if values.pairs and all(map(_has_resolved_bytes, values.pairs)):
+        return Relation(RelationKind.CHANGED_PARTS, name="its escapes of bytes are resolved")
+    if values.logicals == {Logical.ENUM}:
+        for words, stands_for in _READINGS_OF_LABELS.items():
+            if all(stands_for(pair) for pair in values.pairs):
+                return Relation(RelationKind.CHANGED_PARTS, name=words)
     texts = _gather_texts(values)
     if not texts:
         return None
@@ -93,6 +99,33 @@ _CHANGES_OF_TEXTS: Final[Mapping[str, Callable[[str], str]]] = {
 """What decoders make of texts, by the words for it."""
 
 
+def _find_label(pair: Pair) -> str | None:
+    """The label of an owed ENUM's member; None if its number has none."""
+    number, members = pair.cell.value, pair.cell.type.members
+    return members[number - 1] if isinstance(number, int) and 0 < number <= len(members) else None
+
+
+def _is_number_of_label(pair: Pair) -> bool:
+    """Whether the number of an ENUM's member came for its label."""
+    label = _find_label(pair)
+    is_label = label is not None and pair.expected_text == label
+    return is_label and pair.text_that_came == str(pair.cell.value)
+
+
+def _is_label_of_number(pair: Pair) -> bool:
+    """Whether the label of an ENUM's member came for its number."""
+    label = _find_label(pair)
+    is_label = label is not None and pair.text_that_came == label
+    return is_label and pair.expected_text == str(pair.cell.value)
+
+
+_READINGS_OF_LABELS: Final[Mapping[str, Callable[[Pair], bool]]] = {
+    "the number of its label": _is_number_of_label,
+    "the label of its number": _is_label_of_number,
+}
+"""What comes in the place of an ENUM's label or number, by the words for it."""
+
+
 def _gather_texts(values: WrongValues) -> list[_Texts]:
     """The owed texts with those that came, in which an effect (the one thing that happens to all
     wrong values of a mistake) is looked for; [] if any of them is no text.
@@ -119,6 +152,15 @@ def _has_question_marks(pair: Pair) -> bool:
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == bytes(
         byte if byte < 128 else ord("?") for byte in expected
+    )
+
+
+def _has_resolved_bytes(pair: Pair) -> bool:
+    """Whether bytes came with the byte for each backslash with x and two digits."""
+    expected = pair.cell.value
+    came = pair.came.value if isinstance(pair.came, Typed) else None
+    return isinstance(expected, bytes) and came == re.sub(
+        rb"\\x([0-9a-fA-F]{2})", lambda match: bytes.fromhex(match[1].decode()), expected
     )
 
 

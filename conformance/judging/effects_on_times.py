@@ -61,6 +61,9 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
     moments = _gather_moments(values)
     if values.logicals == {Logical.TIME} and (limit := _find_limit(moments)):
         return Relation(RelationKind.ONE_VALUE, name=limit)
+    if moments and all(pair.fraction_that_came == 1_000 * pair.owed_fraction for pair in moments):
+        words = "its fraction is a thousand times as large"
+        return Relation(RelationKind.CHANGED_PARTS, name=words)
     if moments and values.kind in _OF_FRACTIONS:
         return _find_fraction(moments)
     if moments and values.is_unexplained:

@@ -29,6 +29,7 @@ from conformance.judging.contents import (
     WITH_SECONDS,
 )
 from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.effects_on_numbers import find_effect_on_numbers
 from conformance.judging.index import Failing
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
@@ -39,6 +40,7 @@ from conformance.judging.relations import (
     signs_before_a_cut,
 )
 from conformance.judging.trait_sorts import Trait
+from conformance.judging.wrong_values import WrongValues
 from generators.model import Logical
 
 OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name", "alike"})
@@ -54,7 +56,7 @@ OF_MESSAGES: Final = frozenset(
 """Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
 other messages, all others are chance: the cases of a type, a name or an option stand together.
 """
-_OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negative"})
+_OF_CONTENTS: Final = frozenset({"day", "held", "spelled", "kin", "class", "like", "negative"})
 """Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
 there depends.
 """
@@ -66,6 +68,8 @@ _OF_OPS: Final = frozenset({"op", "cells"})
 """Sorts of traits on what a row does."""
 _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
 """Sorts of traits of a case as a whole."""
+_OF_CHANGED_KEYS: Final = _OF_CASES | {"changed-key"}
+"""Sorts of traits that may explain why keys alone are the other image's."""
 _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "table": frozenset({"table-sign", "table-capital"}),
     "database": frozenset({"database-sign", "database-capital"}),
@@ -133,9 +137,14 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
         ("held", family, f"with {name}") for family, name in product(families, names)
     }
     if relation.kind in _PRECISION_OF_RELATIONS:
-        precision = _PRECISION_OF_RELATIONS[relation.kind]
-        contents |= {("held", family, precision) for family in families}
+        precisions = _digits_of_rounding(relation, failings) or {
+            _PRECISION_OF_RELATIONS[relation.kind]
+        }
+        contents |= {("held", family, words) for family, words in product(families, precisions)}
     contents |= {("sql", name) for name in names}
+    if relation.kind is RelationKind.SHIFT:
+        shared = frozenset.intersection(*(failing.traits for failing in failings))
+        contents |= {trait for trait in shared if trait[0] == "day"}
     is_changed = relation.kind not in (RelationKind.COMES_AS, RelationKind.WHERE_NONE)
     is_of_sql = deviation.name == "sql" and is_changed
     if is_of_sql and not any(contents & failing.traits for failing in failings):
@@ -159,6 +168,14 @@ def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[T
     limit = max((limit for limit in LENGTHS if limit <= length), default=0)
     size = f"of over {limit:,} {relation.name}"
     return {("held", family, size) for family in families} if length else set()
+
+
+def _digits_of_rounding(relation: Relation, failings: Sequence[Failing]) -> set[str]:
+    """What numbers hold that are all rounded to as many digits; nothing if they are not."""
+    effect = find_effect_on_numbers(WrongValues.gather(relation, failings))
+    if effect is None or effect.kind is not RelationKind.ROUNDED_TO_DIGITS:
+        return set()
+    return {f"of over {effect.number} significant digits", f"of over {effect.number} digits"}
 
 
 _TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
@@ -201,6 +218,7 @@ def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Call
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
     foreign_contents = _contents_of_other_reasons(deviation, failings)
+    is_of_changed_keys = deviation.is_of_other_image and ("changed-key",) in shared
 
     def is_candidate(trait: Trait) -> bool:
         """Whether a trait may explain the deviation of all units, or of some."""
@@ -208,6 +226,8 @@ def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Call
         if is_season and trait not in shared:
             return False
         if trait in foreign_contents:
+            return False
+        if is_of_changed_keys and trait[0] not in _OF_CHANGED_KEYS:
             return False
         return may_explain(deviation, trait)
 

@@ -112,6 +112,10 @@ _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
 _IN_NUMBER: Final = 3
 """Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
+_OF_SPELLINGS: Final = 0.8
+"""What counts of the units that how their texts are written explains: where about as many values of
+a type fail as a whole, it is no reason.
+"""
 _OF_CLASSES: Final = frozenset({"kin", "like"})
 """Sorts of traits on the class of a value, which tell of one level even where few fail."""
 _TRIED: Final = 12
@@ -427,6 +431,8 @@ class RunIndex:
                 # Of two limits that explain as much, what is said of the larger is true of both.
                 limits = [rank_size(trait) for trait in traits]
                 explained = -number_failing(traits) * share**2
+                if any(trait[0] == "spelled" for trait in traits):
+                    explained *= _OF_SPELLINGS
                 worth.append((explained, not is_favoured, ranks, limits, traits))
             return min(worth, default=(0.0, True, [], [], ()))[-1]
 

@@ -65,7 +65,7 @@ _OF_COMPANY: Final = frozenset(
 )
 """Sorts of traits on other messages: they say more than the law that rows depend on none."""
 _OF_VALUES: Final = frozenset(
-    {"kin", "class", "type", "family", "negative", "unsigned", "held", "like"}
+    {"kin", "class", "type", "family", "negative", "unsigned", "held", "spelled", "like"}
 )
 """Sorts of traits on what a value is."""
 _OF_ROWS: Final = frozenset({"op", "cells", "side", "changed", "unchanged"})

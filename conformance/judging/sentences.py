@@ -195,9 +195,9 @@ def _name_families_once(traits: Traits) -> Traits:
     return tuple(trait for trait in named if trait not in named_twice)
 
 
-_SORTS_OF_VALUES: Final = frozenset({"held", "kin"})
+_SORTS_OF_VALUES: Final = frozenset({"held", "spelled", "kin"})
 """Sorts of traits on a value, whose first word is a family of types and the second what it is."""
-_SORTS_OF_FAMILIES: Final = frozenset({"held", "kin", "negative", "day"})
+_SORTS_OF_FAMILIES: Final = frozenset({"held", "spelled", "kin", "negative", "day"})
 """Sorts of traits whose first word is a family of types."""
 
 

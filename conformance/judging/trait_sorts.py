@@ -56,7 +56,7 @@ _RANKED: Final = (
         "negative",
         "family",
     ),
-    *("held", "kin", "like", "type", "keyless", "other-schema"),
+    *("held", "spelled", "kin", "like", "type", "keyless", "other-schema"),
     *(
         "changed-later",
         "changed-earlier",

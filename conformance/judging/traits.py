@@ -20,6 +20,7 @@ from typing import Any, Final
 from conformance.judging.compared_units import ORDINARY_TAGS, cells, declared
 from conformance.judging.contents import (
     CALENDARS,
+    ESCAPE_OF_SIGNS,
     IN_FIRST_SECOND,
     INSTANTS,
     OTHER_BACKWARDS,
@@ -28,6 +29,7 @@ from conformance.judging.contents import (
     describe_document,
     describe_moment,
     describe_statement,
+    has_escaped_signs,
     is_in_first_second,
     is_nested,
     is_other_backwards,
@@ -65,7 +67,8 @@ _OF_ENVELOPES: Final = frozenset({("keys", "with a key"), ("commit-fraction",)})
 _NAMES_OF_ENVELOPES: Final = frozenset(
     {
         *ENVELOPE,
-        *("after", "before", "data", "es", "kind", "old", "payload", "row", "schema", "source"),
+        *("after", "before", "data", "es", "kind", "old", "op", "payload", "row", "schema"),
+        "source",
         *("ts", "type"),
     }
 )
@@ -613,8 +616,10 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
         yield "held", merge_family(family.value), "of over 15 digits"
     if isinstance(value, float) and "e" in repr(value):
         yield "held", merge_family(family.value), "of at least 10^16 or under 10^-4"
+    if level == 1 and family is Logical.JSON and has_escaped_signs(cell.text or ""):
+        yield "held", family.value, f"with {ESCAPE_OF_SIGNS}"
     if level == 1 and family in INSTANTS and cell.text:
-        yield from (("held", family.value, words) for words in describe_moment(cell.text))
+        yield from (("spelled", family.value, words) for words in describe_moment(cell.text))
     if family in INSTANTS and is_in_first_second(cell, level):
         yield "held", family.value, IN_FIRST_SECOND
     if family in INSTANTS and (day := text_day(cell, level)):

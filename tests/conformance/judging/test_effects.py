@@ -136,6 +136,11 @@ def documents(*pairs):
         (DATETIME, times((1_234_567, 1_234_000), (5, 0)), "its fraction is cut to 3 digits"),
         (
             DATETIME,
+            times((1_999_000, 1_000 * SECOND), (2_000_005, 2_005_000)),
+            "its fraction is a thousand times as large",
+        ),
+        (
+            DATETIME,
             times((1_234_567, 1_235_000), (1_000_100, SECOND)),
             "its fraction is rounded to 3 digits",
         ),

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging import perfect
-from conformance.judging.contents import rank_size
+from conformance.judging.contents import describe_moment, rank_size
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.explaining import choose_candidates, may_explain
 from conformance.judging.findings import Finding
@@ -437,6 +437,20 @@ MISTAKES = [
     (2, ("date-month-and-day-swapped",), ["whose day may be a month is wrong: its month and day"]),
     (2, ("json-first-element",), ["with an item in an array is wrong: its first item alone"]),
     (2, ("json-texts-trimmed",), ["white space at an end of a text is wrong: its texts come"]),
+    (2, ("text-blanks-collapsed",), ["with several blanks together is wrong: equal but for lost"]),
+    (
+        1,
+        ("time-milliseconds",),
+        ["time types with a fraction finer than a millisecond is wrong: its fraction is cut to 3"],
+    ),
+    (
+        1,
+        ("text-c1-controls-dropped",),
+        ["control characters from 0x7f to 0x9f and others is wrong: equal"],
+    ),
+    (1, ("real-widened",), ["is wrong: with the digits of the double that has its value"]),
+    # What cannot explain: a column's name its Spark type, a zero date why others are shifted.
+    (2, ("real-large-as-null",), ["float types of over 10^36"]),
     # Where no trait explains most, what most have that stand there.
     (1, ("delete-with-key-alone",), ["value of DELETE outside the key is NULL"]),
     # The day that the text has, in whatever time zone.
@@ -471,6 +485,7 @@ def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences)
     assert all(sum(words in sentence for sentence in named) == 1 for words in sentences), named
 
 
+DECIMALS = "every value of the decimal types"
 JSON_BOOLEANS = "every value of the json types with true or false"
 
 
@@ -480,6 +495,26 @@ JSON_BOOLEANS = "every value of the json types with true or false"
         (
             "set-upper-case",
             "every value of the set types that is not empty is wrong: in capital letters",
+        ),
+        (
+            "decimal-cut-to-18-digits",
+            f"{DECIMALS} of over 18 digits is wrong: rounded to 18 digits",
+        ),
+        (
+            "integer-one-as-true",
+            "every value of the int types that is 1 is wrong: it comes as true or false",
+        ),
+        (
+            "real-six-digits",
+            "every value of the float types of over 6 significant digits is wrong: rounded to 6 digits",
+        ),
+        (
+            "enum-index-for-label",
+            "every value of the enum types is wrong: the number of its label",
+        ),
+        (
+            "timestamp-eight-hours-late",
+            "nearly every value of the timestamp types is wrong: 8 h later",
         ),
         (
             "json-booleans-as-texts",
@@ -782,6 +817,19 @@ def test_that_a_value_is_ordinary_ranks_before_what_it_holds():
     traits = [("kin", "date", "zero"), ("held", "date", "before 1970"), ("kin", "date", "whole")]
     assert min(traits, key=rank_trait) == ("kin", "date", "whole")
     assert max(traits, key=rank_trait) == ("kin", "date", "zero")
+
+
+def test_no_name_of_a_column_is_why_its_values_are_of_another_spark_type():
+    as_text = Relation(RelationKind.COMES_AS, name="string")
+    wrong_type = Deviation(DeviationKind.VALUE_WRONG, relation=as_text)
+    assert not may_explain(wrong_type, ("small",))
+    assert may_explain(wrong_type, ("family", "int"))
+    assert may_explain(replace(wrong_type, relation=None), ("small",))
+
+
+def test_a_date_that_no_calendar_has_is_not_among_those_with_a_blank_before_their_time():
+    assert "with a blank before its time of day" in set(describe_moment("2024-01-02 03:04:05"))
+    assert not set(describe_moment("0000-00-00 00:00:00"))
 
 
 def test_no_op_of_a_row_is_why_its_texts_lose_characters():

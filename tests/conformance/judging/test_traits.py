@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from conformance.cases.catalogue import named_cases
+from conformance.judging.contents import text_day
 from conformance.judging.suspects import row_suspects
 from conformance.judging.trait_sorts import KEYS, RANKS, SORTS, Trait, key_of_trait
 from conformance.judging.traits import RunTraits
@@ -80,11 +81,20 @@ def test_a_row_may_equal_one_of_the_message_before_and_stand_behind_a_limit():
     assert ("behind-rows", "1,000") not in last
 
 
+def test_the_two_instants_of_an_ambiguous_hour_are_of_one_day():
+    hour = 3_600_000_000
+    instants = tuple(1_730_610_000_000_000 + hours * hour for hours in (0, 1))
+    cell = Cell(State.ONE_OF, mysql.TYPES["timestamp-0"], options=instants)
+    assert text_day(cell, 2) == "2024-11-03"
+    days_apart = replace(cell, options=(instants[0], instants[0] - 24 * hour))
+    assert text_day(days_apart, 2) == ""
+
+
 @pytest.mark.parametrize(
     ("number", "words"),
     [
         (0.1, set()),
-        (1.100000023841858, {"of over 15 digits"}),
+        (1.100000023841858, {"of over 15 digits", "of over 15 significant digits"}),
     ],
 )
 def test_a_float_has_the_digits_that_tell_it_from_others(number, words):
