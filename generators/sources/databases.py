@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from generators.errors import UnknownName
 from generators.model import SourceType, Table, Value
@@ -35,7 +35,8 @@ class Source:
     apart. `key`, `number`, `string`, `moment` and `long_text` are the types of scenarios about
     something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
     `key_name` is the name that the key `id` of a scenario\'s table has in messages.
-    `repeats_nulls`: rows may have the same unique key if a column of it is NULL.
+    `equal_nulls`: whether NULLs in a unique key are the same: never, so that rows may have a key
+    with a NULL several times; beside values, so that they may have a key of NULLs alone; always.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Source:
     moment: SourceType
     long_text: SourceType
     key_name: str = "id"
-    repeats_nulls: bool = True
+    equal_nulls: Literal["never", "beside values", "always"] = "never"
 
 
 def _mysql_text(type: SourceType, value_text: str) -> str:
@@ -164,7 +165,7 @@ SQLSERVER: Final = Source(
     string=sqlserver.text("nvarchar", 64),
     moment=sqlserver.temporal("datetime2", 6),
     long_text=sqlserver.text("nvarchar(max)"),
-    repeats_nulls=False,
+    equal_nulls="always",
 )
 
 ORACLE: Final = Source(
@@ -189,6 +190,7 @@ ORACLE: Final = Source(
     string=oracle.string("varchar2", 64),
     moment=oracle.temporal("timestamp", 6),
     long_text=oracle.string("varchar2", 4000),
+    equal_nulls="beside values",
 )
 
 MONGODB: Final = Source(

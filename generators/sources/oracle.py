@@ -247,6 +247,35 @@ def _fits_text(type: SourceType, value: str) -> bool:
     return size <= length and (bool(value) or oracle_types()[type.name].lob)
 
 
+_DECLARED: Final = re.compile(
+    r"(?P<bytes>(?:VAR)?CHAR2?)\((?P<size>\d+) BYTE\)|FLOAT\((?P<digits>\d+)\)"
+    r"|INTERVAL YEAR\((?P<years>\d)\) TO MONTH"
+    r"|INTERVAL DAY\((?P<days>\d)\) TO SECOND\((?P<fraction>\d)\)"
+)
+_LEADING_DIGITS: Final = 4
+"""Digits of the first field in the text of an interval."""
+
+
+def fits_declared(spelling: str, value: Value) -> bool:
+    """Whether a column of that spelling can hold a value that its type can hold: bytes of
+    `VARCHAR2(20 BYTE)`, binary digits of `FLOAT(63)`, digits of `INTERVAL DAY(2) TO SECOND(3)`.
+    """
+    match = _DECLARED.fullmatch(spelling)
+    if match is None:
+        return True
+    if isinstance(value, Decimal):
+        digits = value.normalize().as_tuple().digits
+        return len(digits) <= int(int(match["digits"]) * math.log10(2))
+    if not isinstance(value, str):
+        return True
+    if match["bytes"]:
+        return len(value.encode("utf-8", "surrogatepass")) <= int(match["size"])
+    leading = min(int(match["years"] or match["days"]), _LEADING_DIGITS)
+    unused_digits = value[1 : 1 + _LEADING_DIGITS - leading]
+    fraction = value.partition(".")[2][int(match["fraction"] or 0) :]
+    return not (unused_digits + fraction).strip("0")
+
+
 def moment_range(type: SourceType) -> tuple[int, int]:
     """The least and the greatest value of a type of times, in microseconds."""
     return (_MIN + DAY, _MAX - DAY) if type.logical is Logical.TIMESTAMP else (_MIN, _MAX)

@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from generators.model import Column, Logical, SourceType, Table, Value
-from generators.sources import databases
+from generators.sources import databases, oracle
 from generators.tables.ddl_text import WordKind, find_column, parse_expression
 from generators.tables.ddl_types import literal_value
 from generators.tables.schema import Check
@@ -206,6 +206,12 @@ def _constant(type: SourceType, node: exp.Expr) -> Value:
     return literal_value(type, *literal) if literal else None
 
 
+_ISO_FORMATS: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
+"""Formats of moments whose texts mean the same to every reader of literals: Oracle's TIMESTAMP
+literal, and TO_DATE and STR_TO_DATE of such a text.
+"""
+
+
 class _Constant(NamedTuple):
     text: str
     kind: WordKind
@@ -220,6 +226,10 @@ def _literal(node: exp.Expr) -> _Constant | None:
     if isinstance(node, exp.Neg):
         node = _unwrap(node.this)
         sign = "-"
+    if isinstance(node, exp.DateStrToDate):
+        node = node.this
+    if isinstance(node, exp.StrToTime | exp.StrToDate) and node.args["format"].name in _ISO_FORMATS:
+        node = node.this
     if isinstance(node, exp.Boolean):
         return _Constant(str(int(node.this)), "number")
     if isinstance(node, exp.National):
@@ -249,9 +259,8 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
     match value:
         case Decimal():
             # without a declared scale the bound is one of ten digits
-            unit = Decimal(1).scaleb(
-                -min(type.scale or 0, 10 if (type.scale or 0) > 1000 else 1000)
-            )
+            is_free = (type.scale or 0) > 1000 or oracle.is_free(type)
+            unit = Decimal(1).scaleb(-min(type.scale or 0, 10 if is_free else 1000))
             with localcontext(prec=MAX_PREC_OF_NUMERIC):
                 near = value.quantize(unit, ROUND_FLOOR if step < 0 else ROUND_CEILING)
                 near += 0 if included or near != value else step * unit

@@ -82,16 +82,16 @@ _DROPS: Final = ("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP IF EXISTS", "DROP
 VERSIONS: Final = "left out: the table is taken without system versions"
 UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
-_PARTITIONS: Final = "left out: the table is taken without partitions"
+PARTITIONS: Final = "left out: the table is taken without partitions"
 CONSTRAINT_STAYS: Final = "left out: the constraint stays as it was defined"
 _ALTERATIONS: Final = {
     "ALTER CHECK/CONSTRAINT": "left out: the check stays as it was defined",
     "DROP FOREIGN/CHECK/CONSTRAINT": CONSTRAINT_STAYS,
     "ADD/DROP/TRUNCATE/REORGANIZE/EXCHANGE/COALESCE/REBUILD/ANALYZE/CHECK/OPTIMIZE PARTITION": (
-        _PARTITIONS
+        PARTITIONS
     ),
-    **dict.fromkeys(("DISCARD PARTITION", "IMPORT PARTITION", "REMOVE PARTITIONING"), _PARTITIONS),
-    **dict.fromkeys(("PARTITION BY", "REPAIR PARTITION", "FIRST PARTITION"), _PARTITIONS),
+    **dict.fromkeys(("DISCARD PARTITION", "IMPORT PARTITION", "REMOVE PARTITIONING"), PARTITIONS),
+    **dict.fromkeys(("PARTITION BY", "REPAIR PARTITION", "FIRST PARTITION"), PARTITIONS),
     **dict.fromkeys(
         ("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN
     ),
@@ -153,6 +153,18 @@ def note_leftover(cursor: Cursor) -> None:
     """Adds a note on the words of a definition that no function has read, if there are any."""
     if not cursor.done:
         cursor.skip_rest(cursor.at, UNREAD)
+
+
+def leave_column_out(draft: Draft, cursor: Cursor, start: int, name: str, why: str) -> None:
+    """Leaves a column out of the table, and the table itself if the column's own definition makes
+    it a key. The words from number `start` on are noted.
+    """
+    draft.missing.add(name)
+    cursor.note(start, f"column {name} {why}")
+    cursor.skip_until("PRIMARY", "UNIQUE")
+    if not cursor.done:
+        draft.leave_out(cursor, start, f"left out: its key has the column {name}")
+    cursor.at = len(cursor.words)
 
 
 def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None = None) -> None:

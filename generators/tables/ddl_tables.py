@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
@@ -264,6 +264,31 @@ class Draft:
         return Table(
             self.database, self.name, columns, primary, unique, self.schema, indexes, self.comment
         )
+
+
+NANOSECONDS: Final = "BETWEEN '1677-09-22' AND '2262-04-11T23:47:16'"
+"""The days of which 64 bits of nanoseconds have the midnight, up to their last second."""
+_MICROSECOND_DIGITS: Final = 6
+
+
+def bound_nanoseconds(draft: Draft, type_name: str, quote: Callable[[str], str]) -> None:
+    """Bounds the values of each NOT NULL column of the type whose fraction has more digits than
+    microseconds, with a note: Debezium writes its nanoseconds, and stops where these are more than
+    64 bits (debezium#sqlserver-nanos, debezium#oracle-nanos).
+    """
+    end = draft.script.code.index("(", draft.at)
+    for column in draft.columns:
+        is_required = not column.nullable or column.name in draft.primary
+        is_fine = (column.type.scale or 0) > _MICROSECOND_DIGITS
+        if is_required and is_fine and column.type.name == type_name:
+            condition = f"{quote(column.name)} {NANOSECONDS}"
+            draft.checks.append(Pending(draft.script, draft.at, end, condition))
+            draft.script.note(
+                draft.at,
+                end,
+                f"values of {column.name} are those of 64 bits of nanoseconds: in a NOT NULL column"
+                " Debezium stops at others",
+            )
 
 
 def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list[Script]) -> Schema:

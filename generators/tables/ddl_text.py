@@ -134,6 +134,7 @@ SPELLINGS: Final[Mapping[str, Spelling]] = {
     "mysql": Spelling("mysql", ignores_case=True),
     "postgresql": Spelling("postgres", fold=str.lower),
     "sqlserver": Spelling("tsql", ignores_case=True),
+    "oracle": Spelling("oracle", fold=str.upper),
 }
 """How each source spells, by its name."""
 
@@ -370,8 +371,8 @@ class Cursor:
         )
 
     def take_name(self) -> str:
-        """Takes a name; one without quotes is folded, in PostgreSQL to lower case. Raises
-        UsageError if no name comes next.
+        """Takes a name; one without quotes is folded, in PostgreSQL to lower case, in Oracle to
+        upper case. Raises UsageError if no name comes next.
         """
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
@@ -382,7 +383,7 @@ class Cursor:
     @property
     def next_name(self) -> str:
         """The text of the next word as a name; one without quotes is folded, in PostgreSQL to lower
-        case.
+        case, in Oracle to upper case.
         """
         word = self.peek()
         return self.script.spelling.fold(word.text) if word.kind == "word" else word.text

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from generators.sources import sqlserver
 from generators.tables import ddl_tsql_definitions
 from generators.tables.ddl import INDEX_KINDS, DdlReader
-from generators.tables.ddl_tables import Draft, Pending
+from generators.tables.ddl_tables import Draft, bound_nanoseconds
 from generators.tables.ddl_text import Cursor, Script, Span
 from generators.tables.schema import Schema, TableName
 
@@ -69,28 +69,6 @@ _QUALIFIED: Final = 3
 def _fold(name: TableName) -> TableName:
     """The name in lower case."""
     return TableName(name.database.lower(), (name.schema or "").lower(), name.name.lower())
-
-
-_NANOSECONDS: Final = "BETWEEN '1677-09-22' AND '2262-04-11T23:47:16'"
-"""The days of which 64 bits of nanoseconds have the midnight, up to their last second."""
-
-
-def _bound_nanoseconds(draft: Draft) -> None:
-    """Bounds the values of each NOT NULL datetime2(7) of a table, with a note: Debezium writes its
-    nanoseconds, and stops where these are more than 64 bits (debezium#sqlserver-nanos).
-    """
-    end = draft.script.code.index("(", draft.at)
-    for column in draft.columns:
-        is_required = not column.nullable or column.name in draft.primary
-        if is_required and (column.type.name, column.type.scale) == ("datetime2", 7):
-            condition = f"{sqlserver.quote(column.name)} {_NANOSECONDS}"
-            draft.checks.append(Pending(draft.script, draft.at, end, condition))
-            draft.script.note(
-                draft.at,
-                end,
-                f"values of {column.name} are those of 64 bits of nanoseconds: in a NOT NULL column"
-                " Debezium stops at others",
-            )
 
 
 class TsqlReader(DdlReader):
@@ -217,7 +195,7 @@ class TsqlReader(DdlReader):
         """
         for draft in self.drafts.values():
             if not draft.left_out:
-                _bound_nanoseconds(draft)
+                bound_nanoseconds(draft, "datetime2", sqlserver.quote)
             draft.foreign = [
                 (replace(key, parent=self._known_name(key.parent)), pending)
                 for key, pending in draft.foreign

@@ -12,6 +12,7 @@ from generators.tables.ddl_definitions import (
     CONSTRAINT_STAYS,
     UNREAD,
     VERSIONS,
+    leave_column_out,
     note_leftover,
     read_key_columns,
     read_reference,
@@ -121,18 +122,6 @@ def _skip_kind(cursor: Cursor) -> None:
 def _skip_all_storage(cursor: Cursor) -> None:
     while _skip_storage(cursor):
         pass
-
-
-def leave_column_out(draft: Draft, cursor: Cursor, start: int, name: str, why: str) -> None:
-    """Leaves a column out of the table, and the table itself if the column's own definition makes
-    it a key. The words from number `start` on are noted.
-    """
-    draft.missing.add(name)
-    cursor.note(start, f"column {name} {why}")
-    cursor.skip_until("PRIMARY", "UNIQUE")
-    if not cursor.done:
-        draft.leave_out(cursor, start, f"left out: its key has the column {name}")
-    cursor.at = len(cursor.words)
 
 
 def read_column(draft: Draft, cursor: Cursor, position: int | None = None) -> None:

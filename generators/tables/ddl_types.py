@@ -14,6 +14,7 @@ from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, postgresql
 from generators.sources.postgresql_text import interval_read, timetz_read
 from generators.sources.postgresql_types import postgresql_types
+from generators.tables.ddl_oracle_types import oracle_value
 from generators.tables.ddl_text import Cursor, WordKind, unescape
 from generators.tables.ddl_tsql_types import tsql_value
 
@@ -413,6 +414,7 @@ def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
 _VALUES: Final[Mapping[str, Callable[[SourceType, str], Value]]] = {
     "postgresql": _postgresql_value,
     "sqlserver": tsql_value,
+    "oracle": oracle_value,
 }
 """The value of a literal's text by source, where strings and numbers are read alike."""
 

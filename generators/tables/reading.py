@@ -11,6 +11,7 @@ from typing import Final
 from generators.errors import UnknownName, UsageError
 from generators.tables import live
 from generators.tables.ddl import DdlReader
+from generators.tables.ddl_oracle import OracleReader
 from generators.tables.ddl_text import Script
 from generators.tables.ddl_tsql import TsqlReader
 from generators.tables.schema import DIALECTS, Schema
@@ -22,6 +23,7 @@ _READERS: Final[Mapping[str, type[DdlReader]]] = {
     "mysql": DdlReader,
     "postgresql": DdlReader,
     "sqlserver": TsqlReader,
+    "oracle": OracleReader,
 }
 """What reads the DDL of each source."""
 
@@ -36,6 +38,10 @@ _MARKS: Final[Mapping[str, str]] = {
         r"^\s*GO\s*$|\[dbo\]|\bdbo\.|\bIDENTITY\s*\(\s*\d+\s*,\s*\d+\s*\)|\[\w+\]\s+\[\w+\]"
         r"|\bntext\b|\bdatetime2\b|\bdatetimeoffset\b|\buniqueidentifier\b|\bsmallmoney\b"
         r"|\(\s*max\s*\)"
+    ),
+    "oracle": (
+        r"\bN?VARCHAR2\b|\bSEGMENT CREATION\b|\bPCTFREE\b|\bNOT NULL ENABLE\b|\bWITH LOCAL TIME"
+        r" ZONE\b|\bNUMBER\s*\(\s*(?:\d+|\*)\s*[,)]|\bBINARY_(?:FLOAT|DOUBLE)\b"
     ),
     "tidb": r"/\*T!|\bAUTO_RANDOM\b",
     "mariadb": (
@@ -57,9 +63,10 @@ _MARKS: Final[Mapping[str, str]] = {
 
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
 _IGNORED: Final = re.compile(
-    r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL
+    r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^(?:INSERT|PROMPT|REM) [^\n]*",
+    re.MULTILINE | re.DOTALL,
 )
-"""What tells nothing: texts, comments, rows."""
+"""What tells nothing: texts, comments, rows, what SQL*Plus prints."""
 
 
 def read_schema(

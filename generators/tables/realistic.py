@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from generators.model import Column, Json, Logical, SourceType, Value
-from generators.sources import databases, postgresql_values
+from generators.sources import databases, oracle, postgresql_values
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
 from generators.sources.pools import LOCALES
 from generators.sources.postgresql import array_item, element
@@ -135,7 +135,7 @@ def axis(column: Column) -> Axis | None:
         case Logical.DECIMAL:
             precision, scale = (
                 (15, 2)
-                if postgresql_values.unconstrained(type)
+                if postgresql_values.unconstrained(type) or oracle.is_free(type)
                 else (type.precision or 1, type.scale or 0)
             )
             most = int("9" * precision)
@@ -278,7 +278,7 @@ def has_grammar(type: SourceType) -> bool:
     return (
         bool(type.members)
         or bool(_examples(type))
-        or type.name in ("vector", "uniqueidentifier")
+        or type.name in ("vector", "uniqueidentifier", "rowid", "interval-year", "interval-day")
         or (type.name == "xml" and type.source == "sqlserver")
         or databases.spelled(type)
     )

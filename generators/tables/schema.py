@@ -26,6 +26,7 @@ DIALECTS: Final = {
     "tidb": "mysql",
     "postgresql": "postgresql",
     "sqlserver": "sqlserver",
+    "oracle": "oracle",
 }
 """Dialects of DDL, and the source (a name of `generators.sources.databases.SOURCES`) whose types
 each has.
@@ -129,7 +130,9 @@ class Schema:
 
     @property
     def source(self) -> str:
-        """The name of the source whose types the tables have: mysql, postgresql or sqlserver."""
+        """The name of the source whose types the tables have: mysql, postgresql, sqlserver or
+        oracle.
+        """
         return DIALECTS[self.dialect]
 
     def parents_first(self) -> Iterator[UserTable]:

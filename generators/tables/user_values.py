@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 from generators.model import Column, Logical, Row, Scenario, SourceType, Value, ZeroDate
-from generators.sources import databases, mysql
+from generators.sources import databases, mysql, oracle
 from generators.tables import computed, realistic
 from generators.tables.overrides import NO_OVERRIDES, Overrides, is_between
 from generators.tables.schema import Check, ForeignKey, Schema, TableName, UserTable, table_name
@@ -77,7 +77,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
     if (
         isinstance(value, str)
         and realistic.has_grammar(type)
-        and type.source != "sqlserver"
+        and type.source not in ("sqlserver", "oracle")
         and type.name not in ("enum", *_OWN_FITS)
     ):
         return value in realistic.boundaries(type).values()
@@ -101,11 +101,13 @@ def comparison_form(value: Value) -> object:
 
 
 def identity(user: UserTable, key: tuple[str, ...], cells: Row) -> Identity | None:
-    """A row's values of a unique key, as the least exact collation compares them; None if one of
-    them is NULL and such a key equals no other, as in all databases but SQL Server.
+    """A row's values of a unique key, as the least exact collation compares them; None if the key
+    equals no other because of its NULLs, which databases see differently.
     """
     parts = tuple(cells[name] for name in key)
-    if None in parts and databases.of_table(user.table).repeats_nulls:
+    nulls = [part is None for part in parts]
+    equal_nulls = databases.of_table(user.table).equal_nulls
+    if all(nulls) if equal_nulls == "beside values" else any(nulls) and equal_nulls == "never":
         return None
     return tuple(map(comparison_form, parts))
 
@@ -152,6 +154,8 @@ class Values:
         if not _fits_type(column.type, value) or not override.allows(value):
             return False
         if isinstance(value, str) and not encodable(column.charset, value):
+            return False
+        if column.type.source == "oracle" and not oracle.fits_declared(column.declared, value):
             return False
         if not all(
             passes_check(check, value) for check in user.checks if check.column == column.name

@@ -185,19 +185,35 @@ def test_the_profiles_must_read_the_database_of_the_tables():
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "source"), [("debezium-mongodb-json", "mongodb"), ("debezium-json", "oracle")]
-)
-def test_tables_of_a_database_whose_ddl_is_not_read_are_refused(name, source):
-    profiles = [profile for profile in get(name).profiles if profile.source == source]
+def test_tables_of_a_database_whose_ddl_is_not_read_are_refused():
+    mongodb = get("debezium-mongodb-json")
     with pytest.raises(UsageError) as caught:
-        read_tables(["shop.sql"], None, None, None, 1, profiles)
+        read_tables(["shop.sql"], None, None, None, 1, mongodb.profiles)
     assert str(caught.value) == (
-        f"the selected profiles read {source}, whose DDL is not read; select profiles that read one"
-        " of: mysql, postgresql, sqlserver"
+        "the selected profiles read mongodb, whose DDL is not read; select profiles that read one"
+        " of: mysql, postgresql, sqlserver, oracle"
     )
-    with pytest.raises(UsageError, match="unknown dialect 'oracle'"):
-        read_tables(["shop.sql"], "oracle", None, None, 1, get("debezium-json").profiles)
+    with pytest.raises(UsageError, match="unknown dialect 'mongodb'"):
+        read_tables(["shop.sql"], "mongodb", None, None, 1, get("debezium-json").profiles)
+
+
+def test_the_source_oracle_tells_the_dialect_and_every_case_can_be_written(tmp_path):
+    file = tmp_path / "shop.sql"
+    file.write_text(
+        "CREATE TABLE t (id int PRIMARY KEY, made timestamp(9) NOT NULL, r rowid, n number)",
+        "utf-8",
+    )
+    debezium = get("debezium-json")
+    profiles = [profile for profile in debezium.profiles if profile.source == "oracle"]
+    values = read_tables([str(file)], None, None, None, 1, profiles)
+    assert values.schema.dialect == "oracle"
+    cases = {
+        case.id.partition("/tables/T/")[2] for case in named_cases(debezium, profiles[:1], values)
+    }
+    assert {"insert", "MADE/epoch", "MADE/check-1-low", "R/slashes", "N/small"} <= cases
+    assert {"add-column", "fault/truncated"} <= cases
+    assert not {"MADE/min", "MADE/max", "rename-table", "truncate-table"} & cases
+    assert len(list(drawn_cases(debezium, profiles, values, 60, 1))) == 60
 
 
 def test_the_profiles_source_tells_the_dialect_and_no_value_is_one_at_which_it_stops(tmp_path):

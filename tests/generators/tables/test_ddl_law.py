@@ -51,7 +51,7 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
 FOLDER = Path(__file__).with_name("dumps")
 DUMPS = {
     name: (FOLDER / f"law-{name}.sql").read_text("utf-8")
-    for name in ("tidb", "postgresql", "sqlserver")
+    for name in ("tidb", "postgresql", "sqlserver", "oracle")
 }
 
 

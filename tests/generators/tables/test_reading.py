@@ -37,6 +37,9 @@ def write(tmp_path, name, text):
         ("CREATE TABLE t (a nvarchar(max))", "sqlserver"),
         ("CREATE TABLE t (a datetime)\nGO\n", "sqlserver"),
         ("CREATE TABLE t (a nvarchar(10))", None),
+        ("CREATE TABLE t (a VARCHAR2(10 CHAR))", "oracle"),
+        ("PROMPT it's\nCREATE TABLE t (a timestamp with local time zone)", "oracle"),
+        ("CREATE TABLE t (a NUMBER(*,2), b DATE DEFAULT SYSDATE)", "oracle"),
         (PLAIN, None),
     ],
 )
@@ -51,7 +54,7 @@ def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
     assert (
         str(raised.value)
         == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql,"
-        " sqlserver"
+        " sqlserver, oracle"
     )
     assert {
         dialect: read_schema([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")
@@ -60,8 +63,8 @@ def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
         "tidb": "mysql",
         "postgresql": "postgresql",
     }
-    with pytest.raises(UnknownName, match="unknown dialect 'oracle'"):
-        read_schema([path], "oracle")
+    with pytest.raises(UnknownName, match="unknown dialect 'db2'"):
+        read_schema([path], "db2")
 
 
 def test_files_are_read_together_in_their_order(tmp_path):
@@ -89,7 +92,7 @@ def test_files_of_several_dialects_are_refused(tmp_path):
         read_schema([first, second])
     assert str(raised.value) == (
         f"the files are of several dialects ({first}: mysql, {second}: postgresql); name the dialect of all: "
-        "mysql, mariadb, tidb, postgresql, sqlserver"
+        "mysql, mariadb, tidb, postgresql, sqlserver, oracle"
     )
 
 
