@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 from conformance.judging.findings import DECODING, Finding
 from conformance.judging.results import Failure
 from conformance.judging.wording import of_type
+from conformance.reports.json_faults import find_json_fault
 from conformance.reports.wire import (
     CONNECT_SCHEMA,
     MALFORMED,
@@ -50,11 +51,6 @@ EMPTY_VALUE: Final = "an empty value: 0 bytes"
 # The bytes before a frame's JSON text begin with a zero: a length, or a magic byte and an id.
 _FRAME_HEAD: Final = re.compile(rb"\x00[^{]{0,%d}(?=\{)" % (LONGEST_HEAD - 1), re.DOTALL)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_NO_JSON_WORD: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<word>[-+]?Infinity|NaN)', re.DOTALL)
-# What may stand at the end of a text that is cut within an escape, a word or a number.
-_ESCAPE_BEGUN: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,4})?")
-_VALUE_BEGUN: Final = re.compile(r"tru?|fa?l?s?|nu?l?|t|-")
-_NUMBER_BEGUN: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<!\.)[eE][-+]?[0-9]*)?")
 
 
 class Form(enum.StrEnum):
@@ -340,60 +336,14 @@ _TABLE_NAMES: Final = ("table", "tbl")
 
 
 def find_first_fault(json_text: str) -> list[Span]:
-    """Where a text stops being JSON: the first character that a strict reader refuses; a whole NaN
-    or Infinity, which Python reads; or the backslash of an escape that JSON does not have. Nothing
-    for JSON, for the beginning of a JSON text that is cut, and for a text too long to look at.
+    """Where a text stops being JSON, after byte order marks; nothing for JSON, for the beginning of
+    a JSON text that is cut, and for a text too long to look at.
     """
     if len(json_text) > SCANNED:
         return []
     start = len(json_text) - len(json_text.lstrip("\ufeff"))
-    try:
-        json.loads(json_text[start:], parse_constant=_refuse_word, parse_int=str, parse_float=str)
-    except _WordRefused:
-        # All before it was read, so that no string is open there.
-        words = (token.span("word") for token in _NO_JSON_WORD.finditer(json_text) if token["word"])
-        return [next(words)]
-    except json.JSONDecodeError as error:
-        place = _first_refused(json_text, start + error.pos, error.msg)
-        if place == len(json_text):
-            return []
-        word = _NO_JSON_WORD.match(json_text, place)
-        return [word.span("word") if word and word["word"] else (place, place + 1)]
-    except RecursionError:
-        # Too deep to be read, which JSON may be.
-        return []
-    return []
-
-
-class _WordRefused(Exception):
-    """A text has NaN or Infinity where JSON has a value."""
-
-
-def _refuse_word(word: str) -> NoReturn:
-    """Takes the place of Python's reading of NaN, Infinity or -Infinity. Raises _WordRefused."""
-    raise _WordRefused(word)
-
-
-def _first_refused(json_text: str, place: int, message: str) -> int:
-    """The place of the character that a strict reader refuses, where Python's reader gives up at
-    `place` with that message: Python tells the beginning of a string, word or number that is wrong
-    further on. The length of the text if only the rest is missing.
-    """
-    if message.startswith("Unterminated string"):
-        return len(json_text)
-    if message.startswith("Invalid \\"):
-        backslash = json_text.rindex("\\", 0, place + 1)
-        escape = _ESCAPE_BEGUN.match(json_text, backslash)
-        return len(json_text) if escape and escape.end() == len(json_text) else backslash
-    if message.startswith("Illegal trailing comma"):
-        return place + 1 + len(json_text[place + 1 :]) - len(json_text[place + 1 :].lstrip())
-    if message.startswith("Expecting value"):
-        begun = _VALUE_BEGUN.match(json_text, place)
-        return begun.end() if begun else place
-    # Python read a whole number, after which it may have been meant to go on.
-    number_start = len(json_text[:place].rstrip("0123456789-+.eE"))
-    number = _NUMBER_BEGUN.match(json_text, number_start)
-    return max(place, number.end()) if number and number_start < place else place
+    fault = find_json_fault(json_text[start:])
+    return [] if fault is None else [(start + fault.start, start + fault.end)]
 
 
 class DocumentText(NamedTuple):
