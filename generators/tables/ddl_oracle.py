@@ -132,6 +132,8 @@ class OracleReader(DdlReader):
         name; a schema that no statement names is noted once.
         """
         names = taken_names or cursor.take_names()
+        if cursor.accept("SHARING ="):
+            cursor.take()
         if len(names) == 1 and not self.has_schema:
             self.has_schema = True
             action = f"its tables are taken as those of {self.search_path}"

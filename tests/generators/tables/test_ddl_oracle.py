@@ -87,6 +87,11 @@ def test_a_script_of_dbms_metadata(reads, notes, noted):
     assert notes(schema) == noted("oracle")
 
 
+def test_a_table_that_containers_share_is_read(reads):
+    schema = reads('CREATE TABLE "S"."T" SHARING=METADATA ("ID" NUMBER(9,0)) PCTFREE 10;')
+    assert columns_of(schema) == {"ID": oracle.number(9)}
+
+
 def test_columns_keep_the_spelling_that_bounds_their_values(reads):
     schema = reads(
         "CREATE TABLE s.t (a VARCHAR2(5), b VARCHAR2(5 BYTE), c VARCHAR2(5 CHAR), d CHAR, e FLOAT(10),"
