@@ -379,6 +379,10 @@ def _columns(fmt: Any, profile: Any) -> dict[str, Logical]:
     return {column.name: column.type.logical for column in table.columns}
 
 
+BOOLEANS_OF_AVRO = {("debezium-avro", "sqlserver", Logical.BIT)}
+"""Kinds of a source that Avro writes as a boolean, which holds the two values of the type alone."""
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excuse(
     name: str,
@@ -402,7 +406,8 @@ def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excu
                 fault, why = mine.get(f"cell-{logical}-{way}"), excused.get(f"{logical}/{way}", "")
                 assert (fault is None) != (not why), (logical, way)
                 assert fault is None or columns[fault.column] is logical
-                assert not why.startswith("cell-") or why in mine
+                if (name, source, logical) not in BOOLEANS_OF_AVRO:
+                    assert not why.startswith("cell-") or why in mine
 
 
 @pytest.mark.parametrize(
