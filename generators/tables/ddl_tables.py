@@ -273,8 +273,8 @@ _MICROSECOND_DIGITS: Final = 6
 
 def bound_nanoseconds(draft: Draft, type_name: str, quote: Callable[[str], str]) -> None:
     """Bounds the values of each NOT NULL column of the type whose fraction has more digits than
-    microseconds, with a note: Debezium writes its nanoseconds, and stops where these are more than
-    64 bits (debezium#sqlserver-nanos, debezium#oracle-nanos).
+    microseconds, with a note: Debezium writes its nanoseconds, and where these are more than 64
+    bits null or another number (debezium#sqlserver-nanos, debezium#oracle-nanos).
     """
     end = draft.script.code.index("(", draft.at)
     for column in draft.columns:
@@ -287,7 +287,7 @@ def bound_nanoseconds(draft: Draft, type_name: str, quote: Callable[[str], str])
                 draft.at,
                 end,
                 f"values of {column.name} are those of 64 bits of nanoseconds: in a NOT NULL column"
-                " Debezium stops at others",
+                " Debezium has no value for others",
             )
 
 

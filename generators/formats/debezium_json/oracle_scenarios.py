@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.cases import Cases, deleted, inserted, read, updated
-from generators.model import Column, Row, Scenario, TransactionMark, Value
+from generators.formats.debezium_json.commit_scenarios import one_commit
+from generators.model import Column, Row, Scenario, Value
 from generators.sources import oracle
-from generators.sources.boundaries import START
 
 _LARGE: Final[tuple[tuple[str, Value, Value], ...]] = (
     ("clob", "a long value", "another"),
@@ -48,16 +48,7 @@ def oracle_cases(cases: Cases) -> Iterator[Scenario]:
     key = Column("id", oracle.number(18), False)
     numbers: list[Row] = [{"id": i, "c": number} for i, (_, number) in enumerate(_NUMBERS)]
     yield cases.of(key, Column("c", free)).case("values/free-numbers", inserted(*numbers))
-    first_row: Row = {"id": 1, "a": "x", "b": 5}
-    begin, end = TransactionMark(START, "BEGIN", "1"), TransactionMark(START, "COMMIT", "1", 3)
-    yield cases.case(
-        "order/one-commit",
-        begin,
-        inserted(first_row),
-        updated(first_row, {"a": "y"}),
-        updated({**first_row, "a": "y"}, {"a": "z"}),
-        end,
-    )
+    yield one_commit(cases)
 
 
 def _large_values(cases: Cases) -> Iterator[Scenario]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.cases import Cases, deleted, inserted, read, updated
+from generators.formats.debezium_json.commit_scenarios import one_commit
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import (
     Column,
@@ -19,7 +20,6 @@ from generators.model import (
     Scenario,
     SchemaChange,
     SourceType,
-    TransactionMark,
     Value,
 )
 from generators.sources import sqlserver
@@ -85,15 +85,7 @@ def sqlserver_cases(profile: DebeziumProfile, cases: Cases) -> Iterator[Scenario
         "key/update-one-place", updated(first_row, {"id": 2, "a": "y"}), tags={"key-update"}
     )
     yield moved
-    begin, end = TransactionMark(START, "BEGIN", "1"), TransactionMark(START, "COMMIT", "1", 3)
-    yield cases.case(
-        "order/one-commit",
-        begin,
-        inserted(first_row),
-        updated(first_row, {"a": "y"}),
-        updated({**first_row, "a": "y"}, {"a": "z"}),
-        end,
-    )
+    yield one_commit(cases)
 
 
 def _large_values(cases: Cases) -> Iterator[Scenario]:
