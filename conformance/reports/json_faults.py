@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _STRING_BEGUN: Final = re.compile(
-    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+', re.DOTALL
+    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*', re.DOTALL
 )
 """A string without the quote that ends it, as far as it is one."""
 _ESCAPE_AT_END: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")

@@ -30,7 +30,7 @@ class Part:
 
 Parts: TypeAlias = tuple[Part, ...]
 
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^\s,:\[\]{}"]++|[\[\]{}:]', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]++|[\[\]{}:]', re.DOTALL)
 _OPENING, _CLOSING, _COLON = b"{[", b"}]", b":"
 
 

@@ -194,14 +194,13 @@ def _is_truncated(json_text: str, error: json.JSONDecodeError) -> bool:
     )
 
 
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _TOKEN: Final = re.compile(
-    r'[ \t\n\r]*+(?:(?P<text>"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+")|(?P<bare>-?(?:0|[1-9][0-9]*+)(?:\.[0-9]+)?'
+    r'[ \t\n\r]*+(?:(?P<text>"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(?P<bare>-?(?:0|[1-9][0-9]*+)(?:\.[0-9]+)?'
     r"(?:[eE][-+]?[0-9]+)?|true|false|null)|(?P<mark>[\[\]{},:]))",
     re.DOTALL,
 )
-# Runs of nesting, matched at once: a message may nest a million deep. Behind a possessive group the
-# first releases of Python 3.11 lose their place.
+# Runs of nesting, matched at once: a message may nest a million deep.
 _OPENING: Final = re.compile(r'(?:\[|\{"[a-z]*":)+')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
 _CLOSING: Final = re.compile(r"[\]}]+")

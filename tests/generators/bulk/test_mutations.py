@@ -83,6 +83,7 @@ def mutants():
             (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", "trailing-content"),
             (b"[" * 100_000, "truncated"),
         ),
+        (b'{"a":' + b"[" * 3000 + b'"\\u","b"' + b"]" * 3000 + b"}", "syntax"),
     ],
 )
 def test_what_rfc_8259_forbids_is_unreadable(value, reason):
