@@ -60,7 +60,7 @@ OLD_NULL_TYPES: Final = type_numbers("java_null_1_1_6")
 _OVER_SIGNED: Final = type_numbers("java_over_signed")
 """The codes of unsigned integers above the signed maximum."""
 
-_BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) | {"json"}
+_BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class CanalCell:
 
 
 def is_blob(type: SourceType) -> bool:
-    """Whether binlog row images of the kind NOBLOB treat the column as a blob: the BLOB and TEXT
-    families and JSON.
+    """Whether a binlog row image of the kind NOBLOB leaves the column out where it did not change:
+    the BLOB and TEXT families. JSON and geometry, which are stored like a blob, are in it.
     """
     return type.name in _BLOBS
 
