@@ -14,12 +14,13 @@ from typing import ClassVar, Final
 from generators.sources import oracle
 from generators.tables import ddl_oracle_definitions
 from generators.tables.ddl import DdlReader
+from generators.tables.ddl_batches import ScriptSyntax, split_batches
 from generators.tables.ddl_tables import Draft, bound_nanoseconds
 from generators.tables.ddl_text import Cursor, Script, Span
 from generators.tables.schema import Note, Schema, TableName
 
 _PIECE: Final = re.compile(
-    r"(?P<slash>^[^\S\n]*/[^\S\n]*$)"
+    r"(?P<end_line>^[^\S\n]*/[^\S\n]*$)"
     r"|(?P<passed>--[^\n]*|/\*.*?\*/|\s*\n|\s+)"
     r"|(?<![\w$#])[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?P<mark>[^\s\[{(<]).*?(?P=mark))'"
     r"""|'[^']*'|"[^"]*\""""
@@ -69,6 +70,15 @@ _SILENT: Final = re.compile(
 """Statements that no message shows."""
 
 
+_SYNTAX: Final = ScriptSyntax(
+    piece=_PIECE,
+    opening_quotes=frozenset("'\""),
+    statement_at_line=_LINE_STARTS,
+    module=_MODULE,
+    client_line=_CLIENT,
+)
+
+
 class OracleReader(DdlReader):
     """Reads scripts of Oracle's SQL one after another."""
 
@@ -83,32 +93,7 @@ class OracleReader(DdlReader):
         """The statements of a script, without what ends them and without lines of SQL*Plus. Raises
         UsageError for a quote that does not end.
         """
-        code = script.code
-        at, start, last, depth, is_module, is_line_start = 0, -1, 0, 0, False, True
-        while at < len(code):
-            if start < 0 and is_line_start and (line := _CLIENT.match(code, at)):
-                at = line.end()
-                continue
-            piece = _PIECE.match(code, at)
-            assert piece is not None
-            if piece[0] in ("'", '"'):
-                raise script.error(at, f"the quote {piece[0]} does not end")
-            is_end = piece["slash"] is not None or (bool(piece["end"]) and not is_module)
-            begins = is_line_start and not is_module and not depth and _LINE_STARTS.match(code, at)
-            if start >= 0 and (is_end or begins):
-                yield Span(start, last)
-                start, depth = -1, 0
-            if is_end:
-                start, depth, is_module = -1, 0, False
-            elif not piece["passed"]:
-                if start < 0:
-                    start, is_module = at, bool(_MODULE.match(code, at))
-                depth = max(0, depth + bool(piece["open"]) - bool(piece["close"]))
-                last = piece.end()
-            is_line_start = (is_line_start or "\n" in piece[0]) if piece["passed"] else is_end
-            at = piece.end()
-        if start >= 0:
-            yield Span(start, last)
+        return split_batches(script, _SYNTAX)
 
     def is_silent(self, beginning: str) -> bool:
         """Whether no message shows the statement of that beginning."""

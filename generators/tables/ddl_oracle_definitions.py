@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column
+from generators.tables.ddl_batches import add_unique_key, read_column_name, skip_default
 from generators.tables.ddl_definitions import (
     CONSTRAINT_STAYS,
     PARTITIONS,
@@ -26,7 +27,6 @@ _VIRTUAL: Final = (
     "left out: the redo log has no value of a virtual column; messages are those of the table"
     " without it"
 )
-_NO_DEFAULT: Final = "left out: the column is taken without a default"
 _DISABLED: Final = "taken as enabled: values honour it all the same"
 _EXPRESSION: Final = "left out: an index over an expression"
 _NO_COLUMN: Final = "left out: it changes no column"
@@ -246,13 +246,13 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
     if cursor.accept("DEFAULT"):
         is_required = bool(cursor.accept("ON NULL"))
         cursor.accept("FOR INSERT ONLY", "FOR INSERT AND UPDATE")
-        _skip_default(cursor, start)
+        skip_default(cursor, start, _ATTRIBUTES)
         return replace(new_column, nullable=new_column.nullable and not is_required)
     if cursor.accept("PRIMARY KEY"):
         draft.primary, draft.primary_name = (name,), constraint_name
         _read_states(cursor, start)
     elif cursor.accept("UNIQUE"):
-        _add_unique_key(draft, constraint_name, (name,))
+        add_unique_key(draft, constraint_name, (name,))
         _read_states(cursor, start)
     elif cursor.accept("REFERENCES"):
         read_reference(draft, cursor, (name,), start)
@@ -272,20 +272,6 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
     return new_column
 
 
-def _skip_default(cursor: Cursor, start: int) -> None:
-    """Skips the expression of a default at the cursor, and notes the words from number `start` on
-    unless it is NULL.
-    """
-    expression = cursor.at
-    if cursor.next_is("("):
-        cursor.take_parentheses()
-    else:
-        cursor.take()
-    cursor.skip_until(*_ATTRIBUTES)
-    if cursor.text_since(expression).strip("() ").upper() != "NULL":
-        cursor.note(start, _NO_DEFAULT)
-
-
 def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
     """Reads the condition of a CHECK at the cursor into the draft; its definition begins at the
     word of number `start`.
@@ -294,13 +280,6 @@ def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
     pending = Pending.since(cursor, start, condition_text)
     if _read_states(cursor, start, "left out: the database does not enforce it"):
         draft.checks.append(pending)
-
-
-def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
-    """Adds a unique key to the draft. Oracle makes a name up for one without: that has a number in
-    it which no statement shows, so it is named here as `UQ_` and its columns.
-    """
-    draft.add_index(name or "_".join(("UQ", *columns)), columns, unique=True)
 
 
 def read_constraint(draft: Draft, cursor: Cursor) -> None:
@@ -313,7 +292,7 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
         draft.primary, draft.primary_name = read_key_columns(draft, cursor, start), name
     elif cursor.accept("UNIQUE"):
         if columns := read_key_columns(draft, cursor, start):
-            _add_unique_key(draft, name, columns)
+            add_unique_key(draft, name, columns)
     elif cursor.accept("FOREIGN KEY"):
         columns = read_key_columns(draft, cursor, start)
         cursor.expect("REFERENCES")
@@ -377,7 +356,7 @@ def _read_alteration(draft: Draft, cursor: Cursor) -> None:
         for item in _items_of(cursor):
             _modify_column(draft, item)
     elif cursor.accept("RENAME COLUMN"):
-        name = _existing_column(draft, cursor)
+        name = read_column_name(draft, cursor)
         cursor.expect("TO")
         place, new_name = cursor.peek(), cursor.take_name()
         if draft.column_name(new_name):
@@ -402,22 +381,11 @@ def _items_of(cursor: Cursor) -> list[Cursor]:
     return [definition]
 
 
-def _existing_column(draft: Draft, cursor: Cursor) -> str:
-    """The column that the cursor's next word names; "" if it is left out of the table. Raises
-    UsageError if the table has no such column.
-    """
-    place, written_name = cursor.peek(), cursor.take_name()
-    name = draft.column_name(written_name)
-    if name is None and not draft.lacks_column(written_name):
-        raise cursor.script.error(place.start, f"table {draft.name} has no column {written_name}")
-    return name or ""
-
-
 def _modify_column(draft: Draft, cursor: Cursor) -> None:
     """Gives a column of the draft the type or the attributes at the cursor. Raises UsageError if
     the table has no such column.
     """
-    name = _existing_column(draft, cursor)
+    name = read_column_name(draft, cursor)
     if not name:
         cursor.skip_rest(0, "left out: the column is left out")
         return
@@ -459,7 +427,7 @@ def _drop_parts(draft: Draft, cursor: Cursor) -> None:
         in_parentheses = cursor.next_is("(")
         parts = cursor.take_parentheses() if in_parentheses else cursor
         while not parts.done:
-            if name := _existing_column(draft, parts):
+            if name := read_column_name(draft, parts):
                 draft.drop_column(name)
             if not in_parentheses:
                 break

@@ -13,12 +13,13 @@ from typing import ClassVar, Final
 from generators.sources import sqlserver
 from generators.tables import ddl_tsql_definitions
 from generators.tables.ddl import INDEX_KINDS, DdlReader
+from generators.tables.ddl_batches import ScriptSyntax, split_batches
 from generators.tables.ddl_tables import Draft, bound_nanoseconds
 from generators.tables.ddl_text import Cursor, Script, Span
 from generators.tables.schema import Schema, TableName
 
 _PIECE: Final = re.compile(
-    r"(?P<go>^[^\S\n]*GO(?:[^\S\n]+\d+)?[^\S\n]*;?[^\S\n]*(?:--[^\n]*)?$)"
+    r"(?P<end_line>^[^\S\n]*GO(?:[^\S\n]+\d+)?[^\S\n]*;?[^\S\n]*(?:--[^\n]*)?$)"
     r"|(?P<passed>--[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*.*?\*/)*\*/|\s*\n|\s+)"
     r"""|'[^']*'|"[^"]*"|\[(?:[^\]]|\]\])*\]"""
     r"|(?P<end>;)|(?P<open>\()|(?P<close>\))|[\w@#$]+|.",
@@ -66,6 +67,15 @@ _QUALIFIED: Final = 3
 """Parts of a table's name that has a database."""
 
 
+_SYNTAX: Final = ScriptSyntax(
+    piece=_PIECE,
+    opening_quotes=frozenset("'\"["),
+    statement_at_line=_LINE_STARTS,
+    module=_MODULE,
+    statement=_STARTS,
+)
+
+
 def _fold(name: TableName) -> TableName:
     """The name in lower case."""
     return TableName(name.database.lower(), (name.schema or "").lower(), name.name.lower())
@@ -83,31 +93,7 @@ class TsqlReader(DdlReader):
         """The statements of a script, without the semicolons and the lines GO. Raises UsageError
         for a quote that does not end.
         """
-        code = script.code
-        at, start, last, depth, is_module, is_line_start = 0, -1, 0, 0, False, True
-        while at < len(code):
-            piece = _PIECE.match(code, at)
-            assert piece is not None
-            if piece[0] in ("'", '"', "["):
-                raise script.error(at, f"the quote {piece[0]} does not end")
-            is_end = piece["go"] is not None or (bool(piece["end"]) and not is_module)
-            begins = not (is_module or depth) and (
-                _STARTS.match(code, at) or (is_line_start and _LINE_STARTS.match(code, at))
-            )
-            if start >= 0 and (is_end or begins):
-                yield Span(start, last)
-                start, depth = -1, 0
-            if is_end:
-                start, depth, is_module = -1, 0, False
-            elif not piece["passed"]:
-                if start < 0:
-                    start, is_module = at, bool(_MODULE.match(code, at))
-                depth = max(0, depth + bool(piece["open"]) - bool(piece["close"]))
-                last = piece.end()
-            is_line_start = (is_line_start or "\n" in piece[0]) if piece["passed"] else is_end
-            at = piece.end()
-        if start >= 0:
-            yield Span(start, last)
+        return split_batches(script, _SYNTAX)
 
     def is_silent(self, beginning: str) -> bool:
         """Whether no message shows the statement of that beginning."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column
+from generators.tables.ddl_batches import add_unique_key, read_column_name, skip_default
 from generators.tables.ddl_definitions import (
     CONSTRAINT_STAYS,
     UNREAD,
@@ -26,7 +27,6 @@ _COMPUTED: Final = (
     "left out: change data capture has NULL of a computed column; messages are those of the table"
     " without it"
 )
-_NO_DEFAULT: Final = "left out: the column is taken without a default"
 _FOREIGN_INDEX: Final = "left out: the model has no such index"
 _NO_COLUMN: Final = "left out: it changes no column"
 
@@ -171,7 +171,7 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
         draft.primary, draft.primary_name = (name,), constraint_name
         _skip_all_storage(cursor)
     elif cursor.accept("UNIQUE"):
-        _add_unique_key(draft, constraint_name, (name,))
+        add_unique_key(draft, constraint_name, (name,))
         _skip_all_storage(cursor)
     elif cursor.accept("FOREIGN KEY REFERENCES", "REFERENCES"):
         read_reference(draft, cursor, (name,), start)
@@ -196,17 +196,8 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
 
 
 def _read_default(cursor: Cursor, start: int) -> None:
-    """Skips the expression of a default at the cursor, and notes the words from number `start` on
-    unless it is NULL.
-    """
-    expression = cursor.at
-    if cursor.next_is("("):
-        cursor.take_parentheses()
-    else:
-        cursor.take()
-        cursor.skip_until(*_ATTRIBUTES)
-    if cursor.text_since(expression).strip("() ").upper() != "NULL":
-        cursor.note(start, _NO_DEFAULT)
+    """Skips a default at the cursor, whose definition begins at the word of number `start`."""
+    skip_default(cursor, start, _ATTRIBUTES)
     cursor.accept("WITH VALUES")
 
 
@@ -217,13 +208,6 @@ def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
     cursor.accept("NOT FOR REPLICATION")
     condition_text = cursor.take_parentheses().source_text()
     draft.checks.append(Pending.since(cursor, start, condition_text))
-
-
-def _add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
-    """Adds a unique key to the draft. SQL Server makes a name up for one without: that has a number
-    in it which no statement shows, so it is named here as `UQ_` and its columns.
-    """
-    draft.add_index(name or "_".join(("UQ", *columns)), columns, unique=True)
 
 
 def read_constraint(draft: Draft, cursor: Cursor) -> None:
@@ -238,7 +222,7 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
     elif cursor.accept("UNIQUE"):
         _skip_kind(cursor)
         if columns := read_key_columns(draft, cursor, start):
-            _add_unique_key(draft, name, columns)
+            add_unique_key(draft, name, columns)
     elif cursor.accept("FOREIGN KEY"):
         columns = read_key_columns(draft, cursor, start)
         cursor.expect("REFERENCES")
@@ -272,13 +256,11 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
         return
     columns: list[str] = []
     for part in cursor.take_parentheses().split_at_commas():
-        at, written_name = part.peek(), part.take_name()
-        column_name = draft.column_name(written_name)
-        if column_name is None and draft.lacks_column(written_name):
+        written_name = part.next_name
+        column_name = read_column_name(draft, part)
+        if not column_name:
             cursor.skip_rest(0, f"left out: it has the column {written_name}")
             return
-        if column_name is None:
-            raise cursor.script.error(at.start, f"table {draft.name} has no column {written_name}")
         columns.append(column_name)
     _skip_all_storage(cursor)
     partial = cursor.next_is("WHERE")
@@ -320,13 +302,11 @@ def _alter_column(draft: Draft, cursor: Cursor) -> None:
     """Gives a column of the draft the type and the attributes at the cursor. Raises UsageError if
     the table has no such column.
     """
-    at, written_name = cursor.peek(), cursor.take_name()
-    if draft.lacks_column(written_name):
+    written_name = cursor.next_name
+    name = read_column_name(draft, cursor)
+    if not name:
         cursor.skip_rest(0, "left out: the column is left out")
         return
-    name = draft.column_name(written_name)
-    if name is None:
-        raise cursor.script.error(at.start, f"table {draft.name} has no column {written_name}")
     if cursor.accept("ADD", "DROP"):
         cursor.skip_rest(0, _NO_COLUMN)
         return
