@@ -25,7 +25,7 @@ from generators import model
 from generators.model import Deployment, SourceType, Table
 from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families import framing
-from spark_checks.decoders.families.mysql import exact
+from spark_checks.decoders.families.mysql import exact_decimal
 from spark_checks.decoders.families.sql import let_column, literal
 
 OPS: Final = {"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"}
@@ -249,7 +249,9 @@ def _typed(field: str, type: SourceType) -> str:
             return _double(field)
         case "decimal":
             digits = _member(field, "$numberDecimal")
-            return _matching(digits, _NUMBER, exact(digits, type.precision or 0, type.scale or 0))
+            return _matching(
+                digits, _NUMBER, exact_decimal(digits, type.precision or 0, type.scale or 0)
+            )
         case "bool":
             return f"CASE {field} WHEN 'true' THEN true WHEN 'false' THEN false END"
         case "date":

@@ -84,7 +84,7 @@ def mysql_typed(
             return f"CASE WHEN right({cell_text}, 1) <= '9' THEN try_cast({cell_text} AS {type.spark}) END"
         case _:
             return (
-                exact(cell_text, 20, 0)
+                exact_decimal(cell_text, 20, 0)
                 if type.spark.startswith("decimal")
                 else f"try_cast({cell_text} AS {type.spark})"
             )
@@ -171,24 +171,26 @@ def _decimal(cell_text: str, type: SourceType) -> str:
     """
     precision, scale = type.precision or 0, type.scale or 0
     if precision <= 38:
-        return exact(cell_text, precision, scale)
+        return exact_decimal(cell_text, precision, scale)
     sign = "" if type.unsigned else "-?"
     digits = rf"^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?\z"
     return f"CASE WHEN {cell_text} RLIKE r'{digits}' THEN {cell_text} END"
 
 
-def exact(cell_text: str, precision: int, scale: int) -> str:
+def exact_decimal(cell_text: str, precision: int, scale: int) -> str:
     """SQL of a text as decimal(precision, scale) if it fits without rounding, which try_cast would
     do silently; else NULL.
     """
     value = f"try_cast({cell_text} AS decimal({precision},{scale}))"
-    short = (
-        f"(instr({cell_text}, '.') = 0 OR length({cell_text}) - instr({cell_text}, '.') <= {scale})"
-    )
-    plain = f"NOT contains({cell_text}, 'E') AND NOT contains({cell_text}, 'e')"
-    zeros = rf"{cell_text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*\z'"
-    wide = f"try_cast({cell_text} AS decimal(38,{38 - precision + scale})) = {value}"
-    return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
+    point = f"instr({cell_text}, '.')"
+    has_few_digits = f"({point} = 0 OR length({cell_text}) - {point} <= {scale})"
+    has_no_exponent = f"NOT contains({cell_text}, 'E') AND NOT contains({cell_text}, 'e')"
+    mantissa = rf"regexp_extract({cell_text}, r'^[+-]?(\d*\.?\d*)(?:[eE][+-]?\d+)?\z', 1)"
+    exponent = rf"coalesce(try_cast(regexp_extract({cell_text}, r'[eE](.*)\z', 1) AS int), 0)"
+    digits = f"trim(TRAILING '0' FROM replace({mantissa}, '.', ''))"
+    fraction_digits = f"length({digits}) - length(substring_index({mantissa}, '.', 1)) - {exponent}"
+    is_in_scale = f"{mantissa} <> '' AND ({digits} = '' OR {fraction_digits} <= {scale})"
+    return f"CASE WHEN {has_few_digits} AND {has_no_exponent} OR {is_in_scale} THEN {value} END"
 
 
 def _calendar(cell_text: str, shape: str, value: str) -> str:

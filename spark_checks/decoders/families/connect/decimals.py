@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Logical, SourceType
-from spark_checks.decoders.families.mysql import exact
+from spark_checks.decoders.families.mysql import exact_decimal
 from spark_checks.decoders.families.sql import let
 
 _CHUNK: Final = 14
@@ -56,7 +56,7 @@ def from_text(t: str, precision: int, own_scale: int) -> str:
     value is the text.
     """
     if precision <= 38:
-        return exact(t, precision, own_scale)
+        return exact_decimal(t, precision, own_scale)
     java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}\z'"
     plain = rf"{t} RLIKE r'^-?0*\d{{1,{precision - own_scale}}}(\.\d{{0,{own_scale}}}0*)?\z'"
     if precision > 1000:
@@ -83,7 +83,7 @@ def from_double(t: str, precision: int, own_scale: int) -> str:
         f"WHEN CAST('{sign}{largest}' AS double) THEN CAST('{sign}{largest}' AS {kind})"
         for sign in ("", "-")
     )
-    return f"CASE {number} {edges} ELSE {exact(t, precision, own_scale)} END"
+    return f"CASE {number} {edges} ELSE {exact_decimal(t, precision, own_scale)} END"
 
 
 def from_numeric(t: str, precision: int, own_scale: int) -> str:
@@ -92,7 +92,7 @@ def from_numeric(t: str, precision: int, own_scale: int) -> str:
     through a double, and only what a double holds exactly is accepted.
     """
     if precision <= 38:
-        return exact(t, precision, own_scale)
+        return exact_decimal(t, precision, own_scale)
     digits = f"length(regexp_replace({t}, '[^0-9]|[eE].*', ''))"
     return (
         f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+\\z' THEN"
