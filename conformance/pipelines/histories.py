@@ -41,19 +41,27 @@ class KeptVersion:
 
 def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
     """The rows that a pipeline's `history` returned, as versions with their intervals; `table` has
-    its columns in lower case. Raises UsageError if a column of the interval is missing, or a
-    beginning is NULL.
+    its columns in lower case. Raises UsageError if a column of the interval is missing, a
+    beginning is NULL, or the ends cannot be ordered.
     """
     if missing := [name for name in INTERVAL if name not in table.column_names]:
         raise UsageError(
             f"history() shows no column {', '.join(missing)}; a version has {' and '.join(INTERVAL)},"
             " NULL where it is the current one"
         )
-    starts, ends = (map(_orderable, table.column(name).to_pylist()) for name in INTERVAL)
+    starts, ends = ([*map(_orderable, table.column(name).to_pylist())] for name in INTERVAL)
     rows = typed_rows(table.drop_columns(list(INTERVAL)))
     versions = tuple(KeptVersion(*each) for each in zip(rows, starts, ends, strict=True))
     if any(version.start is None for version in versions):
         raise UsageError(f"history() shows a version whose {INTERVAL[0]} is NULL")
+    try:
+        sorted(end for end in (*starts, *ends) if end is not None)
+    except TypeError as error:
+        types = " and ".join(f"{name} of {table.column(name).type}" for name in INTERVAL)
+        raise UsageError(
+            f"history() shows ends of intervals without an order: {types}; both must be of one"
+            " type, and an array in them without NULL"
+        ) from error
     return versions
 
 

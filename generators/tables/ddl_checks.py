@@ -248,10 +248,7 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
     if literal is None:
         return None
     if grid:
-        try:
-            value: Value = Decimal(literal[0])
-        except ArithmeticError:
-            return None
+        value: Value = _finite_number(literal[0])
     else:
         value = literal_value(type, *literal)
     step = -1 if operation[0] == "l" else 1
@@ -269,11 +266,26 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
             return min(max(int(near), type.low or 0), type.high or 0)
         case int() if not included:
             return value + step * int(10 ** (6 - type.fsp))
+        case float() if not math.isfinite(value):
+            return None
         case float() if not included:
             return math.nextafter(value, math.inf * step)
         case date() if not included:
-            return value + timedelta(days=step)
+            edge = date.max if step > 0 else date.min
+            return None if value == edge else value + timedelta(days=step)
     return value if isinstance(value, int | float | date) else None
+
+
+def _finite_number(number_text: str) -> Decimal | None:
+    """The number that a text spells; None for NaN, an infinity, a text that is no number, and a
+    number of more digits than a bound can have.
+    """
+    try:
+        number = Decimal(number_text)
+    except ArithmeticError:
+        return None
+    is_bounded = number.is_finite() and abs(number.adjusted()) < MAX_PREC_OF_NUMERIC // 2
+    return number if is_bounded else None
 
 
 MAX_PREC_OF_NUMERIC: Final = 2000

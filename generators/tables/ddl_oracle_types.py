@@ -11,7 +11,7 @@ from typing import Final
 from generators.model import Logical, SourceType, Value
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, oracle
-from generators.tables.ddl_text import Cursor
+from generators.tables.ddl_text import Cursor, parse_whole_number
 
 _PHRASES: Final = {
     "DOUBLE PRECISION": "double precision",
@@ -31,6 +31,9 @@ _WHOLE: Final = frozenset({"integer", "int", "smallint"})
 _LONGEST: Final = {"varchar2": 32767, "nvarchar2": 32767, "raw": 32767, "char": 2000, "nchar": 2000}
 """The greatest length that a type's argument may be, with MAX_STRING_SIZE = EXTENDED."""
 
+_COUNTED: Final = frozenset({"char", "varchar2"})
+"""Types whose length is in bytes or in characters."""
+
 _PLAIN: Final = frozenset({"binary_float", "binary_double", "clob", "nclob", "blob", "rowid"})
 """Types without arguments, beside DATE."""
 
@@ -39,7 +42,7 @@ _BINARY_DIGITS: Final = 126
 _REAL_DIGITS: Final = 63
 """Binary digits of REAL."""
 _MOST_SCALE: Final = 127
-_SIZE: Final = re.compile(r"(\d+)(?:\s+(BYTE|CHAR))?", re.IGNORECASE)
+_SIZE: Final = re.compile(r"([0-9]{1,9})(?:\s+(BYTE|CHAR))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +175,13 @@ def _spell_sized(kind: str, arguments: Sequence[str], spelled: str) -> OracleSpe
     match = _SIZE.fullmatch(arguments[0]) if len(arguments) == 1 else None
     if match is None or not 1 <= int(match[1]) <= _LONGEST[kind]:
         raise ValueError(f"{spelled}: the length is 1 to {_LONGEST[kind]}")
-    length = int(match[1])
+    length, unit = int(match[1]), match[2]
+    if unit and kind not in _COUNTED:
+        raise ValueError(f"{spelled}: {kind.upper()} has a length without a unit")
     if kind == "raw":
         return OracleSpelling(oracle.binary("raw", length))
     type = oracle.string(kind, length)
-    is_counted_in_bytes = kind in ("char", "varchar2") and (match[2] or "byte").lower() == "byte"
+    is_counted_in_bytes = kind in _COUNTED and (unit or "byte").lower() == "byte"
     return OracleSpelling(type, f"{kind.upper()}({length} BYTE)" if is_counted_in_bytes else "")
 
 
@@ -221,8 +226,7 @@ def oracle_value(type: SourceType, literal_text: str) -> Value:
     try:
         match type.logical:
             case Logical.INT:
-                number = Decimal(literal_text)
-                return int(number) if number == int(number) else None
+                return parse_whole_number(literal_text, type.low, type.high)
             case Logical.DECIMAL:
                 return Decimal(literal_text)
             case Logical.DOUBLE:

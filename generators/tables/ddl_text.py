@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
@@ -469,3 +470,18 @@ class Cursor:
         self.script.note(
             self.words[start].start if start < len(self.words) else self.end, last.end, action
         )
+
+
+_MOST_WHOLE_DIGITS: Final = 40
+"""More digits than a column of whole numbers has in any database."""
+
+
+def parse_whole_number(number_text: str, low: int | None, high: int | None) -> int | None:
+    """The whole number that a text spells, maybe with a point or an exponent; None if it is not
+    whole or not within `low` and `high`. Raises ArithmeticError for a text that is no number.
+    """
+    number = Decimal(number_text)
+    if not number.is_finite() or number.adjusted() > _MOST_WHOLE_DIGITS or number != int(number):
+        return None
+    is_below, is_above = low is not None and number < low, high is not None and number > high
+    return None if is_below or is_above else int(number)

@@ -12,7 +12,7 @@ from generators.model import Logical, SourceType, Value
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, sqlserver
 from generators.sources.sqlserver_types import sqlserver_types
-from generators.tables.ddl_text import Cursor
+from generators.tables.ddl_text import Cursor, parse_whole_number
 
 _PHRASES: Final = {
     "DOUBLE PRECISION": "float",
@@ -164,8 +164,7 @@ def tsql_value(type: SourceType, literal_text: str) -> Value:
     try:
         match type.logical:
             case Logical.INT | Logical.BIT:
-                number = Decimal(literal_text)
-                return int(number) if number == int(number) else None
+                return parse_whole_number(literal_text, type.low, type.high)
             case Logical.DECIMAL:
                 number = Decimal(literal_text)
                 scaled = number.quantize(Decimal(1).scaleb(-(type.scale or 0)))

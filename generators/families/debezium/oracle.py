@@ -40,6 +40,7 @@ _CUT: Final = "Spark's types have microseconds: finer digits are cut off or roun
 _TOO_FAR: Final = "a moment beyond 64 bits of nanoseconds is null"
 _OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
 _NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
+_NO_NANOS: Final = "the connector writes microseconds: finer digits are cut off"
 _MICROS_OF_INTERVAL: Final = "an interval is written as microseconds, a month as 30.4375 days"
 _ISO_OF_INTERVAL: Final = "an interval is written as an ISO duration"
 
@@ -277,8 +278,9 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
         case "connect":
             reason = _NO_MICROS if nanos % (1000 * NANOS) else ""
             return Meaning(micros // 1000, micros // 1000 * 1000, reason)
-    millis = (type.scale or 0) <= 3 and modes.temporal != "microseconds"
-    return Meaning(micros // 1000 if millis else micros, micros)
+    if (type.scale or 0) <= 3 and modes.temporal != "microseconds":
+        return Meaning(micros // 1000, micros)
+    return Meaning(micros, micros, _NO_NANOS if nanos % NANOS else "")
 
 
 def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:

@@ -44,6 +44,7 @@ _TOO_FAR: Final = "a moment beyond 64 bits of nanoseconds is null"
 _OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
 _MILLIS: Final = "up to 2.5 a streamed time is read in milliseconds, rounded"
 _NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
+_NO_NANOS: Final = "the connector writes microseconds: the seventh digit is cut off"
 
 
 @lru_cache(maxsize=4096)
@@ -231,14 +232,19 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
             return _read(f"{iso_datetime(nanos)}Z", nanos)
         case "connect":
             return Meaning(micros // 1000, micros // 1000 * 1000, _lost_digits(nanos))
-        case "microseconds":
-            return Meaning(micros, micros)
-    millis = (type.scale or 0) <= 3
-    return Meaning(micros // 1000 if millis else micros, micros)
+        case "adaptive" | "adaptive_time_microseconds" if (type.scale or 0) <= 3:
+            return Meaning(micros // 1000, micros)
+    return Meaning(micros, micros, _lost_nanos(nanos))
 
 
 def _lost_digits(nanos: int) -> str:
+    """Why a value in milliseconds is not the source's; "" if it is."""
     return _NO_MICROS if nanos % (1000 * NANOS) else ""
+
+
+def _lost_nanos(nanos: int) -> str:
+    """Why a value in microseconds is not the source's; "" if it is."""
+    return _NO_NANOS if nanos % NANOS else ""
 
 
 def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning:
@@ -260,7 +266,7 @@ def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning
             return Meaning(micros // 1000, micros // 1000 * 1000, reason or _lost_digits(nanos))
         case "adaptive" if (type.scale or 0) <= 3:
             return Meaning(micros // 1000, micros, reason)
-    return Meaning(micros, micros, reason)
+    return Meaning(micros, micros, reason or _lost_nanos(nanos))
 
 
 def _zoned(nanos: int, minutes: int) -> Meaning:

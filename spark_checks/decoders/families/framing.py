@@ -357,8 +357,17 @@ def _snappy(value: bytes) -> bytes:
     return bytes(cramjam.snappy.decompress_raw(value))
 
 
+_LZ4_RATIO: Final = 255
+"""Bytes at most that one byte of LZ4 stands for."""
+
+
 def _lz4(value: bytes) -> bytes:
-    return bytes(cramjam.lz4.decompress(value))
+    """The decompressed bytes of LZ4's frames. Raises DecompressionError for more than the limit."""
+    if len(value) * _LZ4_RATIO <= DECOMPRESSED_LIMIT:
+        return bytes(cramjam.lz4.decompress(value))
+    buffer = bytearray(DECOMPRESSED_LIMIT)
+    size = cramjam.lz4.decompress_into(value, buffer)
+    return bytes(memoryview(buffer)[:size])
 
 
 _DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "lz4": _lz4}

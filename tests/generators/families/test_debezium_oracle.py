@@ -92,6 +92,15 @@ def test_an_empty_large_value_is_null_and_in_a_snapshot_itself():
     assert wire(oracle.string(), "EMPTY_CLOB()", modes).json == "null"
 
 
+def test_digits_that_microseconds_do_not_hold_are_lost_with_a_reason():
+    type = oracle.temporal("timestamp", 9)
+    cell = wire(type, "2021-07-19 11:12:13.123456789", Modes(temporal="microseconds")).cell
+    assert (cell.value, cell.reason) == (
+        1_626_693_133_123_456,
+        "the connector writes microseconds: finer digits are cut off",
+    )
+
+
 def test_pinned_values():
     """Some of the recorded lines, so that nobody needs the file to see them."""
     results = recorded()

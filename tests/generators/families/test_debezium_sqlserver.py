@@ -68,6 +68,15 @@ def test_old_values_that_are_not_logged():
     assert not_logged(image, modes, False).cell.state is State.ANY
 
 
+def test_a_digit_that_microseconds_do_not_hold_is_lost_with_a_reason():
+    type = sqlserver.temporal("datetime2", 7)
+    cell = wire(type, "2021-07-19 11:12:13.1234567", Modes(temporal="microseconds")).cell
+    assert (cell.value, cell.reason) == (
+        1_626_693_133_123_456,
+        "the connector writes microseconds: the seventh digit is cut off",
+    )
+
+
 def test_pinned_values():
     """Some of the recorded lines, so that nobody needs the file to see them."""
     results = recorded()

@@ -138,6 +138,12 @@ def test_choices_of_mysql(checks, condition, column, choices):
         ("(b)", None),
         ("(t ~ '^a'::text)", None),
         ("(i IS NOT NULL)", None),
+        ("(n < 'Infinity'::numeric)", None),
+        ("(p < 'NaN'::numeric)", None),
+        ("(i < 'NaN')", None),
+        ("(i < '1e2000'::numeric)", None),
+        ("(i < 1e400000)", None),
+        ("(d > '9999-12-31'::date)", None),
     ],
 )
 def test_checks_of_postgresql(checks, condition, expected):

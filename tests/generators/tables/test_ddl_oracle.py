@@ -184,6 +184,9 @@ def test_types_by_their_other_names(reads, notes):
         ("VARCHAR2", "VARCHAR2: the length is 1 to 32767"),
         ("RAW(40000)", "RAW(40000): the length is 1 to 32767"),
         ("CHAR(2001)", "CHAR(2001): the length is 1 to 2000"),
+        ("VARCHAR2(٣)", "VARCHAR2(٣): the length is 1 to 32767"),
+        ("RAW(16 BYTE)", "RAW(16 BYTE): RAW has a length without a unit"),
+        ("NVARCHAR2(20 CHAR)", "NVARCHAR2(20 CHAR): NVARCHAR2 has a length without a unit"),
         ("NUMBER(39,2)", "NUMBER(39,2): precision is 1 to 38, scale -84 to it"),
         ("NUMBER(5,2,1)", "NUMBER(5,2,1): too many arguments"),
         ("NUMBER(x)", "NUMBER(x): numbers expected"),
@@ -386,6 +389,15 @@ def test_mistakes_of_the_script_end_the_reading(reads, ddl, what):
 def test_checks_of_each_type(reads, type, check, low, choices):
     schema = reads(f"CREATE TABLE s.t (id INT, c {type} CHECK ({check}))", dialect="oracle")
     assert schema.tables[0].checks == (Check("C", check, low=low, choices=choices),)
+
+
+@pytest.mark.parametrize("check", ["c IN (1, 1e400000)", "c IN (1, 1000)", "c = 0.5"])
+def test_a_number_that_the_column_cannot_hold_is_no_choice(reads, notes, check):
+    schema = reads(
+        f"CREATE TABLE s.t (c NUMBER(3) CHECK ({check}))", dialect="oracle", database="d"
+    )
+    assert schema.tables[0].checks == ()
+    assert notes(schema) == [f"a.sql:1:31: CHECK ({check}): left out: values do not honour it"]
 
 
 @pytest.mark.parametrize("check", ["c >= '29-FEB-24'", "c >= TO_DATE('02/29/2024', 'MM/DD/YYYY')"])

@@ -17,6 +17,7 @@ from generators.sources.databases import source
 from generators.wire_format import FORMATS, get
 from spark_checks import reference
 from spark_checks.decoders import ticdc_canal_json
+from spark_checks.decoders.families import framing
 
 AVRO = ("aliyun-dts-avro", "ticdc-simple-avro")
 PROTOBUF = ("alibaba-canal-protobuf",)
@@ -171,6 +172,17 @@ def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records, na
             ("CORRUPT", True, None, None, None)
         }
     assert not odd or changes[doubtful[-1]].after["s"] == "\t\x01"
+
+
+@pytest.mark.parametrize("compression", ["snappy", "lz4"])
+def test_a_value_of_more_than_the_limit_is_not_decompressed(monkeypatch, compression):
+    monkeypatch.setattr(framing, "DECOMPRESSED_LIMIT", 1 << 20)
+    undo = framing._DECOMPRESS[compression]
+    sizes = {}
+    for size in (1, 1 << 20, (1 << 20) + 1):
+        value = framing._undone(undo, bytes(PACKED[compression](bytes(size))))
+        sizes[size] = None if value is None else len(value)
+    assert sizes == {1: 1, 1 << 20: 1 << 20, (1 << 20) + 1: None}
 
 
 @pytest.mark.parametrize(
