@@ -160,6 +160,7 @@ class Column:
 class Index:
     """An index of a table under its name; `clustered` is the primary key by which the database
     finds rows. A `partial` index is over some rows alone, so that a unique one is no key.
+    `included` are the columns that INCLUDE adds to the index, which are no part of the key.
     """
 
     name: str
@@ -167,6 +168,7 @@ class Index:
     unique: bool = False
     clustered: bool = False
     partial: bool = field(default=False, repr=False)
+    included: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def is_key(self) -> bool:
@@ -177,7 +179,8 @@ class Index:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table at one version of its schema. `primary_key` is in the key's declared order; `unique`
-    are unique keys beside it.
+    are unique keys beside it. `included` are the columns that INCLUDE adds to the primary key's
+    index, which are no part of the key.
 
     `indexes` are the indexes with their names, where they are known: with the unique keys, without
     a single integer key by which the database finds rows. `comment` is the table's comment.
@@ -191,6 +194,7 @@ class Table:
     schema: str | None = None
     indexes: tuple[Index, ...] = field(default=(), repr=False)
     comment: str = field(default="", repr=False)
+    included: tuple[str, ...] = field(default=(), repr=False)
 
     def column(self, name: str) -> Column:
         """The table's column of that name. Raises KeyError if there is none."""

@@ -181,18 +181,22 @@ def take_expression(cursor: Cursor) -> str:
     return cursor.text_since(start)
 
 
-def skip_parameters(cursor: Cursor) -> None:
-    """Skips what may stand behind the columns of a constraint (included columns, storage,
-    deferring), because no message shows it.
+def read_parameters(draft: Draft, cursor: Cursor) -> tuple[str, ...]:
+    """Reads what may stand behind the columns of a constraint: returns the columns that INCLUDE
+    adds, and skips storage and deferring, which no message shows.
     """
+    included: tuple[str, ...] = ()
     while True:
-        if cursor.next_is("INCLUDE/WITH ("):
+        if cursor.accept("INCLUDE"):
+            names = (part.take_name() for part in cursor.take_parentheses().split_at_commas())
+            included = tuple(name for name in names if draft.column_name(name) is not None)
+        elif cursor.next_is("WITH ("):
             cursor.take()
             cursor.take_parentheses()
         elif cursor.accept("USING INDEX TABLESPACE"):
             cursor.take()
         elif not cursor.accept(*DEFERRING):
-            return
+            return included
 
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
@@ -210,9 +214,9 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
             break
         assert names is not None
         names.append(column_name)
-    skip_parameters(cursor)
+    included = read_parameters(draft, cursor)
     cursor.accept("NULLS NOT DISTINCT", "NULLS DISTINCT")
-    skip_parameters(cursor)
+    read_parameters(draft, cursor)
     if cursor.accept("TABLESPACE"):
         cursor.take()
     partial = cursor.next_is("WHERE")
@@ -225,4 +229,4 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
     if names and (unique or not partial):
         used = {index.name for index in draft.indexes}
         own_name = name or postgresql.index_name(draft.name, names, "idx", used)
-        draft.add_index(own_name, tuple(names), unique, partial=partial)
+        draft.add_index(own_name, tuple(names), unique, partial=partial, included=included)

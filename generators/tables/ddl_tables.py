@@ -88,7 +88,8 @@ def _names_column(word: str, name: str, is_mysql: bool) -> bool:
 @dataclass(slots=True)
 class Draft:
     """A table that statements still change. `left_out`: a note says why it is left out. `missing`
-    are columns that are left out of it; `search_path` is the schema of names without one.
+    are columns that are left out of it, `included` those that INCLUDE adds to the primary key;
+    `search_path` is the schema of names without one.
     `primary_name` is the name of the primary key's constraint, "" if it is not known.
     """
 
@@ -99,6 +100,7 @@ class Draft:
     at: int
     columns: list[Column] = field(default_factory=list)
     primary: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
     indexes: list[Index] = field(default_factory=list)
     foreign: list[tuple[ForeignKey, Pending]] = field(default_factory=list)
     checks: list[Pending] = field(default_factory=list)
@@ -172,10 +174,13 @@ class Draft:
         """
         self.columns = [c for c in self.columns if c.name != name]
         self.generated.pop(name, None)
+        if name in self.included:
+            self.primary = self.included = ()
         self.primary = self._without_column(self.primary, name)
         indexes = [
             replace(index, columns=self._without_column(index.columns, name))
             for index in self.indexes
+            if name not in index.included
         ]
         self.indexes = [index for index in indexes if index.columns]
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
@@ -192,7 +197,7 @@ class Draft:
         """Drops the primary key. Its columns stay NOT NULL."""
         for name in self.primary:
             self.change_column(name, nullable=False)
-        self.primary = ()
+        self.primary = self.included = ()
 
     def rename_column(self, name: str, new_name: str) -> None:
         """Renames a column, also in keys, indexes, foreign keys, CHECKs and the expressions of
@@ -203,8 +208,11 @@ class Draft:
             return tuple(new_name if column == name else column for column in columns)
 
         self.columns = [replace(c, name=new_name) if c.name == name else c for c in self.columns]
-        self.primary = rename(self.primary)
-        self.indexes = [replace(index, columns=rename(index.columns)) for index in self.indexes]
+        self.primary, self.included = rename(self.primary), rename(self.included)
+        self.indexes = [
+            replace(index, columns=rename(index.columns), included=rename(index.included))
+            for index in self.indexes
+        ]
         self.foreign = [
             (replace(key, columns=rename(key.columns)), pending) for key, pending in self.foreign
         ]
@@ -236,10 +244,16 @@ class Draft:
         return len(self.indexes) < count
 
     def add_index(
-        self, name: str, columns: tuple[str, ...], unique: bool, *, partial: bool = False
+        self,
+        name: str,
+        columns: tuple[str, ...],
+        unique: bool,
+        *,
+        partial: bool = False,
+        included: tuple[str, ...] = (),
     ) -> None:
-        """Adds an index of the columns, a `partial` one over some rows alone. If it has no name, it
-        gets that of its first column, as the database does.
+        """Adds an index of the columns, a `partial` one over some rows alone, with the columns that
+        INCLUDE adds. If it has no name, it gets that of its first column, as the database does.
         """
         used_names = {index.name.lower() for index in self.indexes}
         free_name = name or columns[0]
@@ -247,7 +261,7 @@ class Draft:
             if name or free_name.lower() not in used_names:
                 break
             free_name = f"{columns[0]}_{number}"
-        self.indexes.append(Index(free_name, columns, unique, partial=partial))
+        self.indexes.append(Index(free_name, columns, unique, partial=partial, included=included))
 
     def build_table(self) -> Table:
         """The table of the draft as `generators.model` has it: columns of the primary key are NOT
@@ -262,7 +276,15 @@ class Draft:
         )
         indexes = tuple(self.indexes)
         return Table(
-            self.database, self.name, columns, primary, unique, self.schema, indexes, self.comment
+            self.database,
+            self.name,
+            columns,
+            primary,
+            unique,
+            self.schema,
+            indexes,
+            self.comment,
+            self.included,
         )
 
 

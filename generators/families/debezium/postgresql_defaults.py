@@ -6,12 +6,18 @@ off the connector's own mappers, and what they make of an expression.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from functools import cache
 from importlib import resources
 from typing import Any, Final
+
+from generators.model import Json, Logical, SourceType, Value
+from generators.sources import mysql
 
 FILE: Final = "generators/families/debezium/postgresql_defaults.toml"
 NONE: Final = "none"
@@ -34,7 +40,6 @@ _INTEGER_NAMES: Final = ("int", "int4", "integer")
 _NUMERIC_NAMES: Final = ("numeric", "decimal")
 _TEXTS: Final = ("text", "varchar", "bpchar", "xml")
 _TIMES: Final = ("date", "time", "timestamp", "timestamptz")
-_DOCUMENTS: Final = ("json", "jsonb")
 _NIL: Final = "00000000-0000-0000-0000-000000000000"
 
 
@@ -67,24 +72,80 @@ def is_cast_number(default_text: str) -> bool:
     return cast[2].strip().lower() not in (_NUMERIC_NAMES if cast[1] else _INTEGER_NAMES)
 
 
-def expression_value(type_name: str, expression: str) -> str | None:
-    """The text of the value that the connector takes a default for which is an expression, not a
-    literal; None if it knows none.
+def read_bits(default_text: str) -> str | None:
+    """The text that the connector reads as the digits of a bit string's default: what stands in the
+    first quotes, or all of `(300)::bit(16)`. None for a function.
     """
-    name = catalogue_name(type_name)
+    if _FUNCTION.match(default_text):
+        return None
+    quoted = _QUOTED.search(default_text)
+    return default_text if quoted is None else quoted[1]
+
+
+def bits_value(digits: str) -> int:
+    """The number whose bits the connector makes of such a text: each 1 in it is a bit, counted from
+    the last character.
+    """
+    return int("".join("1" if digit == "1" else "0" for digit in digits) or "0", 2)
+
+
+def expression_value(type: SourceType, expression: str) -> Value:
+    """The value that the connector takes a default for which is an expression, not a literal: of a
+    function that of nothing, else the first literal in quotes, of a text the expression itself
+    where it has none. None if it knows none.
+    """
+    name = catalogue_name(type.name)
     is_function = _FUNCTION.match(expression) is not None
-    if name in _TEXTS or name in _DOCUMENTS or name == "uuid":
-        if is_function:
-            return "{}" if name in _DOCUMENTS else _NIL if name == "uuid" else ""
-        if "'" in expression:
-            quoted = _QUOTED.search(expression)
-            return None if quoted is None else quoted[1]
-        return expression
-    if name in _TIMES:
-        return "0" if is_function or _CURRENT.match(expression) else None
+    quoted = None if is_function else _QUOTED.search(expression)
+    if is_function or (name in _TIMES and _CURRENT.match(expression)):
+        return _nothing(type, name)
+    if quoted is not None:
+        try:
+            return _quoted_value(type, quoted[1])
+        except (ValueError, ArithmeticError):
+            return None
     if name == "bool":
-        return "0"
-    if name == "interval":
-        quoted = _QUOTED.search(expression)
-        return "00:00:00" if is_function else quoted and quoted[1]
-    return "0" if is_function else None
+        return 0
+    if "'" not in expression and (name in _TEXTS or name == "uuid"):
+        return expression
+    return None
+
+
+def _nothing(type: SourceType, name: str) -> Value:
+    """The value that stands for what a function returns."""
+    match type.logical:
+        case Logical.JSON:
+            return Json({})
+        case Logical.DECIMAL:
+            return Decimal(0)
+        case Logical.FLOAT | Logical.DOUBLE:
+            return 0.0
+        case Logical.DATE:
+            return date(1970, 1, 1)
+        case Logical.TEXT:
+            return {"uuid": _NIL, "interval": "00:00:00"}.get(name, "")
+    return 0
+
+
+def _quoted_value(type: SourceType, literal: str) -> Value:
+    """The value of a literal. Raises ValueError or ArithmeticError for a text that is none of the
+    type's.
+    """
+    match type.logical:
+        case Logical.INT:
+            return int(literal)
+        case Logical.DECIMAL:
+            return Decimal(literal)
+        case Logical.FLOAT | Logical.DOUBLE:
+            return float(literal)
+        case Logical.BIT:
+            return int(literal.lower() == "true")
+        case Logical.DATE:
+            return date.fromisoformat(literal)
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            return mysql.wall(literal.removesuffix("+00"))
+        case Logical.TIME:
+            return mysql.wall(f"1970-01-01 {literal}")
+        case Logical.JSON:
+            return Json(json.loads(literal), literal)
+    return literal

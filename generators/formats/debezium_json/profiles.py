@@ -120,6 +120,9 @@ class DebeziumProfile(Profile):
     """The id of a transaction of PostgreSQL has the place in the log behind it."""
     key_in_table_order: bool = False
     """Streamed keys of PostgreSQL have the table's order (debezium#record-key)."""
+    keys_have_included: bool = False
+    """PostgreSQL's record keys have the columns that INCLUDE adds to a primary key
+    (debezium#included-columns)."""
     nullable_keys: bool = False
     """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
     enum_defaults: Literal["", "public", "every"] = "public"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from itertools import zip_longest
@@ -254,6 +253,8 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
         _columns_without_facts(table, profile, snapshot),
     )
     key = table.primary_key or first_unique_index(table)
+    if table.primary_key and profile.keys_have_included:
+        key += table.included
     captured = (c for c in table.columns if _is_captured(c, profile, snapshot))
     columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
     return replace(
@@ -275,16 +276,19 @@ def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bo
 
 def first_unique_index(table: Table) -> tuple[str, ...]:
     """The columns of PostgreSQL's unique index whose name sorts first, also of one over some rows
-    alone (JdbcConnection.readTableUniqueIndices); none without one. Where the history does not give
-    names, they are made of the columns, as PostgreSQL makes them.
+    alone (JdbcConnection.readTableUniqueIndices), and those that INCLUDE adds to it
+    (debezium#included-columns); none without one. Where the history does not give names, they are
+    made of the columns, as PostgreSQL makes them.
     """
     names = {index.columns: index.name for index in table.indexes if index.unique}
+    included = {index.columns: index.included for index in table.indexes if index.unique}
     partial_keys = tuple(index.columns for index in table.indexes if index.unique and index.partial)
 
     def name_of(key: tuple[str, ...]) -> str:
         return names.get(key) or postgresql.index_name(table.name, key, "key")
 
-    return min((*table.unique, *partial_keys), key=name_of, default=())
+    key = min((*table.unique, *partial_keys), key=name_of, default=())
+    return (*key, *included.get(key, ()))
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
@@ -369,15 +373,27 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
         return False
     if postgresql_values.unconstrained(type) and profile.modes.precise:
         return False
+    digits = _default_bits(column, default)
+    if digits is not None:
+        return type.length != 1 or len(digits) == 1
     if value is None:
-        return postgresql_defaults.expression_value(type.name, default.text) is not None
-    if postgresql_defaults.is_cast_number(default.text):
+        value = postgresql_defaults.expression_value(type, default.text)
+    if value is None or postgresql_defaults.is_cast_number(default.text):
         return False
     if isinstance(value, Decimal) and 0 <= (type.scale or 0) < _fraction_digits(value):
         return False  # the connector does not round it
     if type.logical is Logical.TIMESTAMP and isinstance(value, str):
         return False  # an infinite one
     return not (isinstance(value, str) and "\n" in value)
+
+
+def _default_bits(column: Column, default: Default) -> str | None:
+    """The text that the connector reads as the digits of a bit string's default; None for another
+    type, or a function.
+    """
+    if column.type.name not in ("bit", "varbit"):
+        return None
+    return postgresql_defaults.read_bits(default.text)
 
 
 def _fraction_digits(value: Decimal) -> int:
@@ -447,17 +463,11 @@ def stand_in(
         return _mysql_stand_in(column, default, profile, snapshot)
     if profile.is_sqlserver:
         return sqlserver.default_cell(type, value, modes, column.nullable)
-    if value is None:
-        expression_text = postgresql_defaults.expression_value(type.name, default.text) or ""
-        zeros: dict[Logical, Value] = {
-            Logical.TEXT: expression_text,
-            Logical.JSON: Json({}),
-            Logical.DECIMAL: Decimal(0),
-            Logical.FLOAT: 0.0,
-            Logical.DOUBLE: 0.0,
-            Logical.DATE: _EPOCH,
-        }
-        value = zeros.get(type.logical, 0)
+    digits = _default_bits(column, default)
+    if digits is not None:
+        value = postgresql_defaults.bits_value(digits)
+    elif value is None:
+        value = postgresql_defaults.expression_value(type, default.text)
     elif isinstance(value, str) and type.name != "enum" and type.logical is Logical.TEXT:
         # The connector looks for the next quote, whatever it is.
         value = value.partition("'")[0]
@@ -549,7 +559,6 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
-_EPOCH: Final = date(1970, 1, 1)
 _INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}
 """The days of java.time.LocalDateTime.MAX and MIN in 32 bits."""
 _LAST_MICROS: Final = {
