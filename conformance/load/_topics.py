@@ -19,7 +19,7 @@ from generators.profiles import Profile
 from generators.publishing import kafka, topics
 from generators.publishing.cluster import Target, as_cluster
 from generators.publishing.layouts import topic_of
-from generators.publishing.transactions import ABORTED, Interleaved, delete_before
+from generators.publishing.transactions import ABORTED, Interleaved, Sending, delete_before
 from generators.tables.load import TableLoad
 from generators.wire_format import Format
 
@@ -79,7 +79,7 @@ def create_topics(
         if used:
             places = list(product(names.values(), range(partitions)))
             Interleaved(bootstrap).publish(
-                (Message(topic, number, None, ABORTED), True) for topic, number in places
+                Sending(Message(topic, number, None, ABORTED), True) for topic, number in places
             )
             delete_before(bootstrap, dict.fromkeys(places, 1))
         # An existing topic may have records; of a used one all that is left is read.

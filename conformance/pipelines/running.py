@@ -45,7 +45,7 @@ from conformance.streams.recipes import (
     why_not_kept,
     why_updates_split,
 )
-from conformance.streams.written import Written
+from conformance.streams.written import WrittenTopics
 from generators.errors import HarnessError, NothingSelected, UsageError
 from generators.garbage.nemesis import STAGES, Nemesis, select_nemeses
 from generators.profiles import Profile
@@ -178,7 +178,7 @@ class Run:
     bootstrap: Target | None
     home: Path
     lake: str
-    written: Written | None = None
+    written: WrittenTopics | None = None
     source: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=dict)
 
@@ -208,7 +208,7 @@ class Run:
             return
         group = self.group
         with kafka.run_topics(self.bootstrap, group.topics, append_time=group.append_time) as names:
-            self.written = Written(self.bootstrap, group, names)
+            self.written = WrittenTopics(self.bootstrap, group, names)
             self.source = topic_options(self.written)
             yield self
 

@@ -28,7 +28,7 @@ def write_all(result: RunResult, directory: Path) -> list[Path]:
     runs = history.add_run(directory, result)
     return [
         records.write(result, directory),
-        put(directory / "report.html", lambda: [encode_text(page.html(result, runs))]),
+        put(directory / "report.html", lambda: [encode_text(page.page_of_run(result, runs))]),
         put(directory / "junit.xml", lambda: [encode_text(junit.render(result))]),
         put(directory / "report.sarif", lambda: [sarif.sarif_bytes(result)]),
         put(directory / "report.md", lambda: [encode_text(markdown.render(result) + "\n")]),

@@ -47,7 +47,7 @@ box.addEventListener("input", () => {
 """The page's only script: hides what does not hold every word that is typed. Without it the page
 shows everything.
 """
-SEARCHING: Final = (
+SEARCHING_POLICY: Final = (
     f"{POLICY}; script-src"
     f" 'sha256-{base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()}'"
 )
@@ -304,7 +304,7 @@ def environment() -> jinja2.Environment:
     return templates
 
 
-def html(result: RunResult, runs: Sequence[PastRun] = ()) -> str:
+def page_of_run(result: RunResult, runs: Sequence[PastRun] = ()) -> str:
     """The run as one self-contained HTML page; `runs` are the past runs in the same folder, this
     one last.
     """
@@ -318,7 +318,7 @@ def html(result: RunResult, runs: Sequence[PastRun] = ()) -> str:
             page=view(result),
             result=result,
             trends=trends(runs, result),
-            POLICY=SEARCHING,
+            POLICY=SEARCHING_POLICY,
             SEARCH=search,
         )
     )

@@ -62,7 +62,7 @@ def document(result: RunResult) -> dict[str, Any]:
     driver = {
         "name": facts.COMMAND,
         **({"version": version} if version else {}),
-        "rules": [_descriptor(rule) for rule in rules],
+        "rules": [_rule_descriptor(rule) for rule in rules],
     }
     invocation: dict[str, Any] = {
         "executionSuccessful": not result.ended,
@@ -82,9 +82,9 @@ def document(result: RunResult) -> dict[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _descriptor(rule: Rule) -> dict[str, Any]:
+def _rule_descriptor(rule: Rule) -> dict[str, Any]:
     """The description of a rule in SARIF: sentence, obligation, sources, and a web address if a
-    source has one.
+    source has one; its name is the rule's effect in CamelCase.
     """
     address = next((cited.address for cited in rule.citations if cited.address), "")
     sources = "\n".join(f"- {cited}" for cited in rule.citations)

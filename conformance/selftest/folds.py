@@ -35,7 +35,8 @@ from conformance.streams.recipes import Group, ReadStream
 from generators.model import Cell, Change, Kind, Op
 from generators.wire_format import get
 
-Typings = Mapping[str, Any]
+TypedValues = Mapping[str, Any]
+"""The typed values of a kept row by the names of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class Fold(Keeper):
         self.marks.clear()
         return Keeper._after_statements(self, table, state)
 
-    def _images(self, change: Change) -> tuple[Typings | None, Typings | None]:
+    def _images(self, change: Change) -> tuple[TypedValues | None, TypedValues | None]:
         """The images before and after a change as a typed decoder gives them, each None if the
         change has none; a value of the after image that was not sent is the placeholder.
         """
@@ -178,14 +179,16 @@ class Fold(Keeper):
         columns_of_table = (column.name.lower() for column in table.columns)
         return Snapshot(frozenset((*columns_of_images, *columns_of_table)), tuple(images))
 
-    def _live_images(self) -> Iterator[Typings]:
+    def _live_images(self) -> Iterator[TypedValues]:
         """The images of the rows that are not deleted."""
         for state in chain.from_iterable(self.rows.values()):
             if state.image is not None:
                 yield state.image
 
 
-def _with_placeholders(image: Typings | None, cells: Mapping[str, Cell] | None) -> Typings | None:
+def _with_placeholders(
+    image: TypedValues | None, cells: Mapping[str, Cell] | None
+) -> TypedValues | None:
     """The typed image in which a value that was not sent is the placeholder that the message has
     for it; None for no image.
     """
@@ -309,25 +312,29 @@ class NoDelete(Fold):
 class FixedColumns(Fold):
     """Has only the columns of the first batch: columns that are added later are lost."""
 
-    names: set[str] = field(default_factory=set)
+    first_columns: set[str] = field(default_factory=set)
 
     def _apply_statements(self) -> None:
         """Applies the statements, then sets to NULL every column that no row of the table had after
         the first batch that left it rows.
         """
         Fold._apply_statements(self)
-        if not self.names:
-            self.names = set(chain.from_iterable(self._live_images()))
+        if not self.first_columns:
+            self.first_columns = set(chain.from_iterable(self._live_images()))
         for states in self.rows.values():
-            states[:] = [replace(state, image=self._first_columns(state.image)) for state in states]
+            states[:] = [
+                replace(state, image=self._only_first_columns(state.image)) for state in states
+            ]
 
-    def _first_columns(self, image: Typings | None) -> Typings | None:
+    def _only_first_columns(self, image: TypedValues | None) -> TypedValues | None:
         """A row's image with NULL in each column that no row of the table had after the first batch
         of messages that left it rows; None for no image.
         """
         if image is None:
             return None
-        return {name: value if name in self.names else None for name, value in image.items()}
+        return {
+            name: value if name in self.first_columns else None for name, value in image.items()
+        }
 
 
 class FirstOfBatch(Fold):
@@ -409,7 +416,7 @@ class DeletedInserted(NoGuard):
     `before_images` are the rows of DELETEs, by key and place.
     """
 
-    before_images: dict[tuple[RowKey, Version], Typings] = field(default_factory=dict)
+    before_images: dict[tuple[RowKey, Version], TypedValues] = field(default_factory=dict)
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
         """What a row change does to the rows of keys; the before image of a DELETE is kept, since this

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from conformance.pipelines.histories import KeptVersion
 from conformance.pipelines.snapshots import Snapshot
-from conformance.selftest.folds import Fold, Typings, read_habits
+from conformance.selftest.folds import Fold, TypedValues, read_habits
 from conformance.selftest.keeping import KeptRow, KeyEvent, Record, RowKey, TableName, Version
 from generators.model import SchemaChange
 
@@ -83,7 +83,7 @@ class HistoryFold(Fold):
                 changes.insert(older[-1] + 1, KeptRow(cleared, (-1,), None, True, 0))
         return changes
 
-    def _image(self, key: RowKey, state: KeptRow) -> Typings:
+    def _image(self, key: RowKey, state: KeptRow) -> TypedValues:
         """The row that a version shows; columns that a later DROP COLUMN removed are NULL."""
         return {
             name.lower(): None if state.version < self.dropped.get((key[0], name), ()) else value

@@ -41,7 +41,7 @@ from conformance.streams.recipes import (
     group_of,
     why_not_kept,
 )
-from conformance.streams.written import Written
+from conformance.streams.written import WrittenTopics
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, select_nemeses
 from generators.profiles import Profile
@@ -207,7 +207,7 @@ def read_streams(
     that fails, too, each stream is read alone. So one stream that fails does not fail the others.
     """
     home.mkdir(parents=True, exist_ok=True)
-    written: Written | None = None
+    written: WrittenTopics | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             source = feed_options(group, home / "streams")
@@ -216,7 +216,7 @@ def read_streams(
             names = stack.enter_context(
                 kafka.run_topics(bootstrap, group.topics, append_time=group.append_time)
             )
-            written = Written(bootstrap, group, names, used)
+            written = WrittenTopics(bootstrap, group, names, used)
             reader = GroupReader(
                 engine,
                 group,
@@ -238,7 +238,10 @@ def read_streams(
                 return failed_results(group, "", error)
         else:
             return judge(
-                group, written.numbered(reader.read_tables()) if written else reader.read_tables()
+                group,
+                written.with_message_numbers(reader.read_tables())
+                if written
+                else reader.read_tables(),
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
@@ -275,7 +278,7 @@ def feed_options(group: Group, path: Path) -> dict[str, Any]:
     return {"kept": str(path), "batch": count, "count": STAGES * count}
 
 
-def topic_options(written: Written) -> dict[str, Any]:
+def topic_options(written: WrittenTopics) -> dict[str, Any]:
     """The options with which the child reads published topics."""
     return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
 
@@ -296,14 +299,17 @@ def _publish_streams(
     function that compares its tables; the function takes the name of what was killed while reading.
     """
     with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
-        written = Written(bootstrap, group, names)
+        written = WrittenTopics(bootstrap, group, names)
         for stage in range(STAGES):
             written.publish(group.messages(stage))
         source = {**topic_options(written), "per_trigger": _per_trigger(group)}
         reader = GroupReader(
             engine, group, decoder, source, home / "tables", names=names, limit_s=limit_s
         )
-        yield reader, lambda how: judge(group, written.numbered(reader.read_tables()), how)
+        yield (
+            reader,
+            lambda how: judge(group, written.with_message_numbers(reader.read_tables()), how),
+        )
 
 
 MOMENTS: Final = (

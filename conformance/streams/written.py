@@ -17,11 +17,11 @@ from generators.garbage.nemesis import is_removed
 from generators.model import Message
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
-from generators.publishing.transactions import ABORTED, Interleaved, delete_before
+from generators.publishing.transactions import ABORTED, Interleaved, Sending, delete_before
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenTopics:
     """The topics of a group of streams. `names` has each topic's name by the end of the name.
 
     In `used` topics, and in those that lack offsets as after compaction, all messages are in
@@ -37,17 +37,17 @@ class Written:
     used: bool = False
     _writer: Interleaved | None = field(init=False)
     _lanes: Lanes = field(init=False)
-    _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
-    _counts: dict[int, int] = field(default_factory=dict)
+    _number_by_offset: dict[tuple[int, int], int] = field(default_factory=dict)
+    _count_by_lane: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._writer = Interleaved(self.bootstrap) if self.used or self.group.compacted else None
         self._lanes = self.group.lanes(self.names)
         if self.used and self._writer:
-            self._writer.publish((message, True) for message in self._unread())
+            self._writer.publish(Sending(message, True) for message in self._aborted_messages())
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
-    def _unread(self) -> list[Message]:
+    def _aborted_messages(self) -> list[Message]:
         """A message for each lane that is published in an aborted transaction, which a reader of
         committed messages never sees; none unless the topics are `used`.
         """
@@ -66,7 +66,11 @@ class Written:
         return {**spark_options(self.bootstrap), **committed}
 
     def publish(self, messages: Sequence[Message]) -> None:
-        """Publishes messages. Raises HarnessError unless every message was acknowledged."""
+        """Publishes messages. Raises HarnessError unless every message was acknowledged.
+
+        With a writer each message goes in a transaction: removed ones, and one for each lane before
+        them, in aborted transactions.
+        """
         registry.register_schemas(messages)
         messages_to_publish = [
             replace(message, topic=self.names[message.topic]) for message in messages
@@ -79,15 +83,14 @@ class Written:
                     f" {len(messages_to_publish)} messages were not acknowledged"
                 )
             return
-        unreadable = [(message, True) for message in self._unread()]
-        for place in self._writer.publish(
-            (*unreadable, *((message, is_removed(message)) for message in messages_to_publish))
-        )[len(unreadable) :]:
+        aborted = [Sending(message, True) for message in self._aborted_messages()]
+        sendings = [Sending(message, is_removed(message)) for message in messages_to_publish]
+        for place in self._writer.publish((*aborted, *sendings))[len(aborted) :]:
             lane = self._lanes[place.topic, place.partition]
-            self._numbers[lane, place.offset] = self._counts.get(lane, 0)
-            self._counts[lane] = self._numbers[lane, place.offset] + 1
+            self._number_by_offset[lane, place.offset] = self._count_by_lane.get(lane, 0)
+            self._count_by_lane[lane] = self._number_by_offset[lane, place.offset] + 1
 
-    def numbered(self, kept_tables: KeptTables) -> KeptTables:
+    def with_message_numbers(self, kept_tables: KeptTables) -> KeptTables:
         """The kept state with every offset replaced by the number of the message in its lane (a
         partition of any of the topics), counted from 0; an offset at which no message of ours was
         published becomes negative.
@@ -96,7 +99,7 @@ class Written:
             return kept_tables
 
         def number(lane: int, offset: int) -> int:
-            return self._numbers.get((lane, offset), -1 - offset)
+            return self._number_by_offset.get((lane, offset), -1 - offset)
 
         return replace(
             kept_tables,

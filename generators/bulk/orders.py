@@ -160,9 +160,14 @@ class LoadOptions:
             ops += [op] * shares.get(op, 0)
         return tuple(ops)
 
-    def instant(self, n: int) -> Instant:
-        """The commit time of unit n; each commit is a millisecond after the one before it."""
-        commit = n // self.transaction
+    def commit_instant(self, unit_number: int) -> Instant:
+        """The commit time of a unit, that is of one statement of the load (counted from 0);
+        `transaction` of them share it, and each commit is a millisecond after the one before it.
+
+        Its `seq`, which orders commits within one millisecond, has nothing to order here: it only
+        varies, so that a reader of positions meets more than one.
+        """
+        commit = unit_number // self.transaction
         return Instant(START.ms + commit, commit % 1000)
 
 
@@ -373,7 +378,7 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
         load_table(source, options.payload > 0),
         op,
         raw[offset + 1] % VARIANTS,
-        options.instant(n),
+        options.commit_instant(n),
         row_images,
     )
 

@@ -46,8 +46,8 @@ class Placed:
 @dataclass(frozen=True, slots=True)
 class PublishResult:
     """The result of `publish`: how many messages were acknowledged and how many failed; the first
-    different error texts; and, unless `keep_offsets` was False, the place of each message in the
-    order of the input, None for a message that failed.
+    different error texts; and in `placed` the place of each message in the order of the input, None
+    for a message that failed. `placed` is empty if `publish` was called without `keep_offsets`.
     """
 
     acknowledged: int
@@ -87,8 +87,9 @@ def publish(
     partition with its key, headers and timestamp.
 
     `topic` replaces every message's logical topic. The input may be a generator of any length: only
-    what is in flight is held, and what is told of each message, unless `keep_offsets` is False. A
-    timestamp of 0 becomes the time of publishing, for the client knows no other meaning.
+    the messages in flight are in memory, and with `keep_offsets` the place of every message, which
+    the result needs. A timestamp of 0 becomes the time of publishing, for the client knows no other
+    meaning.
 
     A broker that restarts meanwhile loses nothing. Nor does it store anything twice, unless record
     timestamps are more than a day old: brokers forget producers by record time

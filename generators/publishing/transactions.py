@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.errors import HarnessError
 from generators.model import Message
@@ -92,6 +92,13 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
         time.sleep(0.02)
 
 
+class Sending(NamedTuple):
+    """A message to publish, and whether its transaction is to be aborted."""
+
+    message: Message
+    is_aborted: bool
+
+
 class Interleaved:
     """Two producers that publish side by side: the first one's messages are committed; the second
     one's are aborted, so that offsets have gaps for readers of committed messages.
@@ -100,35 +107,33 @@ class Interleaved:
     def __init__(self, to: Target) -> None:
         self._to, self._writers = to, (Transactions(to), Transactions(to))
 
-    def publish(self, messages: Iterable[tuple[Message, bool]]) -> list[Placed]:
-        """Publishes messages, in order within each partition: those that come with False in
-        committed transactions, those with True in aborted ones. Returns the topic, partition and
-        offset of each, in order.
+    def publish(self, messages: Iterable[Sending]) -> list[Placed]:
+        """Publishes messages, in order within each partition, in committed transactions or in
+        aborted ones. Returns the topic, partition and offset of each, in order.
         """
         runs: dict[tuple[str, int], list[list[int]]] = {}
-        pairs = list(messages)
-        for number, (message, lost) in enumerate(pairs):
+        sendings = list(messages)
+        for number, (message, is_aborted) in enumerate(sendings):
             of_partition = runs.setdefault((message.topic, message.partition), [])
-            if not of_partition or pairs[of_partition[-1][-1]][1] != lost:
+            if not of_partition or sendings[of_partition[-1][-1]].is_aborted != is_aborted:
                 of_partition.append([])
             of_partition[-1].append(number)
         places: dict[int, Placed] = {}
         # A run of one partition may only be sent when the run before it is in the topic.
         for turn in itertools.zip_longest(*runs.values(), fillvalue=()):
-            for lost, writer in zip((False, True), self._writers, strict=True):
+            for is_aborted, writer in zip((False, True), self._writers, strict=True):
                 numbers = [
                     number
                     for number in itertools.chain.from_iterable(turn)
-                    if pairs[number][1] == lost
+                    if sendings[number].is_aborted == is_aborted
                 ]
                 if numbers:
-                    places |= zip(
-                        numbers, writer.send(pairs[number][0] for number in numbers), strict=True
-                    )
-        for lost, writer in zip((False, True), self._writers, strict=True):
-            writer.end(commit=not lost)
+                    messages_of_turn = (sendings[number].message for number in numbers)
+                    places |= zip(numbers, writer.send(messages_of_turn), strict=True)
+        for is_aborted, writer in zip((False, True), self._writers, strict=True):
+            writer.end(commit=not is_aborted)
         await_transaction_ends(self._to, runs)
-        return [places[number] for number in range(len(pairs))]
+        return [places[number] for number in range(len(sendings))]
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:

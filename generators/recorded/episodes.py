@@ -280,6 +280,8 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
 
 
 def _message_kind(written_message: Written | None) -> str:
-    """The kind of a message: the operation of a row change, else its kind of change."""
+    """The kind of a message of ours: the operation of a row change, else its kind of change;
+    `no counterpart` where our writer wrote another number of messages, or refused.
+    """
     change = written_message.changes[0] if written_message and written_message.changes else None
-    return str(change.op or change.kind) if change else "of another number"
+    return str(change.op or change.kind) if change else "no counterpart"

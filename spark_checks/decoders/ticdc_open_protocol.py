@@ -328,7 +328,7 @@ class OpenBaseline:
         """
         k, v = F.col("k"), F.col("v")
         return level_one(
-            _first(records, "map<string, struct<v: string>>"),
+            _first_events(records, "map<string, struct<v: string>>"),
             F.when(k["t"] == 1, "ROW"),
             op=_op(v),
             database=k["scm"],
@@ -353,13 +353,13 @@ class OpenBaseline:
             for side in (old, new)
         )
         return level_two(
-            _first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images
+            _first_events(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images
         )
 
 
-def _first(records: DataFrame, image: str) -> DataFrame:
-    """The first event of each record: its key `k`, and its value `v` with the images `u`, `p` and
-    `d`.
+def _first_events(records: DataFrame, image: str) -> DataFrame:
+    """The first event of each record: its key `k`, and its value `v` with the images `u` (the new
+    row), `p` (the old row) and `d` (the deleted row).
     """
     key, value = (
         F.expr(f"CAST(substring({half}, {start}) AS string)")

@@ -162,8 +162,9 @@ def _stop(queries: Iterable[StreamingQuery]) -> None:
 
 
 def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:
-    """Writes the rows, the history and the errors of the user's table, as far as the pipeline has
-    functions for them, to the files of the request.
+    """Writes the rows and the history of the user's table, and the offsets that the pipeline
+    reports as unreadable, to the files of the request, as far as the pipeline has functions for
+    them.
     """
     target = request["target"]
     _write(pipeline.read_rows(spark, target), request["out"])

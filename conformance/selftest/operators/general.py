@@ -195,7 +195,7 @@ def _null_parts(*names: str) -> Alter:
 
 def _fill_part(name: str, source: str) -> Alter:
     """The operator for a mistake of decoders: a part of a row that is NULL or empty gets the value
-    of another part.
+    of another part. `name` is `op`, `kind`, `before`, `after` or an envelope field.
     """
     return _set_part(
         name, lambda output_row: _part_of(output_row, name) or _part_of(output_row, source)

@@ -37,8 +37,8 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
 
     def apply(value: bytes) -> bytes | None:
         """The record's value with the last event's JSON changed and its length set anew; None if
-        the change does not apply to it. A value that is not in the framing of lengths is taken as
-        one event.
+        the change does not apply to it. A value that is not a row of (8 bytes of length, text) is
+        taken as one event, and comes out behind a length.
         """
         parts = unframed(value) or [value]
         spoiled = change(parts[-1])

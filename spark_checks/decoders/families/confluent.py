@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -42,7 +42,7 @@ from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.rows import ConnectDialect
 
 WAIT_S: Final = 60.0
-ASKED_S: Final = 10.0
+ANSWER_TIMEOUT_S: Final = 10.0
 """How long a registry that does not answer is asked, and how long it may take for one answer."""
 
 
@@ -59,7 +59,7 @@ class Registry:
         registry that fails is asked again for WAIT_S seconds. Raises ConnectionError if it does not
         answer, refuses, or answers without a schema.
         """
-        to, path = _connection(self)
+        to, path = _registry_connection(self)
         user = (
             {"Authorization": f"Basic {base64.b64encode(self.user.encode()).decode()}"}
             if self.user
@@ -88,16 +88,26 @@ class Registry:
             pause = min(2 * pause, 5)
 
 
+class RegistryConnection(NamedTuple):
+    """The connection to a registry, and the path of its address, behind which its own paths go."""
+
+    http: http.client.HTTPConnection
+    path: str
+
+
 @cache
-def _connection(to: Registry) -> tuple[http.client.HTTPConnection, str]:
-    """The connection to a registry, which the process keeps, and the path of its address."""
+def _registry_connection(to: Registry) -> RegistryConnection:
+    """The connection to a registry, which the process keeps."""
     at = urlsplit(to.url)
+    host = at.hostname or ""
     if at.scheme == "https":
         context = ssl.create_default_context(cafile=to.ca or None)
-        return http.client.HTTPSConnection(
-            at.hostname or "", at.port, timeout=ASKED_S, context=context
-        ), at.path
-    return http.client.HTTPConnection(at.hostname or "", at.port, timeout=ASKED_S), at.path
+        secured = http.client.HTTPSConnection(
+            host, at.port, timeout=ANSWER_TIMEOUT_S, context=context
+        )
+        return RegistryConnection(secured, at.path)
+    plain = http.client.HTTPConnection(host, at.port, timeout=ANSWER_TIMEOUT_S)
+    return RegistryConnection(plain, at.path)
 
 
 def registry() -> Registry:

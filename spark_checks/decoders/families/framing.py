@@ -374,7 +374,9 @@ _DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "l
 
 
 _MARK: Final = f"m{secrets.token_hex(8)}"
-"""The name S of the wrapping, of this process alone."""
+"""The member name of the wrapping's array and of the mark behind each message in it; it is random,
+of this process alone, so that no message has it.
+"""
 
 
 def read(json_text: Column, envelope: StructType) -> Column:
@@ -406,8 +408,8 @@ def read_each(json_texts: Column, envelope: StructType) -> Column:
 
 
 def is_one_object_each(parsed: Column, count: Column) -> Column:
-    """Whether `read_each` found exactly one JSON object in each of its `count` texts; never
-    NULL.
+    """Whether `read_each` found exactly one JSON object in each of its `count` texts, so that the
+    elements are object, mark, object, mark, ...; never NULL.
     """
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)

@@ -69,7 +69,7 @@ def test_a_page_fits_its_frame_in_both_schemes_and_its_search_finds(full, look, 
     first = full.failures[0]
     long = replace(first, finding=replace(first.finding, expected="e" * 500, actual="a " * 300))
     for frame, width in zip(
-        look(page.html(replace(full, failures=(long, *full.failures[1:]))), scheme),
+        look(page.page_of_run(replace(full, failures=(long, *full.failures[1:]))), scheme),
         WIDTHS,
         strict=True,
     ):

@@ -57,7 +57,7 @@ class Reader(HTMLParser):
 
 
 def test_a_run_that_fails_says_what_where_and_how_to_see_it_again(full):
-    reader = Reader(page.html(full))
+    reader = Reader(page.page_of_run(full))
     for words in (
         "decoder mine.py:decode: does NOT conform",
         "6 cases (0 drawn; 6 judged at level one, 0 at level two); 6 messages through a table in memory",
@@ -88,12 +88,12 @@ def test_a_run_that_fails_says_what_where_and_how_to_see_it_again(full):
         *("cdc-conformance run x-json --decoder mine.py:decode --seed 7", "python 3.11.2"),
     ):
         assert words in reader.text, words
-    assert "<mark>&#34;c&#34;:&#34;9223372036854775808&#34;</mark>" in page.html(full)
-    assert '<mark class="bad">-</mark>9223372036854775808' in page.html(full)
+    assert "<mark>&#34;c&#34;:&#34;9223372036854775808&#34;</mark>" in page.page_of_run(full)
+    assert '<mark class="bad">-</mark>9223372036854775808' in page.page_of_run(full)
 
 
 def test_the_matrix_has_every_profile_with_a_sign(full):
-    reader = Reader(page.html(full))
+    reader = Reader(page.page_of_run(full))
     signs = {link["aria-label"]: link["class"] for link in reader.all("a") if "aria-label" in link}
     assert signs == {"v1": "bad", "v2": "warn", "v3": "soft"}
     assert "v1 ✗ 2 4 4 1 1 - 2" in reader.text
@@ -101,7 +101,7 @@ def test_the_matrix_has_every_profile_with_a_sign(full):
 
 
 def test_every_link_within_the_page_arrives(full):
-    reader = Reader(page.html(full))
+    reader = Reader(page.page_of_run(full))
     ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     inner = {link["href"] for link in reader.all("a") if link["href"].startswith("#")}
@@ -117,23 +117,23 @@ def test_the_notes_on_a_users_tables_stand_on_the_page(full, hostile):
     own = OwnTables(
         "mysql", ("shop.orders", "shop.lines"), notes, ("x-json: table geo is left out",)
     )
-    reader = alone(page.html(replace(full, header=replace(full.header, tables=own))))
+    reader = alone(page.page_of_run(replace(full, header=replace(full.header, tables=own))))
     for words in (
         *("Your tables shop.orders, shop.lines (mysql)", "x-json: table geo is left out"),
         *("2 constructs are not taken as they stand", "a.sql:3:9 KEY `k` left out"),
     ):
         assert words in reader.text, words
     whole = Reader(
-        page.html(
+        page.page_of_run(
             replace(full, header=replace(full.header, tables=OwnTables("mysql", ("shop.orders",))))
         )
     )
     assert "shop.orders (mysql); all that the DDL says is taken as it stands" in whole.text
-    assert "Your tables" not in Reader(page.html(full)).text
+    assert "Your tables" not in Reader(page.page_of_run(full)).text
 
 
 def test_a_run_that_conforms_is_green_and_short(good):
-    text = page.html(good)
+    text = page.page_of_run(good)
     reader = Reader(text)
     assert [heading["class"] for heading in reader.all("h1")] == ["good"]
     assert "conforms" in reader.text
@@ -149,14 +149,14 @@ def test_the_headline_has_the_colour_of_the_exit_code(full, good, code, tone):
     made = {0: good, 1: full, 4: replace(good, formats=()), 5: replace(good, entries=full.entries)}[
         code
     ]
-    assert (made.exit_code, Reader(page.html(made)).all("h1")[0]["class"]) == (code, tone)
+    assert (made.exit_code, Reader(page.page_of_run(made)).all("h1")[0]["class"]) == (code, tone)
 
 
 def alone(text):
     """What would reach for something outside, run something, or break out of the page."""
     reader = Reader(text)
     # The page of a run has one script, the search, which its policy names by its digest.
-    searches = page.SEARCHING in {meta.get("content") for meta in reader.all("meta")}
+    searches = page.SEARCHING_POLICY in {meta.get("content") for meta in reader.all("meta")}
     assert re.findall(r"<script>(.*?)</script>", text, re.DOTALL) == [page.SEARCH] * searches
     assert len(reader.all("script")) == searches
     assert not {"iframe", "object", "embed", "form", "img", "link", "base", "svg"} & {
@@ -173,7 +173,7 @@ def alone(text):
     assert "url(" not in text and "@import" not in text
     assert {
         "http-equiv": "Content-Security-Policy",
-        "content": page.SEARCHING if searches else page.POLICY,
+        "content": page.SEARCHING_POLICY if searches else page.POLICY,
     } in reader.all("meta")
     text.encode("utf-8")
     assert not set(text) & set("\x00\x07\x1b\u202e\u2028\ud800")
@@ -181,12 +181,12 @@ def alone(text):
 
 
 def test_a_page_stands_alone(full, good):
-    alone(page.html(full))
-    alone(page.html(good))
+    alone(page.page_of_run(full))
+    alone(page.page_of_run(good))
 
 
 def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
-    text = page.html(full)
+    text = page.page_of_run(full)
     reader = Reader(text)
     assert "value/unsigned ✗ 2 value/soft ~ 1 value/known ! 1" in reader.text
     assert (
@@ -205,13 +205,13 @@ def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
 def test_a_long_known_value_is_cut_with_a_sign(full):
     known = full.failures[2]
     long = replace(known, finding=replace(known.finding, actual="9" * 200))
-    text = Reader(page.html(replace(full, failures=(*full.failures[:2], long)))).text
+    text = Reader(page.page_of_run(replace(full, failures=(*full.failures[:2], long)))).text
     assert "9" * 120 + "... (200 characters)" in text
 
 
 @pytest.mark.parametrize("field", ["expected", "actual", "path", "case"])
 def test_hostile_findings_are_shown_and_obeyed_nowhere(with_finding, hostile, field):
-    reader = alone(page.html(with_finding(**{field: hostile})))
+    reader = alone(page.page_of_run(with_finding(**{field: hostile})))
     assert (
         "[red]x[/red] \\x1b[2J\\x07 \\u202e<script>alert(1)</script> | `a` \\ \\x00 \\ud800 @someone"
         in reader.text
@@ -239,7 +239,7 @@ def test_hostile_messages_records_decoders_and_errors_are_too(with_finding, full
         made.header, decoder=hostile, arguments=("run", hostile), versions={hostile: hostile}
     )
     reader = alone(
-        page.html(
+        page.page_of_run(
             replace(made, header=header, formats=(fmt,), failures=(raised, known), entries=(entry,))
         )
     )
@@ -311,14 +311,14 @@ def test_the_parts_are_the_texts(text, other):
 
 
 def test_a_megabyte_of_text_is_shortened(with_finding):
-    text = page.html(with_finding(value=b'{"data":[{"c":"' + b"<" * 1_000_000 + b'"}]}'))
+    text = page.page_of_run(with_finding(value=b'{"data":[{"c":"' + b"<" * 1_000_000 + b'"}]}'))
     assert len(text) < 60_000
     assert "shortened; 1,000,019 bytes in all" in text
 
 
 def test_a_big_run_is_a_small_page_made_quickly(many):
     run, began = many(12, 100, 100_000), time.process_time()
-    text = page.html(run)
+    text = page.page_of_run(run)
     assert time.process_time() - began < 20
     assert len(text.encode()) < 2_000_000
     assert "950 more, in short; report.jsonl has their messages." in text
@@ -392,7 +392,7 @@ def test_each_cause_of_a_rule_has_its_box_its_anchor_and_its_words(full, hostile
         ),
         others=2,
     )
-    text = page.html(replace(full, failures=(first, second, full.failures[2])))
+    text = page.page_of_run(replace(full, failures=(first, second, full.failures[2])))
     reader = Reader(text)
     assert "1 broken rule, 2 causes" in reader.text
     assert "refuses every row with a value in a bit(1) cell, here '1'" in reader.text

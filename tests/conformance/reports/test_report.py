@@ -370,8 +370,8 @@ def test_null_for_absent_columns_is_in_every_report(validator):
     sentence = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
     assert sentence in rendered(NULLED) and sentence not in rendered(RUN)
     assert "info" in rendered(NULLED)
-    assert sentence in html.unescape(page.html(NULLED)) and sentence not in html.unescape(
-        page.html(RUN)
+    assert sentence in html.unescape(page.page_of_run(NULLED)) and sentence not in html.unescape(
+        page.page_of_run(RUN)
     )
     assert sentence in html.unescape(markdown.render(NULLED)) and sentence not in html.unescape(
         markdown.render(RUN)

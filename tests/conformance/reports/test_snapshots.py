@@ -20,7 +20,7 @@ UPDATES = bool(os.environ.get("UPDATE_SNAPSHOTS"))
 
 def page_without_style(run):
     """The page as a reader sees it: without what is the same in every page."""
-    return re.sub(r"(?s)<(style|script)\b[^>]*>.*?</\1>", r"<\1></\1>", page.html(run))
+    return re.sub(r"(?s)<(style|script)\b[^>]*>.*?</\1>", r"<\1></\1>", page.page_of_run(run))
 
 
 REPORTS = {

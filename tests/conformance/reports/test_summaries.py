@@ -376,7 +376,12 @@ def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch
     )
     run = replace(full, formats=(replace(full.formats[0]),))
     notebook_of = notebook.html(notebook.NotebookResult.of_result(run, None))
-    for text in (shown(console.render(run)), markdown.render(run), page.html(run), notebook_of):
+    for text in (
+        shown(console.render(run)),
+        markdown.render(run),
+        page.page_of_run(run),
+        notebook_of,
+    ):
         assert f"x-json: {judging.MOST + more} mistakes" in text
         assert ("and 2 smaller ones" in text, "smaller" in text) == (named, named)
 

@@ -100,13 +100,14 @@ def test_the_worst_type_comes_first_and_every_format_has_its_column():
 def test_every_report_has_the_types(full):
     fmt = replace(full.formats[0], cases=(*full.formats[0].cases, judged("good", Verdict.PASS)))
     result = replace(full, formats=(fmt,))
-    assert '<th scope="row"><code>float</code></th><td class="warn">~ 1 of 1</td>' in page.html(
-        result
+    assert (
+        '<th scope="row"><code>float</code></th><td class="warn">~ 1 of 1</td>'
+        in page.page_of_run(result)
     )
-    folded = page.html(result).partition("<summary>2 types are right</summary>")[2]
+    folded = page.page_of_run(result).partition("<summary>2 types are right</summary>")[2]
     assert '<code>float</code></th><td class="warn">' not in folded
     assert folded.count('<td class="good">✓') == 2
     assert "| <code>float</code> | ~ 1 of 1 |" in markdown.render(result)
     lines = [str(part) for part in console.render(result).renderables]
     assert "types: ~ lossy: float; ✓ right: 2 types" in lines
-    assert "Types of columns" not in page.html(full)
+    assert "Types of columns" not in page.page_of_run(full)

@@ -102,7 +102,7 @@ def test_every_report_of_an_unfinished_run_says_so(why, words):
     assert f"1 of 2 formats judged whole, so far: conforms; not judged: {NAMES[0]}" in line
     assert words in shown(console.render(left))
     assert badge.badge(left)["message"] == "unfinished"
-    for text in (markdown.render(left), page.html(left), junit.render(left)):
+    for text in (markdown.render(left), page.page_of_run(left), junit.render(left)):
         assert "UNFINISHED" in text
     footer = list(records.records(left))[-1]
     assert (footer["ended"], footer["unjudged"], footer["exit_code"]) == (

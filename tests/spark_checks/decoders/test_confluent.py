@@ -202,7 +202,7 @@ def test_a_registry_that_fails_at_first_is_asked_again(at, monkeypatch):
 
 def test_a_registry_that_is_slow_loses_nothing(at, certificates, monkeypatch):
     """Two answers do not come in time, one is an error; then the same behind TLS and a password."""
-    monkeypatch.setattr(confluent, "ASKED_S", 0.3)
+    monkeypatch.setattr(confluent, "ANSWER_TIMEOUT_S", 0.3)
     Answers.failures.extend((503, 0, 0))
     assert all(converted(Registry(at), *[HEAD + DATUM] * 3))
     # Of a busy machine one more answer may come late.

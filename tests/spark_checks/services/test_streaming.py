@@ -21,7 +21,7 @@ from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
 from conformance.streams.recipes import Group
-from conformance.streams.written import Written
+from conformance.streams.written import WrittenTopics
 from generators.garbage.nemesis import STAGES, select_nemeses
 from generators.model import Column, Message, Table
 from generators.publishing.cluster import Cluster
@@ -285,7 +285,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     return make
 
 
-def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
+def kind_of_time(spark: SparkSession, topics: WrittenTopics, name: str) -> set[int]:
     """The kinds of timestamps of a topic's records."""
     reader = spark.read.format("kafka").options(**topics.options).option("subscribe", name)
     return {
@@ -308,7 +308,7 @@ def test_of_used_topics_only_committed_messages_count(
 ):
     group, request = asked(*streams_of)
     with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
-        used = Written(kafka.cluster, group, names, used=True)
+        used = WrittenTopics(kafka.cluster, group, names, used=True)
         for stage in range(STAGES):
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
@@ -322,7 +322,9 @@ def test_of_used_topics_only_committed_messages_count(
             kind_of_time(spark, used, names[topic])
             for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]
         ]
-    outcomes = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
+    outcomes = judge(
+        group, used.with_message_numbers(read_state(tmp_path / "tables" / "reference"))
+    )
     outcome = next(outcome for outcome in outcomes if outcome.nemesis == "corrupt")
     assert firsts == {1}
     assert outcome.corrupt > 0
