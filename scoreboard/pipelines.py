@@ -1,6 +1,6 @@
 """`python -m scoreboard.pipelines [NAME...]`: judges public recipes that keep a table by MERGE,
 in Delta Lake or Iceberg as they are printed, and the pipelines that `new-pipeline` writes in their
-place; AUTO CDC where Spark 4.2 is installed. Names choose recipes and disturbances. Writes their
+place; AUTO CDC where Spark 4.2 is installed. Names choose recipes and nemeses. Writes their
 page.
 """
 
@@ -42,7 +42,7 @@ FORMATS: Final = {
 NEMESES: Final = (
     *("none", "duplicate", "stale", "behind-deletes", "replay", "reorder", "changed-columns"),
 )
-"""The disturbances that recipes claim to stand, or that their readers meet."""
+"""The nemeses that recipes claim to stand, or that their readers meet."""
 SINKS: Final[tuple[Sink, ...]] = ("delta", "iceberg")
 HOME: Final = Path(__file__).parent
 RESULTS: Final = HOME / "results" / "pipelines.json"
@@ -106,7 +106,7 @@ def candidates() -> dict[str, str]:
 def judge(
     name: str, sink: str, nemesis: str, engine: ChildEngine, catalogue: str
 ) -> dict[str, Any]:
-    """Runs a recipe (or the right pipeline of a lakehouse) under one disturbance, and returns the
+    """Runs a recipe (or the right pipeline of a lakehouse) under one nemesis, and returns the
     result in the form in which it is kept.
     """
     fmt = FORMATS[sink]
@@ -158,7 +158,7 @@ _PLACE: Final = re.compile(r" at /\S+, line \d+")
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
-    """What is kept of the result of a recipe under one disturbance: the word, the profile,
+    """What is kept of the result of a recipe under one nemesis: the word, the profile,
     differences by broken rule, and the first difference without its place.
     """
     return {
@@ -195,8 +195,8 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     shared = (nemeses_of(results, sink) for sink in FORMATS)
     judged_nemeses = set(itertools.chain.from_iterable(shared))
     for name in filter(judged_nemeses.__contains__, NEMESES):
-        (disturbance,) = select_nemeses(name)
-        yield f"- {name}: {disturbance.statement}"
+        (selected_nemesis,) = select_nemeses(name)
+        yield f"- {name}: {selected_nemesis.statement}"
     yield ""
     yield "*truncate* are rows that TRUNCATE TABLE or DROP TABLE removed: a recipe that reads"
     yield "changes of rows alone cannot remove them, and Debezium's connectors send no TRUNCATE"
@@ -270,7 +270,7 @@ def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[st
 
 
 def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
-    """The disturbances under which at least one pipeline of a lakehouse has a result."""
+    """The nemeses under which at least one pipeline of a lakehouse has a result."""
     judged = [results[name] for name in judged_names(results, sink)]
     return [nemesis for nemesis in NEMESES if any(nemesis in facts for facts in judged)]
 
@@ -280,7 +280,7 @@ def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> 
 
 
 def _cell(facts: Mapping[str, Any]) -> str:
-    """The result of a pipeline under a disturbance of its stream, for a cell of the page: each
+    """The result of a pipeline under a nemesis of its stream, for a cell of the page: each
     broken rule with the number of differences, or the result in a word.
     """
     broken = (f"{rule} {count}" for rule, count in facts["broken"].items())
@@ -288,7 +288,7 @@ def _cell(facts: Mapping[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Judges what the installed Spark can run: all, or the named recipes and disturbances; with
+    """Judges what the installed Spark can run: all, or the named recipes and nemeses; with
     `--page` nothing. Raises UnknownName.
     """
     if arguments != ["--page"]:
@@ -308,8 +308,8 @@ def main(arguments: list[str]) -> None:
 
 
 def selected(arguments: Sequence[str], runnable: Collection[str]) -> tuple[list[str], list[str]]:
-    """The pipelines and the disturbances that the command line names; all pipelines, or all
-    disturbances, if it names none. Raises UnknownName.
+    """The pipelines and the nemeses that the command line names; all pipelines, or all
+    nemeses, if it names none. Raises UnknownName.
     """
     choices = [*runnable, *NEMESES]
     for argument in arguments:
@@ -323,7 +323,7 @@ def selected(arguments: Sequence[str], runnable: Collection[str]) -> tuple[list[
 def record(
     sink: str, session: Mapping[str, str], name: str, nemesis: str, facts: Mapping[str, Any]
 ) -> None:
-    """Writes the result of a pipeline under a disturbance into the file of kept results, with the
+    """Writes the result of a pipeline under a nemesis into the file of kept results, with the
     versions of its session.
     """
     data = json.loads(RESULTS.read_text("utf-8"))

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -76,34 +76,38 @@ class Check:
         return facts | {"needed_for": self.needed_for, "required": self.required}
 
 
-Outcome: TypeAlias = tuple[bool, str, str]
-"""Whether the check passed, what it found, and the remedy."""
+class Outcome(NamedTuple):
+    """Whether a check passed, what it found, and the remedy."""
+
+    is_right: bool
+    state: str
+    remedy: str
 
 
-def python() -> Outcome:
+def check_python() -> Outcome:
     """Checks that this Python is 3.11 or later."""
-    return (
+    return Outcome(
         sys.version_info >= (3, 11),
         f"{platform.python_version()} at {sys.executable}",
         "use Python 3.11 or later",
     )
 
 
-def packages() -> Outcome:
+def check_packages() -> Outcome:
     """Checks that no folder or file of the user hides one of our three packages from Python."""
     from conformance.shadow import HOME, PACKAGES, explain, shadows
 
     hidden = shadows()
     if hidden:
-        return (
+        return Outcome(
             False,
             "; ".join(f"{path} hides {name}" for name, path in hidden.items()),
             explain(hidden),
         )
-    return True, f"{', '.join(PACKAGES)} in {HOME}", ""
+    return Outcome(True, f"{', '.join(PACKAGES)} in {HOME}", "")
 
 
-def java() -> Outcome:
+def check_java() -> Outcome:
     """Checks that a Java is installed which the installed release of Spark supports."""
     from conformance.brokers import spark
     from conformance.brokers.jars import find_java
@@ -120,23 +124,25 @@ def java() -> Outcome:
         java = find_java()
         spark.check_java(release, java)
     except HarnessError as error:
-        return False, _first(error), remedy
+        return Outcome(False, _first(error), remedy)
     between = (
         ""
         if java.version in spark.supported_javas(release)
         else f"; Spark {release} is made for {words}"
     )
-    return True, f"{java.text} at {java.path}{between}", remedy
+    return Outcome(True, f"{java.text} at {java.path}{between}", remedy)
 
 
-def pyspark() -> Outcome:
+def check_pyspark() -> Outcome:
     """Checks that pyspark is installed, and says its release, without importing it."""
     version = _version("pyspark")
     remedy = _install("pyspark>=4.0,<5")
-    return version is not None and version.split(".")[0] == "4", version or "not installed", remedy
+    return Outcome(
+        version is not None and version.split(".")[0] == "4", version or "not installed", remedy
+    )
 
 
-def connector() -> Outcome:
+def check_connector() -> Outcome:
     """Checks that the jars of Spark's Kafka source and Avro functions are in the cache or named by
     the user.
     """
@@ -145,7 +151,7 @@ def connector() -> Outcome:
     try:
         cached, missing = spark.state()
     except HarnessError as error:
-        return False, _first(error), f"name existing jars in {spark.JARS}, or none"
+        return Outcome(False, _first(error), f"name existing jars in {spark.JARS}, or none")
     words = [
         *cached.values(),
         *(f"not cached yet: {spark.MODULES[name].artefacts[0]}" for name in missing),
@@ -154,19 +160,21 @@ def connector() -> Outcome:
         "none with access to a Maven registry: they are downloaded on first use, or now with"
         f" {_PREPARE}"
     )
-    return not missing, "; ".join(words), remedy
+    return Outcome(not missing, "; ".join(words), remedy)
 
 
-def client() -> Outcome:
+def check_client() -> Outcome:
     """Checks that the Kafka client (confluent-kafka) is installed, and says its release."""
     if _version("confluent-kafka") is None:
-        return False, "not installed", _install("confluent-kafka")
+        return Outcome(False, "not installed", _install("confluent-kafka"))
     import confluent_kafka
 
-    return True, f"{_version('confluent-kafka')} (librdkafka {confluent_kafka.libversion()[0]})", ""
+    return Outcome(
+        True, f"{_version('confluent-kafka')} (librdkafka {confluent_kafka.libversion()[0]})", ""
+    )
 
 
-def kafka_jars() -> Outcome:
+def check_kafka_jars() -> Outcome:
     """Checks that the jars of the embedded broker are in the cache or named by the user."""
     from conformance.brokers.jars import KAFKA, KAFKA_VERSION, altered_jars, cached_jars
     from conformance.files import cache_dir
@@ -179,20 +187,22 @@ def kafka_jars() -> Outcome:
         f" with {_PREPARE}; offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka"
         f" {KAFKA_VERSION} distribution"
     )
-    return (
+    return Outcome(
         bool(jars),
         f"{len(jars)} in {jars[0].parent}" if jars else f"{missing} in {cache_dir()}",
         remedy,
     )
 
 
-def testcontainers() -> Outcome:
+def check_testcontainers() -> Outcome:
     """Checks that testcontainers, an optional dependency, is installed."""
     version = _version("testcontainers")
-    return version is not None, version or "not installed", _install("cdc-conformance[container]")
+    return Outcome(
+        version is not None, version or "not installed", _install("cdc-conformance[container]")
+    )
 
 
-def docker() -> Outcome:
+def check_docker() -> Outcome:
     """Checks that a Docker engine answers, and says whether it has the broker's image."""
     from conformance.brokers.container import EngineMissing, engine, has_image, image_name
 
@@ -206,10 +216,10 @@ def docker() -> Outcome:
         )
         if _version("testcontainers") is None:
             remedy = _install("cdc-conformance[container]")
-        return False, _first(error), remedy
+        return Outcome(False, _first(error), remedy)
     try:
         image_state = "with" if has_image(client, image_name()) else "without (it would be pulled)"
-        return (
+        return Outcome(
             True,
             f"engine {client.version().get('Version', '?')} {image_state} the image {image_name()}",
             "",
@@ -218,7 +228,7 @@ def docker() -> Outcome:
         client.close()
 
 
-def memory() -> Outcome:
+def check_memory() -> Outcome:
     """Checks how much memory is available without swapping."""
     try:
         meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
@@ -226,18 +236,18 @@ def memory() -> Outcome:
         meminfo = ""
     match = re.search(r"MemAvailable:\s+(\d+) kB", meminfo)
     if match is None:
-        return True, "unknown on this system", ""
+        return Outcome(True, "unknown on this system", "")
     free = int(match[1]) >> 10
-    return (
+    return Outcome(
         free >= MEMORY_MB,
         f"{free:,} MB",
         f"free some: a Spark driver and a broker need about {MEMORY_MB:,} MB",
     )
 
 
-def disk() -> Outcome:
+def check_disk() -> Outcome:
     """Checks the free space of the cache's and of the temporary directory's disk, and says how much
-    the kept named cases take of it.
+    the cache of named cases takes of it.
     """
     from conformance.cases import kept
     from conformance.files import cache_dir
@@ -259,10 +269,10 @@ def disk() -> Outcome:
     remedy = (
         f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
     )
-    return not locked and min(free.values()) >= DISK_MB, state, remedy
+    return Outcome(not locked and min(free.values()) >= DISK_MB, state, remedy)
 
 
-def configuration() -> Outcome:
+def check_configuration() -> Outcome:
     """Checks the configuration file that the commands would use here, if there is one."""
     from conformance.commands import config
 
@@ -274,11 +284,13 @@ def configuration() -> Outcome:
         path = config.config_of_call(click.get_current_context()).path
     except HarnessError as error:
         first, *more_problems = str(error).split("\n")
-        return False, f"{first} (and {len(more_problems)} more)" if more_problems else first, remedy
-    return True, str(path) if path is not None else "none (none is needed)", ""
+        return Outcome(
+            False, f"{first} (and {len(more_problems)} more)" if more_problems else first, remedy
+        )
+    return Outcome(True, str(path) if path is not None else "none (none is needed)", "")
 
 
-def workplace() -> Outcome:
+def check_workplace() -> Outcome:
     """Checks that failures can be saved in the working directory."""
     folder = next(
         place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists()
@@ -288,7 +300,7 @@ def workplace() -> Outcome:
         f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or use `run` with"
         " --report DIR"
     )
-    return (
+    return Outcome(
         well,
         (
             f"{FAILURES} can{'' if well else 'not'} be"
@@ -298,22 +310,22 @@ def workplace() -> Outcome:
     )
 
 
-def ports() -> Outcome:
+def check_ports() -> Outcome:
     """Checks that a broker or a JVM can listen on a port of loopback."""
     from conformance.brokers.embedded import free_ports
 
     try:
         numbers = free_ports(2)
     except HarnessError as error:
-        return (
+        return Outcome(
             False,
             _first(error),
             "allow this user to listen on 127.0.0.1; `ss -ltnp` lists the ports in use",
         )
-    return True, f"127.0.0.1 has free ports ({', '.join(map(str, numbers))})", ""
+    return Outcome(True, f"127.0.0.1 has free ports ({', '.join(map(str, numbers))})", "")
 
 
-def reachable(broker: Target) -> Outcome:
+def check_reachable_broker(broker: Target) -> Outcome:
     """Checks that the running broker that the user named answers."""
     from generators.publishing.kafka import check_reachable
 
@@ -326,28 +338,28 @@ def reachable(broker: Target) -> Outcome:
             "start it, open the port, or make it advertise a name that resolves here; try `nc -vz"
             f" {host.strip('[]')} {port}`"
         )
-        return False, " ".join(str(error).split()), remedy
-    return True, f"answers after {time.monotonic() - began:.1f} s", ""
+        return Outcome(False, " ".join(str(error).split()), remedy)
+    return Outcome(True, f"answers after {time.monotonic() - began:.1f} s", "")
 
 
 _PREPARE = "`cdc-conformance prepare`"
 _LAST = "report this with the output of `cdc-conformance doctor --format json`"
 _SPARK = "run, selftest, decode, stream, bench"
 CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
-    ("Python", python, "everything", True),
-    ("our packages", packages, "everything", True),
-    ("configuration", configuration, "everything", True),
-    ("failures' folder", workplace, "run, replay", False),
-    ("Java", java, f"{_SPARK}; the embedded broker", True),
-    ("pyspark", pyspark, _SPARK, True),
-    ("Spark connector jars", connector, "any broker with Spark; Avro formats", False),
-    ("confluent-kafka", client, "any broker; publish", True),
-    ("Kafka broker jars", kafka_jars, "--broker embedded", False),
-    ("testcontainers", testcontainers, "--broker container", False),
-    ("Docker engine", docker, "--broker container", False),
-    ("ports", ports, "Spark; the embedded broker", True),
-    ("free memory", memory, "Spark; the embedded broker", False),
-    ("disk", disk, "Spark; the embedded broker; jars", True),
+    ("Python", check_python, "everything", True),
+    ("our packages", check_packages, "everything", True),
+    ("configuration", check_configuration, "everything", True),
+    ("failures' folder", check_workplace, "run, replay", False),
+    ("Java", check_java, f"{_SPARK}; the embedded broker", True),
+    ("pyspark", check_pyspark, _SPARK, True),
+    ("Spark connector jars", check_connector, "any broker with Spark; Avro formats", False),
+    ("confluent-kafka", check_client, "any broker; publish", True),
+    ("Kafka broker jars", check_kafka_jars, "--broker embedded", False),
+    ("testcontainers", check_testcontainers, "--broker container", False),
+    ("Docker engine", check_docker, "--broker container", False),
+    ("ports", check_ports, "Spark; the embedded broker", True),
+    ("free memory", check_memory, "Spark; the embedded broker", False),
+    ("disk", check_disk, "Spark; the embedded broker; jars", True),
 )
 """Name, check, the commands that need it, and whether every run needs it."""
 
@@ -360,7 +372,12 @@ def checks(broker: Target | None = None) -> list[Check]:
     results = [_check(*check_fields) for check_fields in CHECKS]
     if broker is not None and ":" in str(broker):
         results.append(
-            _check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True)
+            _check(
+                f"broker {broker}",
+                lambda: check_reachable_broker(broker),
+                f"--broker {broker}",
+                True,
+            )
         )
     return results
 
@@ -400,8 +417,8 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         try:
             state = what()
         except (ChildDied, DecodeRaised, HarnessError) as error:
-            return False, " ".join(str(error).split()), remedy
-        return True, f"{state} after {time.monotonic() - began:.1f} s", ""
+            return Outcome(False, " ".join(str(error).split()), remedy)
+        return Outcome(True, f"{state} after {time.monotonic() - began:.1f} s", "")
 
     with contextlib.ExitStack() as stack:
         engines: list[ChildEngine] = []

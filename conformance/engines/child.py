@@ -54,7 +54,7 @@ from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
-LANES = 2
+QUEUES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling.
 """
 
@@ -136,7 +136,7 @@ class ChildEngine(RequestingEngine):
     (`conformance.engines.live.pickle_decoder`). A bound of memory (`conf`'s BOUND, in MB, else a
     default) holds for each process here, beside the JVM's heap. `timeout_s` bounds each decode
     call, `start_s` the session's start and each read. Requests are answered in order, and up to
-    `LANES` calls of our own decoders run at once. If the child dies or a call times out while
+    `QUEUES` calls of our own decoders run at once. If the child dies or a call times out while
     several run, each is retried alone. Raises HarnessError if Java, a package or a writable
     temporary folder is missing (`conformance.brokers.spark.prepare_jars`), or a master or server
     does not answer.
@@ -302,7 +302,7 @@ class ChildEngine(RequestingEngine):
             return None
         pending, running = self._waiting[0], self._running.values()
         if running and (
-            len(running) == LANES
+            len(running) == QUEUES
             or not all(_may_overlap(pending, running_request) for running_request in running)
         ):
             return None
@@ -373,27 +373,28 @@ class ChildEngine(RequestingEngine):
         self._replies, self._buffer = read_end, b""
 
     def _send(self, pending: _PendingRequest) -> None:
-        """Writes a request to the child, with a free lane of the child's threads and a deadline."""
+        """Writes a request to the child, with the queue of a free thread of the child's and a
+        deadline.
+        """
         child = self._child
         assert child is not None and child.stdin is not None
-        number, used_lanes = (
-            next(self._numbers),
-            {running_request.lane for running_request in self._running.values()},
-        )
-        pending.lane = min(set(range(LANES)) - used_lanes)
+        number = next(self._numbers)
+        used_queues = {running_request.queue for running_request in self._running.values()}
+        pending.queue = min(set(range(QUEUES)) - used_queues)
         limits = {"decode": self._timeout_s, "load": self._timeout_s, "renew": RENEWAL_S}
         pending.limit_s = float(
             pending.request.get("limit_s", limits.get(pending.request["op"], self._start_s))
         )
         pending.deadline = time.monotonic() + pending.limit_s
         self._running[number] = pending
-        if used_lanes:
+        if used_queues:
             for sharing in self._running.values():
                 sharing.shared = True
         # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
             child.stdin.write(
-                json.dumps({**pending.request, "id": number, "lane": pending.lane}).encode() + b"\n"
+                json.dumps({**pending.request, "id": number, "queue": pending.queue}).encode()
+                + b"\n"
             )
             child.stdin.flush()
 
@@ -564,7 +565,7 @@ class _PendingRequest:
 
     request: dict[str, Any]
     future: Future[Any] = field(default_factory=Future)
-    lane: int = 0
+    queue: int = 0
     limit_s: float = 0.0
     deadline: float = math.inf
     shared: bool = False

@@ -23,9 +23,8 @@ import pyarrow as pa
 from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
-from generators.garbage import nemesis
 from generators.garbage.faults import MUST, Fault, applicable
-from generators.garbage.nemesis import Nemesis, Stream
+from generators.garbage.nemesis import Nemesis, Stream, select_nemeses
 from generators.model import Change, Layout, Message, Written
 from generators.profiles import Profile
 from generators.storage import bulk, codec, records
@@ -179,40 +178,33 @@ class Feed:
             options.expected.lower() == "true",
             pickled_tables,
         )
-        feed.disturbances  # noqa: B018 - raises what it raises
+        feed.selected_nemeses  # noqa: B018 - raises what it raises
         return feed
 
     @cached_property
-    def disturbances(self) -> tuple[Nemesis, ...]:
+    def selected_nemeses(self) -> tuple[Nemesis, ...]:
         """The nemeses that the feed's options name, in order. Raises UsageError for one that a feed
         cannot have, since it needs a broker or a history of its own, NothingSelected if no fault
         matches.
         """
-        disturbances = tuple(
-            itertools.chain.from_iterable(nemesis.select_nemeses(name) for name in self.nemeses)
+        selected = tuple(
+            itertools.chain.from_iterable(select_nemeses(name) for name in self.nemeses)
         )
-        for disturbance in disturbances:
-            if (
-                disturbance.append_time
-                or disturbance.compacted
-                or disturbance.statements
-                or disturbance.unsent
-            ):
+        for nemesis in selected:
+            if nemesis.append_time or nemesis.compacted or nemesis.statements or nemesis.unsent:
                 what = (
-                    "a history of its own"
-                    if disturbance.statements or disturbance.unsent
-                    else "a broker"
+                    "a history of its own" if nemesis.statements or nemesis.unsent else "a broker"
                 )
                 raise UsageError(
-                    f"nemesis {disturbance.name} needs {what}: cdc-conformance stream --nemesis"
-                    f" {disturbance.name}"
+                    f"nemesis {nemesis.name} needs {what}: cdc-conformance stream --nemesis"
+                    f" {nemesis.name}"
                 )
         if not self._selected_faults:
             fault_names = ", ".join(fault.name for fault in self._unreadable)
             raise NothingSelected(
                 f"no fault of {self.format} matches {self.faults!r}; there are {fault_names}"
             )
-        return disturbances
+        return selected
 
     @property
     def _unreadable(self) -> tuple[Fault, ...]:
@@ -236,7 +228,7 @@ class Feed:
     @property
     def step(self) -> int:
         """Ranges of units must begin and end at multiples of this number."""
-        return STEP if self.disturbances else 1
+        return STEP if self.selected_nemeses else 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The messages of a range of units as batches in the columns of Spark's Kafka source; with
@@ -260,7 +252,7 @@ class Feed:
     @property
     def from_templates(self) -> bool:
         """Whether its messages are exactly those of load, so that templates can make them."""
-        return not (self.pickled_tables or self.disturbances or self.expected)
+        return not (self.pickled_tables or self.selected_nemeses or self.expected)
 
     @property
     def owing(self) -> Feed:
@@ -272,7 +264,7 @@ class Feed:
         """The number of offsets that each unit of the feed takes up, whether or not it has so many
         messages.
         """
-        if self.pickled_tables or self.disturbances:
+        if self.pickled_tables or self.selected_nemeses:
             return WIDTH
         return bulk.shape(
             get(self.format), get(self.format).profile(self.profile_name), self.options
@@ -331,7 +323,7 @@ class Feed:
         `first` is the range's first unit, from which their randomness is seeded.
         """
         stream = Stream(tuple(group), self._selected_faults, profile.deployment.compression)
-        for disturbance in self.disturbances:
-            stages = disturbance(stream, self.seed * 1_000_003 + first)
+        for nemesis in self.selected_nemeses:
+            stages = nemesis(stream, self.seed * 1_000_003 + first)
             stream = replace(stream, written=tuple(itertools.chain.from_iterable(stages)))
         return stream.written

@@ -96,16 +96,16 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowHistory:
-    """The versions of one row, kept and owed. `compacted`: versions between may be lost."""
+    """The versions of one row, kept and expected. `compacted`: versions between may be lost."""
 
     judged: Judged
     key: Key
-    owed: Sequence[Version]
+    expected: Sequence[Version]
     kept: Sequence[KeptVersion]
     compacted: bool
 
     @property
-    def ordered(self) -> list[KeptVersion]:
+    def kept_in_order(self) -> list[KeptVersion]:
         """The kept versions by their intervals."""
         return sorted(self.kept, key=lambda version: version.place)
 
@@ -126,18 +126,19 @@ class RowHistory:
         removed. Returns the difference, or None.
         """
         count = sum(version.end is None for version in self.kept)
-        last = self.owed[-1]
+        last = self.expected[-1]
         if count > 1:
             return Difference("one-open", f"{self._row_text}: {count} versions are open")
         if last.image is None and count:
             return Difference(
                 "one-open",
-                f"{self._row_text} was removed by {self._name(last)}, and a version of it is open",
+                f"{self._row_text} was removed by {self._cause_text(last)},"
+                " and a version of it is open",
             )
         if last.image is not None and not count:
             return Difference(
                 "one-open",
-                f"{self._row_text} is there by {self._name(last)}, and no version is open",
+                f"{self._row_text} is there by {self._cause_text(last)}, and no version is open",
             )
         return None
 
@@ -145,14 +146,14 @@ class RowHistory:
         """Checks that no kept version ends before it begins, or after the next one begins. Returns
         the first difference, or None.
         """
-        for version in self.ordered:
+        for version in self.kept_in_order:
             if version.end is not None and version.end < version.start:
                 return Difference(
                     "no-overlap",
                     f"{self._row_text}: a version begins at {version.start} and ends before, at"
                     f" {version.end}",
                 )
-        for older, newer in pairwise(self.ordered):
+        for older, newer in pairwise(self.kept_in_order):
             # Two that are open are the other rule's.
             ends_late = newer.end is not None if older.end is None else older.end > newer.start
             if ends_late:
@@ -167,42 +168,48 @@ class RowHistory:
     def _check_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
         """Checks that each version in the pipeline's history ends exactly where the next one
         begins, except where the row was removed between them; returns the first difference, or
-        None. `numbers` has for each version of the history the index in `owed` of the version with
-        its values, or None.
+        None. `numbers` has for each version of the history the index in `expected` of the version
+        with its values, or None.
         """
         for (older, newer), (low, high) in zip(
-            pairwise(self.ordered), pairwise(numbers), strict=True
+            pairwise(self.kept_in_order), pairwise(numbers), strict=True
         ):
             if older.end is None or low is None or high is None or self.compacted:
                 continue
-            between = [v for v in self.owed[low + 1 : high] if v.image is None]
+            between = [v for v in self.expected[low + 1 : high] if v.image is None]
             if older.end < newer.start and not between:
                 return Difference(
                     "no-gap",
                     f"{self._row_text}: a version ends at {older.end}, and the next one,"
-                    f" {self._name(self.owed[high])}, begins at {newer.start}; nothing removed the"
-                    " row between",
+                    f" {self._cause_text(self.expected[high])}, begins at {newer.start};"
+                    " nothing removed the row between",
                 )
-            if older.end == newer.start and between and self._is_apart(between[0], self.owed[high]):
+            if (
+                older.end == newer.start
+                and between
+                and self._is_apart(between[0], self.expected[high])
+            ):
                 return Difference(
                     "no-gap",
-                    f"{self._row_text} was removed by {self._name(between[0])}, and the version before"
-                    f" lasts until {self._name(self.owed[high])}",
+                    f"{self._row_text} was removed by {self._cause_text(between[0])},"
+                    f" and the version before lasts until {self._cause_text(self.expected[high])}",
                 )
         return None
 
     def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
         """Checks that the pipeline's history has each version that the row had, in the order of the
         source, and no other; returns the first difference, or None. `numbers` has for each version
-        of the history the index in `owed` of the version with its values, or None.
+        of the history the index in `expected` of the version with its values, or None.
         """
-        for version, number in zip(self.ordered, numbers, strict=True):
+        for version, number in zip(self.kept_in_order, numbers, strict=True):
             if number is not None:
                 continue
-            shown_before = [n for n, owed in enumerate(self.owed) if self._shows(version, owed)]
+            shown_before = [
+                n for n, expected in enumerate(self.expected) if self._shows(version, expected)
+            ]
             what = "that the row never was"
             if shown_before:
-                what = f"of {self._name(self.owed[shown_before[-1]])} behind a newer one"
+                what = f"of {self._cause_text(self.expected[shown_before[-1]])} behind a newer one"
             return Difference(
                 "versions", f"{self._row_text}: from {version.start} a version {what}"
             )
@@ -211,46 +218,46 @@ class RowHistory:
         numbers_of_kept = set(numbers)
         for number in self._distinct():
             if number not in numbers_of_kept:
-                name = self._name(self.owed[number])
+                name = self._cause_text(self.expected[number])
                 return Difference("versions", f"{self._row_text}: the version of {name} is missing")
         return None
 
     def _numbers(self) -> list[int | None]:
-        """For each version in the pipeline's history the index in `owed` of the version with its
-        values; None if no owed version has them, or only one that is older than what an earlier
-        version of the history shows.
+        """For each version in the pipeline's history the index in `expected` of the version with
+        its values; None if no expected version has them, or only one that is older than what an
+        earlier version of the history shows.
         """
         numbers: list[int | None] = []
         last = -1
-        for version in self.ordered:
+        for version in self.kept_in_order:
             # A change that changes nothing may have a version of its own.
-            later = range(last + 2, len(self.owed))
-            candidates = [n for n in (last + 1, last, *later) if 0 <= n < len(self.owed)]
-            number = next((n for n in candidates if self._shows(version, self.owed[n])), None)
+            later = range(last + 2, len(self.expected))
+            candidates = [n for n in (last + 1, last, *later) if 0 <= n < len(self.expected)]
+            number = next((n for n in candidates if self._shows(version, self.expected[n])), None)
             numbers.append(number)
             last = last if number is None else number
         return numbers
 
     def _distinct(self) -> Iterator[int]:
-        """The numbers of the owed versions that a history must have: those that a row change made
-        and that differ in a compared column from the version before.
+        """The numbers of the expected versions that a history must have: those that a row change
+        made and that differ in a compared column from the version before.
         """
-        for number, version in enumerate(self.owed):
+        for number, version in enumerate(self.expected):
             if version.image is None or not isinstance(self._event(version), RowChange):
                 continue
-            before = self.owed[number - 1].image if number else None
+            before = self.expected[number - 1].image if number else None
             names = self.judged.compared - self.judged.dropped
             compared = {n: cell for n, cell in version.image.items() if n.lower() in names}
             if before is None or _differ(before, compared):
                 yield number
 
-    def _shows(self, kept: KeptVersion, owed: Version) -> bool:
-        """Whether a kept version has the values of an owed one; columns that a statement dropped
-        may have others.
+    def _shows(self, kept: KeptVersion, expected: Version) -> bool:
+        """Whether a kept version has the values of an expected one; columns that a statement
+        dropped may have others.
         """
-        if owed.image is None:
+        if expected.image is None:
             return False
-        differing = self.judged.wrong_columns(kept.row, owed)
+        differing = self.judged.wrong_columns(kept.row, expected)
         return {name.lower() for name in differing} <= self.judged.dropped
 
     def _is_apart(self, removal: Version, later: Version) -> bool:
@@ -261,11 +268,11 @@ class RowHistory:
         return getattr(first, "at", None) is not None and first.at.ms != second.at.ms  # type: ignore[attr-defined]
 
     def _event(self, version: Version) -> object:
-        """The event of the source's history that made an owed version."""
+        """The event of the source's history that made an expected version."""
         return self.judged.story.history.events[version.event]
 
-    def _name(self, version: Version) -> str:
-        """An owed version in words for a difference: its cause, its position and its first
+    def _cause_text(self, version: Version) -> str:
+        """An expected version in words for a difference: its cause, its position and its first
         message.
         """
         return self.judged.reader.name(version, self.key)

@@ -15,7 +15,7 @@ from conformance.pipelines.histories import KeptVersion, RowHistory
 from conformance.pipelines.missed import MissedChanges
 from conformance.pipelines.reach import reached_rules
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, TypedRow, is_same, unaccepted, value_text
+from conformance.pipelines.rows import OwnTypes, TypedRow, is_same, unaccepted, value_text
 from conformance.pipelines.snapshots import Snapshot
 from conformance.pipelines.timeline import (
     Reader,
@@ -40,7 +40,7 @@ class Judge:
     """Judges one stream. `snapshots` are the table after each stage."""
 
     def __init__(
-        self, fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: Claims
+        self, fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: OwnTypes
     ) -> None:
         self.fmt, self.stream, self.snapshots, self.claims = fmt, stream, snapshots, claims
         self.story = stream.story
@@ -342,7 +342,7 @@ class Judge:
 
 
 def judge(
-    fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: Claims
+    fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: OwnTypes
 ) -> PipelineResult:
     """Judges the table that a pipeline kept from one stream, by the snapshots that were taken of it
     after each stage.

@@ -26,7 +26,7 @@ CLAIMABLE: Final = ("string", "double")
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class OwnTypes:
     """What a user types otherwise on purpose: `string` or `double`, by a glob of the column's
     name.
     """
@@ -34,7 +34,7 @@ class Claims:
     types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, given: Any) -> Claims:
+    def parse(cls, given: Any) -> OwnTypes:
         """Reads the variable TYPES of a pipeline's module, which maps globs of column names to
         "string" or "double": the types in which the pipeline keeps these columns on purpose. Raises
         UsageError for anything else.
@@ -111,7 +111,7 @@ def _is_double_of(cell: Cell, actual: Typed) -> bool:
     return stored in numbers or (math.isnan(stored) and any(map(math.isnan, numbers)))
 
 
-def unaccepted(table: Table, rows: Sequence[TypedRow], claims: Claims) -> dict[str, str]:
+def unaccepted(table: Table, rows: Sequence[TypedRow], claims: OwnTypes) -> dict[str, str]:
     """The columns whose values in the table are of a type that no right value can have, with that
     type (its family). Types that the pipeline claims in TYPES are accepted.
     """

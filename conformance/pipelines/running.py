@@ -22,7 +22,7 @@ from conformance.files import put
 from conformance.pipelines.costs import cpu_seconds
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims
+from conformance.pipelines.rows import OwnTypes
 from conformance.pipelines.snapshots import Snapshot, SnapshotFiles, read_snapshot
 from conformance.rules.order import order_of
 from conformance.streams.reading import (
@@ -156,7 +156,7 @@ def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]
     """The profiles to judge a pipeline on: all that the user's pattern selects, else the first
     whose messages can keep a table, of the user's database if tables are given; none if none can.
     """
-    default_profile = order_of(fmt.name).tried
+    default_profile = order_of(fmt.name).profile_for_wrong_keepers
     chosen = select_profiles(fmt, settings.profile or default_profile or "*")
     if settings.tables is not None:
         if default_profile and not settings.profile:
@@ -292,7 +292,7 @@ class Run:
         """Judges the snapshots that were taken of the table after each stage, with the types that
         the pipeline claims.
         """
-        claims = Claims.parse(self.answer.get("types", {}))
+        claims = OwnTypes.parse(self.answer.get("types", {}))
         return judge(self.settings.format, self.stream, snapshots, claims)
 
     def result_after_error(

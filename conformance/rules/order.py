@@ -63,9 +63,9 @@ class Order:
     its position. `compacted`: a record's key is the key of its row, so that the topic may be
     compacted. `placeholders` are texts that stand for a value that was not sent. `fixed_width`: all
     positions have the same number of digits. `stamps_in_order`: the timestamps of records are in
-    the order of the commits. `tried` is the profile with which the self test tries wrong keepers of
-    tables; it is only set where the first profile that can be kept does not exercise every stream
-    rule.
+    the order of the commits. `profile_for_wrong_keepers` is the profile with which the self
+    test tries wrong keepers of tables; it is only set where the first profile that can be kept does
+    not exercise every stream rule.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -79,7 +79,7 @@ class Order:
     fixed_width: bool = False
     placeholders: tuple[str, ...] = ()
     stamps_in_order: bool = True
-    tried: str = ""
+    profile_for_wrong_keepers: str = ""
 
     def has(self, need: str) -> bool:
         """Whether the format has what a stream rule, or a mistake of a keeper, needs to show.
@@ -105,7 +105,7 @@ _PLAIN: Final[Mapping[str, Legal]] = {
         bool,
     ),
     "keys": KEYS,
-    "tried": str,
+    "profile_for_wrong_keepers": str,
 }
 _FIELDS: Final[Mapping[str, Legal]] = {
     **_PLAIN,

@@ -459,11 +459,12 @@ def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_jud
 
 
 def streams_for_keepers(fmt: Format[Any], seed: int) -> Group:
-    """The streams on which the self test tries keepers of tables, one for each disturbance of
+    """The streams on which the self test tries keepers of tables, one for each nemesis of
     STREAM_NEMESES, which together exercise every stream rule: of the profile that the format's
-    order names for it (`tried`), or else of the first from whose messages a table can be kept.
+    order names (`profile_for_wrong_keepers`), or else of the first from whose messages a table can
+    be kept.
     """
-    profile_name = order_of(fmt.name).tried or next(
+    profile_name = order_of(fmt.name).profile_for_wrong_keepers or next(
         profile.name for profile in fmt.profiles if not why_not_kept(fmt, profile)
     )
     nemeses = [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES]

@@ -1,4 +1,4 @@
-"""Finds which rules convict the commonest wrong pipelines, for every format and disturbance;
+"""Finds which rules convict the commonest wrong pipelines, for every format and nemesis;
 without Spark.
 
 `python -m conformance.selftest.convicted docs` writes the tables into the documents.
@@ -28,7 +28,7 @@ from generators.wire_format import FORMATS
 PAGE: Final = "wrong-pipelines.md"
 SUMMARY: Final = "from-rows-to-a-table.md"
 NOT_SEEN: Final = "converged"
-"""A cell: the disturbance does not show the habit."""
+"""A cell: the nemesis does not show the habit."""
 NO_STREAM: Final = ""
 """A cell: the format has no such stream."""
 _BEGIN: Final = "<!-- Of the folds, by `python -m conformance.selftest.convicted docs`: -->"
@@ -66,11 +66,11 @@ RIGHT: Final = "right"
 """The row of the right history."""
 HISTORY_TITLE: Final = "Histories (SCD type 2)"
 
-Row = tuple[str, ...]
-"""For each disturbance of SMOKE the rule that is told first, `NOT_SEEN` or `NO_STREAM`."""
+TableRow = tuple[str, ...]
+"""For each nemesis of SMOKE the rule that is told first, `NOT_SEEN` or `NO_STREAM`."""
 
 
-def verdicts(writer: Writer) -> dict[str, Row]:
+def verdicts(writer: Writer) -> dict[str, TableRow]:
     """The rules that convict each of the commonest habits with this writer: a table row for each
     habit.
     """
@@ -84,17 +84,17 @@ def verdicts(writer: Writer) -> dict[str, Row]:
 
 def _describe_folds(
     by_nemesis: Mapping[str, ReadStream],
-    kind: type[Fold],
+    fold_class: type[Fold],
     describe: Callable[[PipelineResult], str],
-) -> Row:
-    """Runs a simulated pipeline of the class `kind` on the format's stream of each disturbance of
+) -> TableRow:
+    """Runs a simulated pipeline of `fold_class` on the format's stream of each nemesis of
     SMOKE, and returns what `describe` says of each result; NO_STREAM where the format has no such
     stream.
     """
     cells: list[str] = []
     for nemesis in SMOKE:
         stream = by_nemesis.get(nemesis)
-        cells.append(NO_STREAM if stream is None else describe(fold(stream, kind)))
+        cells.append(NO_STREAM if stream is None else describe(fold(stream, fold_class)))
     return tuple(cells)
 
 
@@ -111,16 +111,17 @@ def _rules_of_histories(result: PipelineResult) -> str:
     return ", ".join(rule for rule in OF_HISTORIES if rule in broken) or NOT_SEEN
 
 
-def history_verdicts() -> dict[str, Row]:
+def history_verdicts() -> dict[str, TableRow]:
     """For the right keeper of a history table (SCD type 2) and for each wrong one: the rules of
-    history tables that it breaks, in one cell for each disturbance of the stream, a row of a
+    history tables that it breaks, in one cell for each nemesis of the stream, a row of a
     Markdown table.
     """
     streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
-    kinds: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
+    fold_classes: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
     return {
-        name: _describe_folds(by_nemesis, kind, _rules_of_histories) for name, kind in kinds.items()
+        name: _describe_folds(by_nemesis, fold_class, _rules_of_histories)
+        for name, fold_class in fold_classes.items()
     }
 
 
@@ -128,8 +129,8 @@ def history_verdicts() -> dict[str, Row]:
 class Convictions:
     """For each habit, its table rows by the writers' labels; the table rows of histories."""
 
-    rows: Mapping[str, Mapping[str, Row]]
-    histories: Mapping[str, Row]
+    rows: Mapping[str, Mapping[str, TableRow]]
+    histories: Mapping[str, TableRow]
 
     def page(self) -> str:
         """The page with a table for each habit."""
@@ -148,7 +149,7 @@ class Convictions:
             f" {len(ORDERED)} formats whose messages tell an order"
         )
         yield "(Debezium's also in its profile of PostgreSQL), under every [nemesis](load-and-streams.md#streams) of a run of `pipeline`. A cell has"
-        yield f"the rule that is told first; *{NOT_SEEN}*: this nemesis does not show the habit; empty: the format has no such stream. No Spark"
+        yield f"the rule that is told first; *{NOT_SEEN}*: this disturbance does not show the habit; empty: the format has no such stream. No Spark"
         yield "runs: a habit is a fold over the changes that the messages owe. A right fold converges everywhere."
         for habit in COMMONEST:
             yield ""
@@ -186,7 +187,7 @@ class Convictions:
 
     def summary(self) -> str:
         """The table of the documentation that says for each habit of wrong pipelines in how many
-        formats it is convicted, by which rules, and under which disturbances.
+        formats it is convicted, by which rules, and under which nemeses.
         """
         lines = []
         for habit in COMMONEST:
@@ -231,11 +232,11 @@ def read_page(page_text: str) -> Convictions:
     Raises ValueError if the page has other tables.
 
     Each section, of a wrong pipeline's habit or of histories, has one table: a row for each
-    writer (or history), and a column for each disturbance of SMOKE.
+    writer (or history), and a column for each nemesis of SMOKE.
     """
     names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
     names[f"## {HISTORY_TITLE}"] = HISTORY_TITLE
-    cells_by_habit: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
+    cells_by_habit: dict[str, dict[str, TableRow]] = {name: {} for name in names.values()}
     current = ""
     for line in page_text.splitlines():
         current = names.get(line, current)
@@ -278,7 +279,7 @@ def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
     """Writes the page of wrong pipelines and the summary in the other page, with the figures of all
     writers.
     """
-    cells_by_habit: dict[str, dict[str, Row]] = {habit.name: {} for habit in COMMONEST}
+    cells_by_habit: dict[str, dict[str, TableRow]] = {habit.name: {} for habit in COMMONEST}
     for writer in writers:
         for name, cells in verdicts(writer).items():
             cells_by_habit[name][writer.label] = cells

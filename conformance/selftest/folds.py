@@ -17,7 +17,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.perfect import row_of_change
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims
+from conformance.pipelines.rows import OwnTypes
 from conformance.pipelines.snapshots import Snapshot
 from conformance.rules.order import order_of
 from conformance.rules.tables import Legal, TableFile, check_fields, naming_place, read_package_toml
@@ -87,7 +87,7 @@ COMMONEST: Final = tuple(
 
 def shows(habit: Habit, stream: ReadStream) -> bool:
     """Whether a pipeline with this habit must come out wrong on the stream: the stream's
-    disturbance matches the habit's, and the stream has what the habit needs to show.
+    nemesis matches the habit's, and the stream has what the habit needs to show.
     """
     if not fnmatchcase(stream.nemesis.name, habit.nemesis) or stream.recipe is None:
         return False
@@ -419,8 +419,8 @@ class DeletedInserted(NoGuard):
     before_images: dict[tuple[RowKey, Version], TypedValues] = field(default_factory=dict)
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What a row change does to the rows of keys; the before image of a DELETE is kept, since this
-        fold inserts it where no row is.
+        """What a row change does to the rows of keys; the before image of a DELETE is kept, since
+        this fold inserts it where no row is.
         """
         for event in Fold._events(self, record, change):
             before, _ = self._images(change)
@@ -499,4 +499,4 @@ def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:
             ended.differ("one-per-batch", f"the query ended in batch {number}: {error}")
             return ended
         snapshots.append(keeper.snapshot())
-    return judge(name, stream, snapshots, Claims())
+    return judge(name, stream, snapshots, OwnTypes())

@@ -304,15 +304,15 @@ def _stored_text(type: SourceType, value: str) -> SpelledValue:
     """How a value of a text type is written, which is also what its reader has: CHAR loses trailing
     spaces, a lone surrogate becomes `?`.
     """
-    stored, reason = value, ""
+    stored = value
+    reasons: list[str] = []
     if type.name == "char" and value.endswith(" "):
-        stored, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
+        stored = value.rstrip(" ")
+        reasons.append("MySQL strips the trailing spaces of CHAR")
     if any("\ud800" <= c <= "\udfff" for c in stored):
-        stored, reason = (
-            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored),
-            "a lone surrogate is written as ?",
-        )
-    return SpelledValue(stored, stored, reason)
+        stored = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored)
+        reasons.append("a lone surrogate is written as ?")
+    return SpelledValue(stored, stored, "; ".join(reasons))
 
 
 def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:

@@ -149,15 +149,17 @@ def _read_varint(data: bytes, place: int) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class ProtoReader:
-    """Reads documents by a schema. `doubts` are the tags of what the specification lets a reader
-    pass over: a field twice, an unknown one, a text that is no UTF-8.
+    """Reads documents by a schema. `doubtful_tags` are the tags of what the specification lets a
+    reader pass over: a field twice, an unknown one, a text that is no UTF-8.
     """
 
     schema: Schema
-    doubts: list[str] = field(default_factory=list)
+    doubtful_tags: list[str] = field(default_factory=list)
 
     def read(self, message: str, data: bytes) -> dict[str, Any]:
-        """The document of bytes. Raises NotProtobuf."""
+        """The document that a message's bytes spell; what a reader may pass over is noted in
+        `doubtful_tags`. Raises NotProtobuf.
+        """
         document: dict[str, Any] = {}
         for number, wire_type, content in read_fields(data):
             proto_field = self.schema[message].get(number)
@@ -167,14 +169,14 @@ class ProtoReader:
                 and proto_field.scalar in (Scalar.INT, Scalar.BOOL)
             )
             if proto_field is None or wire_type != (VARINT if is_number else LENGTH_DELIMITED):
-                self.doubts.append("unknown-field")
+                self.doubtful_tags.append("unknown-field")
                 continue
             value = self._value(proto_field, content)
             if proto_field.repeated:
                 document.setdefault(proto_field.name, []).append(value)
                 continue
             if proto_field.name in document:
-                self.doubts.append("duplicate-key")
+                self.doubtful_tags.append("duplicate-key")
             document[proto_field.name] = value
         return document
 
@@ -188,7 +190,7 @@ class ProtoReader:
             try:
                 return content.decode()
             except UnicodeDecodeError:
-                self.doubts.append("invalid-utf-8")
+                self.doubtful_tags.append("invalid-utf-8")
                 return content.decode("utf-8", "replace")
         if proto_field.scalar is Scalar.BOOL:
             return content != 0

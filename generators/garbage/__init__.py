@@ -1,4 +1,4 @@
-"""What goes wrong: malformed variants of valid messages, mutations of bytes, disturbances of a
+"""What goes wrong: malformed variants of valid messages, mutations of bytes, nemeses of a
 stream.
 
 Imports `sources`.

@@ -438,7 +438,7 @@ def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Writ
 
 
 def _all_at_once(stream: Stream, chance: random.Random) -> Stages:
-    """Several disturbances together: unreadable messages, repeats and partitions that lag behind
+    """Several nemeses together: unreadable messages, repeats and partitions that lag behind
     each other; at the end the second half of the messages comes again.
     """
     with_garbage = tuple(itertools.chain.from_iterable(_corrupt(stream, chance)))

@@ -246,13 +246,15 @@ def fits(source_type: SourceType, value: Value) -> bool:
         case Logical.DATE:
             return isinstance(value, date | ZeroDate)
         case Logical.DATETIME if isinstance(value, ZeroDate):
-            return value.micros % step(source_type.fsp) == 0
+            return value.micros % micros_step(source_type.fsp) == 0
         case Logical.TIMESTAMP if isinstance(value, ZeroDate):
             return value == ZeroDate()
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             low, high = _RANGES[source_type.logical]
             return (
-                type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+                type(value) is int
+                and low <= value <= high
+                and value % micros_step(source_type.fsp) == 0
             )
         case Logical.JSON:
             return isinstance(value, Json)
@@ -265,7 +267,7 @@ _RANGES: Final = {
 }
 
 
-def step(fsp: int) -> int:
+def micros_step(fsp: int) -> int:
     """Microseconds in the last of `fsp` fraction digits."""
     return int(10 ** (6 - fsp))
 
@@ -471,7 +473,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     its fractional seconds; zero dates and hours around changes of daylight saving time are among
     them.
     """
-    unit = step(type.fsp)
+    unit = micros_step(type.fsp)
     last = MICROS - unit
     if type.logical is Logical.DATE:
         return {

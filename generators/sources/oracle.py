@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from generators.model import Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, DdlAction, step, to_float32, wall
+from generators.sources.mysql import DAY, DdlAction, micros_step, to_float32, wall
 from generators.sources.oracle_types import oracle_types
 
 SCHEMA: Final = "SHOP"
@@ -217,7 +217,9 @@ def fits(source_type: SourceType, value: Value) -> bool:
         case Logical.DATETIME | Logical.TIMESTAMP:
             low, high = moment_range(source_type)
             return (
-                type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+                type(value) is int
+                and low <= value <= high
+                and value % micros_step(source_type.fsp) == 0
             )
         case _:
             return mysql.fits(source_type, value)
@@ -343,7 +345,7 @@ def _decimal_boundaries(type: SourceType) -> dict[str, Value]:
 
 def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     """Boundary values by name of a type of dates and times, none finer than its unit."""
-    unit = step(type.fsp)
+    unit = micros_step(type.fsp)
     low, high = moment_range(type)
     named_moments: dict[str, Value] = {
         "epoch": 0,

@@ -35,7 +35,7 @@ from typing import Any, Final, Literal
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, DdlAction, step, to_float32
+from generators.sources.mysql import DAY, DdlAction, micros_step, to_float32
 from generators.sources.postgresql_text import (
     bytea_text,
     inet_text,
@@ -294,7 +294,9 @@ def fits(source_type: SourceType, value: Value) -> bool:
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             low, high = _TEMPORAL_RANGE[source_type.logical]
             return (
-                type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+                type(value) is int
+                and low <= value <= high
+                and value % micros_step(source_type.fsp) == 0
             )
         case Logical.JSON:
             return isinstance(value, Json) and _fits_json(source_type, value.value)
@@ -379,7 +381,9 @@ def _fits_interval(type: SourceType, value: str) -> bool:
         return False
     in_range = max(abs(months), abs(days)) < 1 << 31 and abs(micros) < 1 << 63
     return (
-        in_range and micros % step(type.fsp) == 0 and interval_text(months, days, micros) == value
+        in_range
+        and micros % micros_step(type.fsp) == 0
+        and interval_text(months, days, micros) == value
     )
 
 
@@ -392,7 +396,7 @@ def _fits_timetz(type: SourceType, value: str) -> bool:
     except ValueError:
         return False
     in_range = 0 <= micros <= DAY and abs(offset) < 16 * 3600
-    return in_range and micros % step(type.fsp) == 0 and timetz_text(micros, offset) == value
+    return in_range and micros % micros_step(type.fsp) == 0 and timetz_text(micros, offset) == value
 
 
 _TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {

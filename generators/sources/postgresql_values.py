@@ -12,7 +12,7 @@ from typing import Final
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, MICROS, step, to_float32, wall
+from generators.sources.mysql import DAY, MICROS, micros_step, to_float32, wall
 from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
@@ -135,7 +135,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     """Boundary values by name of a PostgreSQL date, time, timestamp or timestamptz type, none finer
     than its fractional seconds; hours around changes of daylight saving time are among them.
     """
-    unit = step(type.fsp)
+    unit = micros_step(type.fsp)
     last = MICROS - unit
     match type.logical:
         case Logical.DATE:
@@ -315,7 +315,7 @@ def _interval_at(type: SourceType, number: int) -> str:
     quotient, signs = divmod(number, 8)
     quotient, micros = divmod(quotient, 200 * 3600 * MICROS)
     quotient, days = divmod(quotient, 1000)
-    fields = (quotient % 2400, days, micros - micros % step(type.fsp))
+    fields = (quotient % 2400, days, micros - micros % micros_step(type.fsp))
     return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
 
 
@@ -326,7 +326,8 @@ def _timetz_at(type: SourceType, number: int) -> str:
     quotient, micros = divmod(number, DAY)
     quarters = quotient % 105
     return timetz_text(
-        micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters)
+        micros - micros % micros_step(type.fsp),
+        900 * (quarters if quarters <= 56 else 56 - quarters),
     )
 
 

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from generators.model import Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, MICROS, DdlAction, step, to_float32, wall
+from generators.sources.mysql import DAY, MICROS, DdlAction, micros_step, to_float32, wall
 from generators.sources.sqlserver_types import sqlserver_types
 
 SCHEMA: Final = "dbo"
@@ -260,7 +260,7 @@ def _fits_moment(type: SourceType, value: int) -> bool:
         return value % (60 * MICROS) == 0
     if type.name == "datetime":
         return value % 1000 == 0 and value // 1000 % 10 in (0, 3, 7)
-    return value % step(type.fsp) == 0
+    return value % micros_step(type.fsp) == 0
 
 
 def moment_range(type: SourceType) -> tuple[int, int]:
@@ -365,7 +365,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "leap-day": date(2024, 2, 29),
             "before-gregorian": date(1582, 10, 4),
         }
-    unit = {"datetime": 10_000, "smalldatetime": 60 * MICROS}.get(type.name, step(type.fsp))
+    unit = {"datetime": 10_000, "smalldatetime": 60 * MICROS}.get(type.name, micros_step(type.fsp))
     if type.logical is Logical.TIME:
         return {
             "zero": 0,

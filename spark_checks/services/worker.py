@@ -1,7 +1,7 @@
 """The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own,
 runs Spark in between.
 
-Each request names a lane, which is a thread with a queue of its own; the first is the main thread.
+Each request names a queue, which has a thread of its own; the first one's is the main thread.
 Standard output and error belong to the decoder and go to the log. When stdin closes, the parent has
 ended, and this process ends.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 Request: TypeAlias = dict[str, Any]
-Lane: TypeAlias = "queue.Queue[Request | None]"
+RequestQueue: TypeAlias = "queue.Queue[Request | None]"
 
 PARENT: Final = os.getppid()
 """The harness; another process is the parent once it is dead."""
@@ -30,10 +30,10 @@ GRACE_S: Final = 2.0
 
 
 def main() -> None:
-    """Serves the requests of the parent process, a thread for each lane, until stdin closes."""
+    """Serves the requests of the parent process, a thread for each queue, until stdin closes."""
     replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w", encoding="utf-8")
     lock = threading.Lock()
-    first: Lane = queue.Queue()
+    first: RequestQueue = queue.Queue()
     # A user's modules come last, so that none of them can shadow ours.
     sys.path.append(os.getcwd())
     from spark_checks.services import renewal
@@ -47,11 +47,11 @@ def main() -> None:
             replies.write(json.dumps(reply) + "\n")
             replies.flush()
 
-    def serve(lane: Lane) -> None:
+    def serve(requests: RequestQueue) -> None:
         """Answers the requests of one queue in their order, until None stands in it."""
-        while (request := lane.get()) is not None:
+        while (request := requests.get()) is not None:
             send_answer({"id": request["id"], **_answer_request(engine, request)})
-            lane.task_done()
+            requests.task_done()
 
     if (renewed := renewal.answer()) is not None:
         send_answer(renewed)
@@ -91,22 +91,22 @@ def _tidy() -> None:
         shutil.rmtree(Path(folder).parent, ignore_errors=True)
 
 
-def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
-    """Puts each request of stdin into the queue of its lane, and starts a thread for each lane but
-    `first`, which the main thread serves. When stdin closes, running requests have GRACE_S; then
-    `first` is told to end, or everything is killed.
+def _read(first: RequestQueue, serve: Callable[[RequestQueue], None]) -> None:
+    """Puts each request of stdin into the queue that it names, and starts a thread for each queue
+    but `first`, which the main thread serves. When stdin closes, running requests have GRACE_S;
+    then `first` is told to end, or everything is killed.
     """
-    lanes = [first]
+    queues = [first]
     for line in sys.stdin:
         request = json.loads(line)
-        while len(lanes) <= request["lane"]:
-            lanes.append(queue.Queue())
-            threading.Thread(target=serve, args=(lanes[-1],), daemon=True).start()
-        lanes[request["lane"]].put(request)
+        while len(queues) <= request["queue"]:
+            queues.append(queue.Queue())
+            threading.Thread(target=serve, args=(queues[-1],), daemon=True).start()
+        queues[request["queue"]].put(request)
 
     def wait() -> None:
-        for lane in lanes:
-            lane.join()
+        for requests in queues:
+            requests.join()
 
     answered = threading.Thread(target=wait, daemon=True)
     answered.start()

@@ -101,14 +101,20 @@ def _drop_entries(document: dict[str, Any]) -> None:
 
 
 def _spoil_name(value: bytes) -> bytes | None:
-    """The packet in whose headers the last byte of the table's name is FF; None if it names no
-    table, or one of more than 64 bytes.
+    """The packet in whose headers the last byte of the table's name (that of the first entry of
+    rows) is FF; None if it has no such entry, or one without a table.
     """
-    tables = {entry["header"].get("tableName", "") for entry in _row_entries(read_packet(value))}
-    name = next(iter(tables), "").encode()
-    if not name or len(name) > 1 << 6:
+    row_entries = _row_entries(read_packet(value))
+    name = row_entries[0]["header"].get("tableName", "") if row_entries else ""
+    if not name:
         return None
-    return value.replace(length_delimited(9, name), length_delimited(9, name[:-1] + b"\xff"))
+
+    def spoil_headers(document: dict[str, Any]) -> None:
+        for entry in _row_entries(document):
+            if entry["header"].get("tableName") == name:
+                entry["header"]["tableName"] = name.encode()[:-1] + b"\xff"
+
+    return _edit_packet(spoil_headers)(value)
 
 
 _NO_SUCH: Final = tuple(

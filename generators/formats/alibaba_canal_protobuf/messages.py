@@ -223,7 +223,7 @@ def remains_of_value(value: bytes | None) -> Remains:
     entries = document["body"]["messages"]
     if not entries or not all(map(_is_sent, entries)):
         return Remains(State.DOUBTFUL, "no-such-message")
-    return Remains(State.DOUBTFUL, reader.doubts[0]) if reader.doubts else READABLE
+    return Remains(State.DOUBTFUL, reader.doubtful_tags[0]) if reader.doubtful_tags else READABLE
 
 
 def _is_sent(entry: Mapping[str, Any]) -> bool:

@@ -145,32 +145,34 @@ def places(value: bytes) -> Mapping[str, Span]:
 
 
 def _change_at(
-    place: str, change: Callable[[bytes, int, int], bytes]
+    place_name: str, change: Callable[[bytes, int, int], bytes]
 ) -> Callable[[bytes], bytes | None]:
-    """The function that changes a record at a place (a name of `places`): `change` gets the record
-    and where the place begins and ends. It gives None for a record without the place.
+    """The function that changes a record at the place of that name (in `places`): `change` gets the
+    record and where the place begins and ends. It gives None for a record without the place.
     """
 
     def apply(value: bytes) -> bytes | None:
-        span = places(value).get(place)
+        span = places(value).get(place_name)
         return None if span is None else change(value, *span)
 
     return apply
 
 
-def _number(place: str, number: int) -> Callable[[bytes], bytes | None]:
+def _number(place_name: str, number: int) -> Callable[[bytes], bytes | None]:
     """The function that puts another number in a place of a record."""
-    return _change_at(place, lambda value, start, end: value[:start] + LONG(number) + value[end:])
+    return _change_at(
+        place_name, lambda value, start, end: value[:start] + LONG(number) + value[end:]
+    )
 
 
-def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
-    """The function that replaces the first byte of a text, whose length stands in that place of a
-    record.
+def _with_first_byte(place_name: str, byte: bytes) -> Callable[[bytes], bytes | None]:
+    """The function that replaces the first byte of a text that is not empty, whose length stands in
+    that place of a record.
     """
-    return _change_at(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
+    return _change_at(place_name, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
-def _spell_longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
+def _spell_longer(place_name: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """The function that spells the number in a place of a record with `zeros` more bytes, which add
     nothing to it.
     """
@@ -185,7 +187,7 @@ def _spell_longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
             + value[end:]
         )
 
-    return _change_at(place, change)
+    return _change_at(place_name, change)
 
 
 FAULTS: Final = (
@@ -274,21 +276,21 @@ FAULTS: Final = (
         "invalid-utf-8-name",
         "invalid-utf-8",
         "objectName begins with the byte FF.",
-        _first_byte("object-name", b"\xff"),
+        _with_first_byte("object-name", b"\xff"),
         UNSPECIFIED,
     ),
     Fault(
         "invalid-utf-8-field",
         "invalid-utf-8",
         "A column's name begins with the byte FF.",
-        _first_byte("field-name", b"\xff"),
+        _with_first_byte("field-name", b"\xff"),
         UNSPECIFIED,
     ),
     Fault(
         "invalid-utf-8-character",
         "invalid-utf-8",
         "The bytes of a Character begin with FF, whatever its charset.",
-        _first_byte("Character-bytes", b"\xff"),
+        _with_first_byte("Character-bytes", b"\xff"),
         UNSPECIFIED,
     ),
     Fault(

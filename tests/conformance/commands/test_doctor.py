@@ -261,7 +261,7 @@ def test_a_broker_that_is_named_is_asked(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(kafka.check_reachable, "__defaults__", (1.0,))
     check = doctor._check(
-        "broker", lambda: doctor.reachable("127.0.0.1:1"), "--broker 127.0.0.1:1", True
+        "broker", lambda: doctor.check_reachable_broker("127.0.0.1:1"), "--broker 127.0.0.1:1", True
     )
     assert (check.ok, "127.0.0.1:1" in check.state, check.command) == (
         False,

@@ -82,7 +82,7 @@ def test_what_does_not_go_together_waits(fake, second):
     assert [op for pid, op, *_ in asked() if pid == children[0]] == ["start", "decode"]
 
 
-def test_no_more_calls_than_lanes_are_under_way(fake):
+def test_no_more_calls_than_queues_are_under_way(fake):
     make, asked = fake
     engine = make(timeout_s=0.5)
     futures = [engine.decode(asking(LATE)) for _ in range(3)]
@@ -143,17 +143,17 @@ def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, 
     """
     killed, served, released = [], threading.Event(), threading.Event()
 
-    def serve(lane):
+    def serve(requests):
         served.set()
-        while (request := lane.get()) is not None:
-            assert request["lane"] == 1
+        while (request := requests.get()) is not None:
+            assert request["queue"] == 1
             released.wait(10)
-            lane.task_done()
+            requests.task_done()
 
     monkeypatch.setattr(worker, "GRACE_S", 0.5)
     monkeypatch.setattr(worker.os, "killpg", lambda group, signal: killed.append(signal))
     monkeypatch.setattr(
-        worker.sys, "stdin", io.StringIO(json.dumps({"id": 1, "op": "decode", "lane": 1}) + "\n")
+        worker.sys, "stdin", io.StringIO(json.dumps({"id": 1, "op": "decode", "queue": 1}) + "\n")
     )
     first = worker.queue.Queue()
     if not busy:

@@ -26,7 +26,7 @@ from conformance.pipelines.histories import KeptVersion
 from conformance.pipelines.judging import judge
 from conformance.pipelines.report import PipelineReport
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, is_same
+from conformance.pipelines.rows import OwnTypes, is_same
 from conformance.pipelines.running import PipelineSettings, streams_of
 from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.showing import render
@@ -78,8 +78,8 @@ def test_the_versions_of_a_row_end_with_the_rows_of_the_source() -> None:
 def test_no_batch_shows_a_row_as_it_was_before_what_an_earlier_one_showed() -> None:
     stream = stream_under("none")
     first, second, third, last = right_snapshots(stream)
-    assert broken(judge(FORMAT, stream, (first, second, third, last), Claims())) == {}
-    result = judge(FORMAT, stream, (first, third, second, last), Claims())
+    assert broken(judge(FORMAT, stream, (first, second, third, last), OwnTypes())) == {}
+    result = judge(FORMAT, stream, (first, third, second, last), OwnTypes())
     assert broken(result).keys() == {"no-way-back"}
     assert " after batch 2, although the table had shown " in result.wrong[0][1]
 
@@ -87,9 +87,9 @@ def test_no_batch_shows_a_row_as_it_was_before_what_an_earlier_one_showed() -> N
 def test_batches_that_change_nothing_are_told_of_a_wrong_table() -> None:
     stream = stream_under("none")
     first, *_, last = right_snapshots(stream)
-    notes = judge(FORMAT, stream, (first, first, last, last), Claims()).notes
+    notes = judge(FORMAT, stream, (first, first, last, last), OwnTypes()).notes
     assert notes == []
-    notes = judge(FORMAT, stream, (first, first, last, first), Claims()).notes
+    notes = judge(FORMAT, stream, (first, first, last, first), OwnTypes()).notes
     assert notes == [
         (
             "batch 1 has changes of rows, and behind it the table is as it was before: does the"
@@ -101,7 +101,7 @@ def test_batches_that_change_nothing_are_told_of_a_wrong_table() -> None:
 def test_a_table_that_never_has_a_row_is_told_first() -> None:
     stream = stream_under("none")
     empty = [replace(snapshot, rows=()) for snapshot in right_snapshots(stream)]
-    assert judge(FORMAT, stream, empty, Claims()).wrong[0] == (
+    assert judge(FORMAT, stream, empty, OwnTypes()).wrong[0] == (
         "ticdc-canal-json/pipeline/convergence",
         (
             "the table had no row after any batch: does the pipeline read the messages? A type that"
@@ -114,7 +114,7 @@ def test_a_row_whose_key_is_null_is_told_with_what_gives_one() -> None:
     stream = stream_under("none")
     *earlier, last = right_snapshots(stream)
     empty = dict.fromkeys(last.rows[0])
-    result = judge(FORMAT, stream, [*earlier, replace(last, rows=(*last.rows, empty))], Claims())
+    result = judge(FORMAT, stream, [*earlier, replace(last, rows=(*last.rows, empty))], OwnTypes())
     assert result.wrong == [
         (
             "ticdc-canal-json/pipeline/convergence",
@@ -135,7 +135,7 @@ def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
         return {**row, "price": price and Typed("double", float(price.value))}
 
     last = replace(snapshots[-1], rows=tuple(map(as_double, snapshots[-1].rows)))
-    plain = judge(FORMAT, stream, [*snapshots[:-1], last], Claims())
+    plain = judge(FORMAT, stream, [*snapshots[:-1], last], OwnTypes())
     assert plain.wrong == [
         (
             "ticdc-canal-json/pipeline/types",
@@ -145,7 +145,7 @@ def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
             ),
         )
     ]
-    claimed = judge(FORMAT, stream, [last] * STAGES, Claims.parse({"pri*": "double"}))
+    claimed = judge(FORMAT, stream, [last] * STAGES, OwnTypes.parse({"pri*": "double"}))
     assert not [rule for rule in broken(claimed) if rule != "no-way-back"]
     assert claimed.notes == ["column price is kept as double on purpose (TYPES)"]
 
@@ -178,19 +178,19 @@ def test_a_claim_widens_what_a_cell_may_be(
 )
 def test_wrong_claims_are_told(types: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        Claims.parse(types)
+        OwnTypes.parse(types)
 
 
 def test_an_unreadable_message_that_errors_does_not_tell_is_a_difference() -> None:
     stream = stream_under("corrupt")
     snapshots = right_snapshots(stream)
     spoiled = {(a.partition, a.offset) for a in arrivals_of(stream.stages) if is_spoiled(a.written)}
-    silent = judge(FORMAT, stream, snapshots, Claims())
+    silent = judge(FORMAT, stream, snapshots, OwnTypes())
     assert silent.converged and "the pipeline has no errors()" in silent.notes[0]
     told = replace(snapshots[-1], unreadable=frozenset(spoiled))
-    assert judge(FORMAT, stream, [*snapshots[:-1], told], Claims()).converged
+    assert judge(FORMAT, stream, [*snapshots[:-1], told], OwnTypes()).converged
     lost = replace(told, unreadable=frozenset(spoiled - {min(spoiled)}))
-    assert broken(judge(FORMAT, stream, [*snapshots[:-1], lost], Claims())) == {"unreadable": 1}
+    assert broken(judge(FORMAT, stream, [*snapshots[:-1], lost], OwnTypes())) == {"unreadable": 1}
 
 
 class Keeping:

@@ -1,4 +1,4 @@
-"""A right history of type 2 breaks no rule under any disturbance, in any format; each wrong one
+"""A right history of type 2 breaks no rule under any nemesis, in any format; each wrong one
 breaks the rule of its habit.
 """
 

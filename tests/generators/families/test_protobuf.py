@@ -1,5 +1,5 @@
-"""Protocol Buffers by a table of fields: the examples of the documentation ("Encoding"), and what is
-no message.
+"""Protocol Buffers by a table of fields: the examples of the documentation ("Encoding"), and what
+is no message.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_a_document_is_written_and_read_again(
     assert encode(SCHEMA, message, document) == data
     reader = ProtoReader(SCHEMA)
     assert reader.read(message, data) == document
-    assert reader.doubts == []
+    assert reader.doubtful_tags == []
 
 
 def test_a_default_is_written_only_with_presence() -> None:
@@ -97,4 +97,4 @@ def test_what_a_reader_may_pass_over_is_a_doubt(
 ) -> None:
     reader = ProtoReader(SCHEMA)
     assert reader.read(message, bytes.fromhex(encoded)) == document
-    assert reader.doubts == [doubt]
+    assert reader.doubtful_tags == [doubt]

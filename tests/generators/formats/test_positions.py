@@ -27,7 +27,8 @@ def test_formats_whose_positions_have_several_lengths():
 @pytest.mark.parametrize("name", WITH_LENGTHS)
 def test_positions_compared_as_texts_are_in_another_order(name):
     fmt = get(name)
-    profile = fmt.profile(order_of(name).tried) if order_of(name).tried else fmt.profiles[0]
+    profile_name = order_of(name).profile_for_wrong_keepers
+    profile = fmt.profile(profile_name) if profile_name else fmt.profiles[0]
     case = as_case(fmt, profile, boundaries.many_commits(profile.database, profile.source))
     positions = [
         change.position
@@ -62,7 +63,8 @@ def as_numbers(name):
 )
 def test_positions_of_the_first_and_the_last_commit(name, first, last):
     fmt = get(name)
-    profile = fmt.profile(order_of(name).tried) if order_of(name).tried else fmt.profiles[0]
+    profile_name = order_of(name).profile_for_wrong_keepers
+    profile = fmt.profile(profile_name) if profile_name else fmt.profiles[0]
     case = as_case(fmt, profile, boundaries.many_commits(profile.database, profile.source))
     positions = [change.position for written in case.written for change in written.changes]
     assert (positions[0], positions[-1]) == (first, last)

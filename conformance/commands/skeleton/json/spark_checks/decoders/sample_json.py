@@ -15,14 +15,14 @@ from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.flat import Flat
 
 
-def _op(m: Column) -> Column:
+def _op(message: Column) -> Column:
     """INSERT, UPDATE or DELETE of a message that has what its operation needs; NULL makes it
     CORRUPT. To write.
     """
     return F.lit(None).cast("string")
 
 
-FLAT: Final = Flat(members={}, op=_op, columns=lambda m: {}, row="row", old="old")
+FLAT: Final = Flat(members={}, op=_op, columns=lambda message: {}, row="row", old="old")
 """To write: the members that are read, what they tell (the columns of docs/writing-a-decoder.md),
 and where rows stand.
 """
