@@ -439,9 +439,8 @@ def _run(
                 f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}"
             )
         report_lines = (Path(work) / "report.jsonl").read_text("utf-8")
-        lines = [
-            json.loads(line) for line in report_lines.split("\n") if line
-        ]  # A text may hold U+2028.
+        # A text may hold U+2028, at which splitlines() would split.
+        lines = [json.loads(line) for line in report_lines.split("\n") if line]
     return distilled(lines, ran.returncode)
 
 

@@ -191,10 +191,8 @@ def export_archive(schemas: Mapping[Version, str], before: Collection[Version] =
     earlier archives: the numbering of versions continues after theirs.
     """
     packed = io.BytesIO()
-    versions, uses = (
-        Counter(subject for subject, _ in before),
-        Counter(number for _, number in before),
-    )
+    versions = Counter(subject for subject, _ in before)
+    uses = Counter(number for _, number in before)
     contents = {number: schema_text for (_, number), schema_text in schemas.items()}
     with zipfile.ZipFile(packed, "w") as file:
 

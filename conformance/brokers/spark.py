@@ -329,10 +329,8 @@ def _fetch_module(
     environ: Mapping[str, str],
 ) -> list[Path]:
     """The jars of a module, from the cache or the registry. Raises HarnessError."""
-    bundle, revisions_asked = (
-        _bundle(module, release, spark_jars),
-        dict.fromkeys(artefacts, release),
-    )
+    bundle = _bundle(module, release, spark_jars)
+    revisions_asked = dict.fromkeys(artefacts, release)
     jars: list[Path] = []
     while not jars:
         try:

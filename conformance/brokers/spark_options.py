@@ -186,10 +186,8 @@ def _ssl_options(remaining: dict[str, str]) -> Mapping[str, str]:
         )
     if authorities := _pem_text(remaining, "ssl.ca"):
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authorities}
-    certificate, key = (
-        _pem_text(remaining, "ssl.certificate"),
-        _pem_text(remaining, "ssl.key", _check_key),
-    )
+    certificate = _pem_text(remaining, "ssl.certificate")
+    key = _pem_text(remaining, "ssl.key", _check_key)
     password = remaining.pop("ssl.key.password", "")
     if certificate or key:
         options |= {

@@ -146,10 +146,8 @@ def asks_broker(
             """
             from conformance.brokers.asked import broker_options
 
-            pairs, prefix = (
-                command_options.pop("broker_property"),
-                command_options.pop("topic_prefix", None),
-            )
+            pairs = command_options.pop("broker_property")
+            prefix = command_options.pop("topic_prefix", None)
             topic = command_options.pop("topic", None) if TOPIC in options else None
             return command(
                 *arguments,

@@ -145,11 +145,9 @@ class _Reader:
     """Collects settings and problems."""
 
     def __init__(self, path: Path, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> None:
-        self.path, self.keys_by_section, self.lines = (
-            path,
-            keys_by_section,
-            _lines(_read_file(path)),
-        )
+        self.path = path
+        self.keys_by_section = keys_by_section
+        self.lines = _lines(_read_file(path))
         self.problems: list[str] = []
         self.common: dict[str, Any] = {}
         self.tables: dict[Section, dict[str, Any]] = {}
@@ -450,10 +448,8 @@ def config_show(
         for name, key in legal.items():
             setting = settings.get((section, name))
             if setting is not None:
-                value, origin = (
-                    config.default_map_value(setting),
-                    f"{where}, {setting.origin}" if setting.origin else where,
-                )
+                value = config.default_map_value(setting)
+                origin = f"{where}, {setting.origin}" if setting.origin else where
             elif everything:
                 value, origin = key.default, "default"
             else:

@@ -131,11 +131,9 @@ def _read_decimal(value: Any, precision: int, scale: int) -> Decimal:
     match = _DECIMAL.fullmatch(decimal_text) if type(decimal_text) is str else None
     if match is None:
         raise ValueError(f"must be a decimal's text without exponent, not {_describe_value(value)}")
-    sign, integer_digits, fraction_digits = (
-        match.group(1),
-        match.group(2).lstrip("0"),
-        (match.group(3) or "").rstrip("0"),
-    )
+    sign = match.group(1)
+    integer_digits = match.group(2).lstrip("0")
+    fraction_digits = (match.group(3) or "").rstrip("0")
     if len(integer_digits) > precision - scale or len(fraction_digits) > scale:
         raise ValueError(f"{decimal_text} {BEYOND} decimal({precision},{scale})")
     # Arrow counts each digit that is written: a 0 behind 38 others is one too many.

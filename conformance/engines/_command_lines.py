@@ -390,12 +390,10 @@ class Answers:
         """Prepares for the answers to a batch, before it is sent. Its records have consecutive
         sequence numbers from `first_seq` on.
         """
-        self._batch, self._first_seq, self._records, self._answered_flags = (
-            batch,
-            first_seq,
-            records,
-            bytearray(len(records)),
-        )
+        self._batch = batch
+        self._first_seq = first_seq
+        self._records = records
+        self._answered_flags = bytearray(len(records))
         self._requested += len(records)
 
     def take_line(self, line: bytes, all_sent: bool) -> bool:

@@ -168,12 +168,10 @@ class CommandEngine(Closing):
         memory_mb: int = DEFAULT_MB,
     ) -> None:
         self._memory_mb = memory_mb
-        self._format, self._timeout_s, self._start_s, self._line_limit = (
-            fmt,
-            timeout_s,
-            start_s,
-            line_limit,
-        )
+        self._format = fmt
+        self._timeout_s = timeout_s
+        self._start_s = start_s
+        self._line_limit = line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._guardian = Guarded(None, remove=self.directory)
         # A note on what was left behind stays, where the notes of a command give way to each other.

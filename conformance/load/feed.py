@@ -290,10 +290,8 @@ class Feed:
             )
             yield from (FeedMessage(offset, message, ()) for offset, message in numbered)
             return
-        load, width = (
-            restore(self.pickled_tables) if self.pickled_tables else None,
-            self.width,
-        )
+        load = restore(self.pickled_tables) if self.pickled_tables else None
+        width = self.width
         for first in range(start, end, self.step):
             group: list[Written] = []
             for unit in range(first, min(end, first + self.step)):

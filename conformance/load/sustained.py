@@ -537,11 +537,9 @@ class Lane:
         if isinstance(self.producer, Fed):
             self.producer.settle()
         if self.caught_up:
-            outcome.owed, outcome.owed_places, outcome.accounted = (
-                self.producer.owed,
-                self.producer.places,
-                True,
-            )
+            outcome.owed = self.producer.owed
+            outcome.owed_places = self.producer.places
+            outcome.accounted = True
 
     def judge(self, capabilities: Capabilities) -> None:
         """Judges the rows of those sampled messages that the query has read, into `outcome.sample`.
@@ -592,11 +590,9 @@ def judge_sample(
     """
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
-    table, layout, user_tables = (
-        _table(settings, profile).name,
-        Layout(partitions=settings.partitions),
-        settings.tables,
-    )
+    table = _table(settings, profile).name
+    layout = Layout(partitions=settings.partitions)
+    user_tables = settings.tables
     smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
     for at, (unit, place) in sorted(sampled.items()):
         scenario = (

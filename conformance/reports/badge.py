@@ -25,11 +25,9 @@ def badge(result: RunResult) -> dict[str, Any]:
     counts: Counter[Standing] = Counter()
     for fmt in result.formats:
         counts.update(facts.counts(facts.standings(fmt, result.strict)))
-    total, kept_rules, known_rules = (
-        facts.reached(counts),
-        counts[Standing.KEPT],
-        counts[Standing.KNOWN],
-    )
+    total = facts.reached(counts)
+    kept_rules = counts[Standing.KEPT]
+    known_rules = counts[Standing.KNOWN]
     name = (
         result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
     )

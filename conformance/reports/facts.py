@@ -183,11 +183,9 @@ def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
     total: Counter[Verdict] = Counter()
     for profile_row in profile_rows:
         total.update(profile_row.verdicts)
-    messages, new, known_cases = (
-        sum(r.messages for r in profile_rows),
-        sum(r.new for r in profile_rows),
-        sum(r.known for r in profile_rows),
-    )
+    messages = sum(r.messages for r in profile_rows)
+    new = sum(r.new for r in profile_rows)
+    known_cases = sum(r.known for r in profile_rows)
     return Row(fmt.format, len(fmt.cases), messages, total, new, known_cases), profile_rows
 
 

@@ -61,10 +61,8 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
         sentence = f"keeps up at {at}" if keeps_up else f"falls behind at {at}: {why}"
     word = "keeps up" if keeps_up else "falls behind"
     if keeps_up and step.is_producer_slow:
-        word, sentence = (
-            "not offered",
-            f"keeps up at {step.send_rate:,.0f}/s, all that the producer offered of {at}",
-        )
+        word = "not offered"
+        sentence = f"keeps up at {step.send_rate:,.0f}/s, all that the producer offered of {at}"
     elif keeps_up and (speed := step.speed) is not None and speed < step.rate:
         sentence += (
             f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
@@ -180,11 +178,9 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     """The figures of a load at one rate (speed, lag, backlog ...) as a JSON-able object; None for
     what was not measured.
     """
-    lags, backlog, seconds = (
-        step.lags(),
-        step.backlog(),
-        [(batch.seconds, 1.0) for batch in step.batches],
-    )
+    lags = step.lags()
+    backlog = step.backlog()
+    seconds = [(batch.seconds, 1.0) for batch in step.batches]
     decoded, published = sum(batch.messages_read for batch in step.batches), step.published
     # Spark's tasks report at their end alone.
     is_final = bool(published) or not outcome.settings.producers

@@ -221,12 +221,10 @@ def renewed(page: str, report: Report) -> str:
 
 def svg(report: Report) -> str:
     """The run's results as an SVG picture: a line for each format, a square for each profile."""
-    formats, code, verdict_words, cases = (
-        report.formats,
-        report.footer["exit_code"],
-        report.verdict_words,
-        report.cases,
-    )
+    formats = report.formats
+    code = report.footer["exit_code"]
+    verdict_words = report.verdict_words
+    cases = report.cases
     lines_of_formats = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
     height = TOP + sum(8 + STEP * lines for lines in lines_of_formats) + 44
     kept_rules, rules = sum(fmt.kept_rules for fmt in formats), sum(fmt.rules for fmt in formats)

@@ -75,10 +75,8 @@ class Alone:
         handle = f"alone-{next(_NUMBERS)}"
         laid, source = write_table(engine.directory, handle, list(messages_of((*neighbours, case))))
         engine.keep_records(handle, source)
-        neighbour_places, places = (
-            tuple(laid[: -len(case.written)]),
-            tuple(laid[-len(case.written) :]),
-        )
+        neighbour_places = tuple(laid[: -len(case.written)])
+        places = tuple(laid[-len(case.written) :])
         table = case.tables[0] if case.level == 2 else None
         request = Request(
             handle,

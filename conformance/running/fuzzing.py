@@ -218,10 +218,8 @@ class Fuzzer:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
         self._decoder = decoder_spec(name, settings.decoder)
-        profiles, self._histories = (
-            select_profiles(self._fmt, settings.writer_profile),
-            tuple[History, ...](),
-        )
+        profiles = select_profiles(self._fmt, settings.writer_profile)
+        self._histories = tuple[History, ...]()
         if settings.tables is not None:
             profiles = tables.profiles_of_source(self._fmt, profiles, settings.tables.schema)
             self._histories = tables.table_histories(
@@ -441,10 +439,8 @@ class Fuzzer:
             finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
             finding_before = merged.setdefault(place, finding)
             if finding_before is not finding:
-                small, count = (
-                    min((finding, finding_before), key=lambda f: f.tally.size),
-                    tally.count + finding_before.tally.count,
-                )
+                small = min((finding, finding_before), key=lambda f: f.tally.size)
+                count = tally.count + finding_before.tally.count
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 

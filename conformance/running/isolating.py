@@ -140,10 +140,8 @@ def isolate_failing_cases(
         return {}, same_errors
     killed = isinstance(first, DecodeTimeout | ChildDied)
     if killed and first is not None and prepared.always is None:
-        waiting, prepared.always = (
-            _withdrawn(prepared),
-            find_error_of_every_call(engine, prepared, call_alone, first),
-        )
+        waiting = _withdrawn(prepared)
+        prepared.always = find_error_of_every_call(engine, prepared, call_alone, first)
         for number in waiting if prepared.always is None else ():
             withdrawn_call = prepared.calls[number]
             prepared.futures[number] = engine.decode(
@@ -157,12 +155,10 @@ def isolate_failing_cases(
             for case in cases
         ]
     is_undivided = first is None or isinstance(first, RecordsRaised)
-    search, performed = (
-        Search(
-            [cases] if is_undivided or first is None else divided(cases, first), limit_s, killed
-        ),
-        0,
+    search = Search(
+        [cases] if is_undivided or first is None else divided(cases, first), limit_s, killed
     )
+    performed = 0
     while search and performed < CALLS:
         suspects = search.pop()
         probe = decode_request(prepared, call_alone, suspects)

@@ -393,10 +393,8 @@ def _compare(
         return [_failure_finding(judge, trial, owners[min(trial.places or owners)], error)]
     findings = []
     for place in sorted(trial.places):
-        before, after = (
-            _stable_rows(expected.get(place, ())),
-            _stable_rows(trial_rows.get(place, ())),
-        )
+        before = _stable_rows(expected.get(place, ()))
+        after = _stable_rows(trial_rows.get(place, ()))
         if before != after:
             case, number = owners[place]
             expected_text, actual_text = _describe_difference(before, after)

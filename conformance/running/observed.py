@@ -214,9 +214,8 @@ def _prepare_messages(
     cases, used = [], set[str]()
     for number, record in enumerate(read_records):
         name = f"{fmt.name}/{profile.name}/messages/{record.place or number}"
-        name = (
-            f"{name}#{number}" if name in used else name
-        )  # files of several folders may share their names
+        # Files of several folders may share their names.
+        name = f"{name}#{number}" if name in used else name
         used.add(name)
         message = Message(
             record.topic or TOPIC, record.partition, record.key, record.value, case=name
@@ -426,10 +425,8 @@ class _Differences:
                 yield PartDifference(f"{name} {side}", reference_text, decoder_text)
             return
         for column in dict.fromkeys((*reference, *decoder)):
-            reference_cell, decoder_cell = (
-                reference.get(column, ABSENT),
-                decoder.get(column, ABSENT),
-            )
+            reference_cell = reference.get(column, ABSENT)
+            decoder_cell = decoder.get(column, ABSENT)
             absent = (
                 NULL_FOR_ABSENT in self.claims.conventions
                 and reference_cell is ABSENT

@@ -219,10 +219,8 @@ class Readings:
             return
         self._compared[law.id] += 1
         opposite = "after" if side == "before" else "before"
-        expected_opposite, actual_opposite = (
-            change.image(opposite, case.level) or {},
-            getattr(output_row, opposite) or {},
-        )
+        expected_opposite = change.image(opposite, case.level) or {}
+        actual_opposite = getattr(output_row, opposite) or {}
         for column, value in (getattr(output_row, side) or {}).items():
             if value is None or actual_opposite.get(column) == value:
                 continue

@@ -465,18 +465,14 @@ class Filler:
 
         This is the hot loop: it avoids calls.
         """
-        compress, begin, size, row_count = (
-            self._compress,
-            START.ms,
-            self._options.transaction,
-            self._options.rows,
-        )
-        unit_bytes, partition_of, join, make = (
-            UNIT * row_count,
-            self._partition_of,
-            b"".join,
-            Message,
-        )
+        compress = self._compress
+        begin = START.ms
+        size = self._options.transaction
+        row_count = self._options.rows
+        unit_bytes = UNIT * row_count
+        partition_of = self._partition_of
+        join = b"".join
+        make = Message
         update, by_byte, spell = Op.UPDATE, self._by_byte, zigzag_varint
         for unit in units:
             at = unit * unit_bytes

@@ -111,10 +111,8 @@ def draw_table(
     The high digits of a column's number choose its type, the low ones its name and whether it is
     nullable.
     """
-    groups, key_groups = (
-        _values.type_groups(supports, False, source.name),
-        _values.type_groups(supports, True, source.name),
-    )
+    groups = _values.type_groups(supports, False, source.name)
+    key_groups = _values.type_groups(supports, True, source.name)
     shapes = _SHAPES[keyed if key_groups else False]
     table_name, key_last, shape = draw(_table_heads(shapes))
     count = draw(_values.between(low, high))

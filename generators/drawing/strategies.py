@@ -386,19 +386,14 @@ def _without_constants() -> Iterator[None]:
     """
     from hypothesis.internal.conjecture import providers
 
-    names, module_names = (
-        ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS"),
-        vars(providers),
-    )
-    if not all(
-        name in module_names for name in names
-    ):  # another release of Hypothesis, which draws none or has other names
+    names = ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS")
+    module_names = vars(providers)
+    # Another release of Hypothesis draws none, or has other names.
+    if not all(name in module_names for name in names):
         yield
         return
-    nothing, before = (
-        type(module_names["GLOBAL_CONSTANTS"])(),
-        {name: module_names[name] for name in names},
-    )
+    nothing = type(module_names["GLOBAL_CONSTANTS"])()
+    before = {name: module_names[name] for name in names}
     module_names.update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
     try:
         yield

@@ -98,13 +98,11 @@ class Story(ABC):
         dropped: Column | None,
         few: int = 10,
     ) -> None:
-        self.table, self.statements, self.added, self.dropped, self.few = (
-            table,
-            statements,
-            added,
-            dropped,
-            few,
-        )
+        self.table = table
+        self.statements = statements
+        self.added = added
+        self.dropped = dropped
+        self.few = few
         self.seed, self.chance = seed, random.Random(f"{seed}/streamed")
         self.events: list[Event] = []
         self.rows: dict[Key, Row] = {}

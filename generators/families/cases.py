@@ -42,13 +42,11 @@ class Cases:
         unique: tuple[Names, ...] = (),
         schema: str | None = None,
     ) -> None:
-        self.database, self.columns, self.key, self.unique, self.schema = (
-            database,
-            columns,
-            key,
-            unique,
-            schema,
-        )
+        self.database = database
+        self.columns = columns
+        self.key = key
+        self.unique = unique
+        self.schema = schema
 
     def of(
         self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None

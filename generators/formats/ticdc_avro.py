@@ -237,10 +237,8 @@ def _row_message(
         accept=() if extended or deleted else ((Kind.ROW, Op.UPDATE),),
     )
     if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
-        before, full_after = (
-            _image(table, key_cells, str) if deleted else None,
-            after and _image(table, after, str),
-        )
+        before = _image(table, key_cells, str) if deleted else None
+        full_after = after and _image(table, after, str)
         change = replace(change, full_before=before, full_after=full_after, tables=(table.name,))
     if not extended:
         change = replace(change, position=None, commit_time_us=None)
@@ -386,10 +384,8 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
         kind = "string" if profile.bigint_string and type.key == "bigint unsigned" else "long"
     if type.logical is Logical.DECIMAL and not profile.decimal_string:
-        kind, more = (
-            "bytes",
-            {"logicalType": "decimal", "precision": type.precision, "scale": type.scale},
-        )
+        kind = "bytes"
+        more = {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
     if type.logical is Logical.BIT:
         parameters["length"] = str(type.length)
     if type.logical in (Logical.ENUM, Logical.SET):

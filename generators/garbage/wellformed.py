@@ -148,11 +148,9 @@ def _classify_refused(value: bytes) -> Remains:
         deep_end = _end_of_deep_value(json_text, start)
         if isinstance(deep_end, str):
             return Remains(State.UNREADABLE, deep_end)
-        is_object, container_state, end = (
-            json_text[start] == "{",
-            _container_remains(None),
-            deep_end,
-        )
+        is_object = json_text[start] == "{"
+        container_state = _container_remains(None)
+        end = deep_end
     rest_start = _end_of_space(json_text, end)
     if rest_start < len(json_text):
         return Remains(

@@ -163,14 +163,12 @@ class Paced:
         timeout_s: float,
         commit_s: float | None = None,
     ) -> None:
-        self.to, self.topic, self.rate, self.stamp, self.progress, self.timeout_s = (
-            to,
-            topic,
-            rate,
-            stamp,
-            progress,
-            timeout_s,
-        )
+        self.to = to
+        self.topic = topic
+        self.rate = rate
+        self.stamp = stamp
+        self.progress = progress
+        self.timeout_s = timeout_s
         wall = time.time() - time.monotonic()
         # Seconds since the epoch, never set back.
         self.clock: Callable[[], float] = lambda: wall + time.monotonic()

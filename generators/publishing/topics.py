@@ -319,16 +319,12 @@ def with_size_limit(bootstrap: Target, topic: str | None, error_text: str) -> st
     """
     if "size too large" not in error_text:
         return error_text
-    limit, whose = (
-        str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE)),
-        "message.max.bytes of this client",
-    )
+    limit = str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE))
+    whose = "message.max.bytes of this client"
     if error_text.startswith("Broker") and topic:
         with contextlib.suppress(HarnessError):
-            limit, whose = (
-                _setting(bootstrap, topic, "max.message.bytes", 10),
-                f"max.message.bytes of topic {topic!r}",
-            )
+            limit = _setting(bootstrap, topic, "max.message.bytes", 10)
+            whose = f"max.message.bytes of topic {topic!r}"
     return f"{error_text} ({whose} is {limit})" if limit else error_text
 
 

@@ -189,10 +189,8 @@ class _RecordingCutter:
             return
         if not self._exists_already(parsed):
             ddl.apply_statement(self.live, self.origins, parsed)
-        body, sql = (
-            self._next_body(parsed.database, parsed.table),
-            self._logged_sql(parsed, statement),
-        )
+        body = self._next_body(parsed.database, parsed.table)
+        sql = self._logged_sql(parsed, statement)
         if body is None or body["sql"] != sql:
             return
         event = SchemaChange(
@@ -432,10 +430,9 @@ def _row_images(
             else mysql_truth.row_cells(table, truth_row[name], truth_row.get(f"{name}_num"))
         )
 
-    before, after = (
-        side("before"),
-        side("after"),
-    )  # a row that an INSERT or a REPLACE updates has both
+    # A row that an INSERT or a REPLACE updates has both.
+    before = side("before")
+    after = side("after")
     if after is not None:
         after = {name: value for name, value in after.items() if name not in unnamed}
     return _row_op(truth_row), RowImages(before, after)

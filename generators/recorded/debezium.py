@@ -135,9 +135,9 @@ def _episodes(
     truncates = recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
-        by_topic.setdefault(message.topic, []).append(
-            replace(message, partition=message.partition or 0)
-        )  # the engine has none
+        # The engine has no partition.
+        placed_message = replace(message, partition=message.partition or 0)
+        by_topic.setdefault(message.topic, []).append(placed_message)
     yield from _control_episodes(recording, by_topic, is_mysql, snapshot)
     for name, truth in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _split_name(name, is_mysql)

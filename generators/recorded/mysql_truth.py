@@ -74,12 +74,10 @@ def source_type(spelling: str) -> SourceType:
     """
     match = _TYPE.match(spelling)
     assert match is not None
-    name, parameters, unsigned, zerofill = (
-        match[1].lower(),
-        match[2],
-        bool(match[3]),
-        bool(match[4]),
-    )
+    name = match[1].lower()
+    parameters = match[2]
+    unsigned = bool(match[3])
+    zerofill = bool(match[4])
     numbers = [int(n) for n in re.findall(r"\d+", parameters or "")]
     first = numbers[0] if numbers else None
     match name:

@@ -165,11 +165,11 @@ def cell_value(type: SourceType, cell_text: str | None) -> Value:
                 cell_text if type.name in ("json", "jsonb") else "",
             )
         case _ if type.name == "inet":
-            return postgresql_text.inet_text(
-                ipaddress.ip_interface(cell_text)
-            )  # SELECT as text has a host's prefix length, too
+            # SELECT as text has a host's prefix length, too.
+            return postgresql_text.inet_text(ipaddress.ip_interface(cell_text))
         case _ if type.name == "char":
-            return cell_text.ljust(type.length or 0)  # SELECT as text strips what the column has
+            # SELECT as text strips what the column has.
+            return cell_text.ljust(type.length or 0)
         case _:
             return cell_text
 

@@ -332,12 +332,10 @@ def _shape_scenarios(
     """The level-one scenarios of row operations and of shapes of tables: keys, names, widths, long
     texts; for MySQL also DDL texts with semicolons. Each is named `shape/...` or `ddl/...`.
     """
-    key_column, number, string, schema = (
-        id_column(source.name),
-        source.number,
-        source.string,
-        source.schema,
-    )
+    key_column = id_column(source.name)
+    number = source.number
+    string = source.string
+    schema = source.schema
 
     def table(
         name: str,
@@ -642,10 +640,8 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     for name, _, values in type_values(supports, source):
         column = f"c_{slug(name)}"
         non_null_values = [v for v in values.values() if v is not None]
-        full_row[column], second_row[column] = (
-            non_null_values[-1],
-            non_null_values[len(non_null_values) // 2],
-        )
+        full_row[column] = non_null_values[-1]
+        second_row[column] = non_null_values[len(non_null_values) // 2]
     for label, op, pair in (
         ("insert-filled", Op.INSERT, (None, full_row)),
         ("update-all", Op.UPDATE, (full_row, second_row)),

@@ -218,9 +218,8 @@ def fits(source_type: SourceType, value: Value) -> bool:
             scale, precision = source_type.scale or 0, source_type.precision or 0
             exponent = value.as_tuple().exponent
             assert isinstance(exponent, int)
-            is_whole: bool = value.copy_abs() < Decimal(10) ** (
-                precision - scale
-            )  # abs() would round to the context
+            # abs() would round to the context.
+            is_whole: bool = value.copy_abs() < Decimal(10) ** (precision - scale)
             return is_whole and -exponent <= scale and not (source_type.unsigned and value < 0)
         case Logical.FLOAT:
             if not isinstance(value, float) or abs(value) > 3.4028234663852886e38:

@@ -110,10 +110,8 @@ def interval_text(months: int, days: int, micros: int) -> str:
     04:05:06.78`. Each negative part has its own `-`, and a positive part right after a negative one
     has `+`.
     """
-    years, months = (
-        abs(months) // 12 * (1 if months > 0 else -1),
-        abs(months) % 12 * (1 if months > 0 else -1),
-    )
+    years = abs(months) // 12 * (1 if months > 0 else -1)
+    months = abs(months) % 12 * (1 if months > 0 else -1)
     parts: list[str] = []
     negative = False
     for value, unit in ((years, "year"), (months, "mon"), (days, "day")):

@@ -550,11 +550,9 @@ class Record(Generic[T]):
         parts = {name: part for name, part in known_parts.items() if name not in self._takes_known}
         for name, field_form in self._forms.items():
             if name in members:
-                part, inner = (
-                    members[name],
-                    [known_parts[name]]
-                    if name in self._takes_known and name in known_parts
-                    else (),
+                part = members[name]
+                inner = (
+                    [known_parts[name]] if name in self._takes_known and name in known_parts else ()
                 )
                 parts[name] = (
                     None

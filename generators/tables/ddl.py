@@ -79,10 +79,8 @@ class DdlReader:
         """
         self.scripts.append(script)
         header = _HEADER.search(script.text)
-        self.database, self.search_path = (
-            self.chosen_database or (header[2].strip() if header else ""),
-            self.default_schema,
-        )
+        self.database = self.chosen_database or (header[2].strip() if header else "")
+        self.search_path = self.default_schema
         tables_with_rows: set[str] = set()
         for span in self.split_script(script):
             beginning = script.code[span.start : min(span.end, span.start + _HEAD)]

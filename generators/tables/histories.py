@@ -296,10 +296,8 @@ def schema_change(action: str, before: Table, at: Instant, column: str = "") -> 
         case "table comment":
             after = replace(before, comment=databases.COMMENT)
         case "rename table":
-            after, old_name = (
-                replace(before, name=source.identifier(before.name[:60] + "_r")),
-                before.name,
-            )
+            after = replace(before, name=source.identifier(before.name[:60] + "_r"))
+            old_name = before.name
     sql = drawing.ddl_text(action, before.database, after.name, old_name or "", source.name)
     if action == "drop column":
         sql = sql.replace(source.quote("c"), source.quote(column))

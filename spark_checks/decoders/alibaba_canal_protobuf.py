@@ -255,10 +255,8 @@ def _entry_changes(entry: _Message, entry_type: int) -> Iterator[dict[str, Any]]
     rows, or the one of a transaction's mark, a heartbeat or a GTID. Raises ValueError.
     """
     header = _Message(entry.content(_EntryField.HEADER))
-    file, offset = (
-        header.decode_text(_HeaderField.LOGFILE_NAME),
-        header.number(_HeaderField.LOGFILE_OFFSET),
-    )
+    file = header.decode_text(_HeaderField.LOGFILE_NAME)
+    offset = header.number(_HeaderField.LOGFILE_OFFSET)
     envelope = {
         "database": header.decode_text(_HeaderField.SCHEMA_NAME) or None,
         "table": header.decode_text(_HeaderField.TABLE_NAME) or None,

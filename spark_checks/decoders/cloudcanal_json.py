@@ -41,10 +41,8 @@ def _kind(m: Column) -> Column:
     """The kind of a message: TRANSACTION by `entryType`, then DDL or ROW by `isDdl` and `action`;
     NULL for any other, which is CORRUPT.
     """
-    is_row, is_ddl = (
-        m["action"].isin(*_canal.ROW_TYPES),
-        F.coalesce(m["isDdl"], m["ddl"], F.lit(False)),
-    )
+    is_row = m["action"].isin(*_canal.ROW_TYPES)
+    is_ddl = F.coalesce(m["isDdl"], m["ddl"], F.lit(False))
     deleted = (
         (m["action"] == "DELETE")
         & F.get(m["data"], F.lit(0)).isNull()

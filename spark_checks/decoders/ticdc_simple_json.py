@@ -81,10 +81,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         come from it alone, so that a row change has none yet.
         """
         is_row = kind == "ROW"
-        readable, own_schema = (
-            F.when(kind != "CORRUPT", m),
-            F.when(kind.isin("DDL", "BOOTSTRAP"), own_schema),
-        )
+        readable = F.when(kind != "CORRUPT", m)
+        own_schema = F.when(kind.isin("DDL", "BOOTSTRAP"), own_schema)
         op = F.when(is_row, m["type"])
         return F.struct(
             *_framing.change(

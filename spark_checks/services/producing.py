@@ -100,11 +100,9 @@ class _Producers:
 
     def begin(self, command: Mapping[str, Any]) -> None:
         """Starts the tasks that publish the command's load, and returns while they run."""
-        self._figures, self._error, self._group = (
-            [],
-            None,
-            f"cdc-conformance-producers-{next(_groups)}",
-        )
+        self._figures = []
+        self._error = None
+        self._group = f"cdc-conformance-producers-{next(_groups)}"
         self._thread = threading.Thread(
             target=self._run, args=(command,), name="cdc-producers", daemon=True
         )

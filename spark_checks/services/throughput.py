@@ -106,10 +106,8 @@ def handle(
     """
     baseline = load(request["baseline"])
     decoders = {name: load(spec) for name, spec in request["decoders"].items()}
-    table, deployment = (
-        codec.load_table(request["table"]),
-        codec.load_deployment(request["deployment"]),
-    )
+    table = codec.load_table(request["table"])
+    deployment = codec.load_deployment(request["deployment"])
     records = cache_records(spark, request["parquet"])
     try:
         results = []

@@ -181,11 +181,9 @@ def watch_deletes() -> Watch:
         table had such a row and, after it, a DELETE with the key alone.
         """
         members = opened.members
-        table, keys, data = (
-            (members.get("database"), members.get("table")),
-            names(members.get("pkNames")),
-            data_rows(opened),
-        )
+        table = (members.get("database"), members.get("table"))
+        keys = names(members.get("pkNames"))
+        data = data_rows(opened)
         if not is_row(opened) or len(wide) > 10_000:
             return
         if members["type"] == "DELETE":

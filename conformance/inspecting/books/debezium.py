@@ -194,10 +194,8 @@ def described(opened: OpenedRecord) -> TableDescription | None:
         database, table, image = "", str(payload.get("__table", "")), payload
     elif is_row(opened):
         database = ".".join(str(origin[name]) for name in ("db", "schema") if origin.get(name))
-        table, image = (
-            str(origin.get("table")),
-            member_object(payload.get("after") or payload.get("before")),
-        )
+        table = str(origin.get("table"))
+        image = member_object(payload.get("after") or payload.get("before"))
     else:
         return None
     types = {

@@ -23,10 +23,8 @@ def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[st
     """Each row's old and new values in an UPDATE message of CloudCanal Json, as pairs from `before`
     and `data`; nothing for other messages, or if these have different numbers of rows.
     """
-    before, data = (
-        json_objects(opened.members.get("before")),
-        json_objects(opened.members.get("data")),
-    )
+    before = json_objects(opened.members.get("before"))
+    data = json_objects(opened.members.get("data"))
     update = (
         opened.members.get("action") == "UPDATE" and opened.members.get("entryType") == "ROWDATA"
     )

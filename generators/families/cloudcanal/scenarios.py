@@ -78,10 +78,8 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
             continue
-        event, key = (
-            ddl_event(action, cases.database),
-            () if action == "drop primary key" else ("id",),
-        )
+        event = ddl_event(action, cases.database)
+        key = () if action == "drop primary key" else ("id",)
         table = cases.of(*_AFTER.get(action, _ABC), key=key).table(ddl_name(action))
         before = replace(table, columns=_ABC, name=event.old_name or table.name)
         event = replace(event, before=before, after=None if action == "drop table" else table)

@@ -269,10 +269,8 @@ class _Parser(Options):
         if self.ended and not self.routed:
             raise self.refusal()
         while not self.ended and not self.next_is(";"):
-            separator, start = (
-                " " if first or self.next in ("PARTITION", "REMOVE") else ", ",
-                self.at,
-            )
+            separator = " " if first or self.next in ("PARTITION", "REMOVE") else ", "
+            start = self.at
             if clause := self.clause():
                 statement += separator + clause
                 first = False

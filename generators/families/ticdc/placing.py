@@ -47,12 +47,10 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     limits = [_limits(values) for values in statement.values]
     if not matched or not names or any(limit is None for limit in limits):
         return place_nowhere
-    kind, name, yearly, count = (
-        matched["kind"],
-        names[0],
-        bool(matched["year"]),
-        statement.partitions,
-    )
+    kind = matched["kind"]
+    name = names[0]
+    yearly = bool(matched["year"])
+    count = statement.partitions
 
     def place(source_row: Row) -> int | None:
         """The number of the partition that holds the row; None if it does not follow from the row's

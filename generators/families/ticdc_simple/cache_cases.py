@@ -100,10 +100,8 @@ def _order(cases: Cases) -> Iterator[Scenario]:
         tags=("schema:late",),
     )
     name = "schema/row-first-of-two"
-    table, other_table = (
-        cases.table(name),
-        cases.of(ID, Column("n", _STRING)).table(f"{name}-other"),
-    )
+    table = cases.table(name)
+    other_table = cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     events: tuple[Event, ...] = (
         insert(table, _ROW, _at(0)),
         Bootstrap(_at(1), other_table),
@@ -113,10 +111,8 @@ def _order(cases: Cases) -> Iterator[Scenario]:
         name, *events, insert(other_table, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",)
     )
     name = "schema/none"
-    table, other_table = (
-        cases.table(name),
-        cases.of(ID, Column("n", _STRING)).table(f"{name}-other"),
-    )
+    table = cases.table(name)
+    other_table = cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     yield named(
         name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other_table), tags=("schema:none",)
     )

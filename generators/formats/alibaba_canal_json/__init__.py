@@ -564,9 +564,8 @@ def _row_change(number: int, op: Op, table: Table, row_image: RowImage, aligned:
     change = replace(change, after=_image(table, row_image.after))
     if op is Op.INSERT:
         return change
-    if (
-        not aligned
-    ):  # Rows without a change are left out of old: nothing says to which row an element belongs.
+    # Rows without a change are left out of old: nothing says to which row an element belongs.
+    if not aligned:
         return replace(change, before={c.name: _unknown(c.type, UNPAIRED) for c in table.columns})
     return replace(
         change, before=_image(table, row_image.old), full_before=_image_under_old(table, row_image)

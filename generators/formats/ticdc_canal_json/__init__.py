@@ -101,10 +101,8 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
-                source, zone = (
-                    sink.source_of(event.table, profile),
-                    profile.deployment.time_zone,
-                )
+                source = sink.source_of(event.table, profile)
+                zone = profile.deployment.time_zone
                 for op, before, after in _split(
                     event,
                     profile,

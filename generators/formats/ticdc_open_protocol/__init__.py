@@ -411,11 +411,9 @@ class _Row:
         """JSON text and expected cell by column of a row, of the columns in `keep` alone if that is
         given; nothing for None.
         """
-        zone, html, short = (
-            self.profile.deployment.time_zone,
-            not self.profile.new_architecture,
-            self.profile.short_escapes,
-        )
+        zone = self.profile.deployment.time_zone
+        html = not self.profile.new_architecture
+        short = self.profile.short_escapes
         columns = (
             c
             for c in sink.columns_of_rows(self.table, self.profile)

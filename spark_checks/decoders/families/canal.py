@@ -297,10 +297,8 @@ class _RowSql:
         """SQL of a column's value in an image: the dialect's own reading if it has one for the
         type, else MySQL's.
         """
-        cell_text, code = (
-            framing.cell(c, image),
-            f"part.codes.{name(c.name)}" if c.name in self.coded else None,
-        )
+        cell_text = framing.cell(c, image)
+        code = f"part.codes.{name(c.name)}" if c.name in self.coded else None
         return self.dialect.typed(cell_text, c.type, self.deployment) or mysql_typed(
             cell_text, c.type, self.deployment.time_zone, code
         )
