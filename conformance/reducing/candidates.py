@@ -99,7 +99,7 @@ class Recipe:
         )
         return replace(case, written=tuple(spoiled))
 
-    def smaller(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
+    def smaller_scenarios(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
         """Smaller scenarios, boldest first."""
         return smaller_scenarios(scenario, hint)
 
@@ -129,7 +129,7 @@ class RecordedRecipe:
             written=tuple(self.recording.written[event.at.ms] for event in scenario.history.events),
         )
 
-    def smaller(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
+    def smaller_scenarios(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
         """The failing message alone, then without some others. A message of a schema stays while a
         row is left.
         """

@@ -453,7 +453,10 @@ def propose_batches(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Ba
         tables = limits.tables if failure_hint.column is not None else 2 * limits.tables
         quotas.append(
             _Quota(
-                track, track.recipe.smaller(track.scenario, failure_hint), limits.candidates, tables
+                track,
+                track.recipe.smaller_scenarios(track.scenario, failure_hint),
+                limits.candidates,
+                tables,
             )
         )
     while quotas:

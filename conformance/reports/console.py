@@ -30,7 +30,7 @@ from conformance.reports.facts import (
     nulled,
     remedy,
     replay,
-    spread,
+    spread_text,
     standings,
     sums,
 )
@@ -150,7 +150,7 @@ def failure(broken: Failure, strict: bool = False, *, states_rule: bool = True) 
         ),
         Text.assemble("case      ", printable(finding.case)),
         *(
-            [Text.assemble("cases     ", printable(spread(broken)))]
+            [Text.assemble("cases     ", printable(spread_text(broken)))]
             if broken.cases > 1 or broken.faults
             else []
         ),

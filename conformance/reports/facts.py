@@ -324,7 +324,7 @@ def hint(failure: Failure) -> str:
     return describe_relation(failure.cause.relation)
 
 
-def spread(failure: Failure) -> str:
+def spread_text(failure: Failure) -> str:
     """How many cases fail for this cause, how many of them are known, in which profiles, by which
     kinds of faults.
     """

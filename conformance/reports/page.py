@@ -150,7 +150,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "finding": finding,
         "makes_run_fail": facts.makes_run_fail(failure, result.strict),
         "cause": facts.cause(failure),
-        "spread": facts.spread(failure) if failure.cases > 1 or failure.faults else "",
+        "spread": facts.spread_text(failure) if failure.cases > 1 or failure.faults else "",
         "hint": facts.hint(failure),
         "place": (
             f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""

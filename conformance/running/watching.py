@@ -79,14 +79,14 @@ def turns(
             now = sources(settings.decoder, engine, files, keep=True)
             state_before, files = {**state(now), **state_before}, now
             yield Turn(result, "", len(failed) * again, files, time.monotonic() - began)
-            failing = first(result)
+            failing = first_case_ids(result)
             if again and failing:
                 break
             failed = failing
         wait(state_before)
 
 
-def first(result: RunResult) -> tuple[str, ...]:
+def first_case_ids(result: RunResult) -> tuple[str, ...]:
     """The ids of the failing cases to judge first in the next turn, at most FIRST: the smallest
     case of each broken rule, then the second smallest of each, and so on.
     """

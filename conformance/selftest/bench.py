@@ -138,12 +138,12 @@ class Bench:
                 covering.add(case_id)
         return [answered for case_id, answered in self.cases.items() if case_id in covering]
 
-    def spread(self, level: int, number: int) -> list[AnsweredCase]:
+    def spread_cases(self, level: int, number: int) -> list[AnsweredCase]:
         """At most `number` cases of the cover, at equal distances."""
         cover = self.cover(level)
         return cover[:: len(cover) // number + 1]
 
-    def fresh(self) -> Judge:
+    def empty_judge(self) -> Judge:
         """A judge with the same rules and without any counts, which does not remember cases."""
         return replace(self.judge.empty(), remembers=False)
 
@@ -155,7 +155,7 @@ class Bench:
         them, and after `blame.replace_rules`, which moves a finding to the rule that explains it
         across cases.
         """
-        judge = self.fresh()
+        judge = self.empty_judge()
         results = [
             self.right[answered.case.id]
             if rows_of_messages is None

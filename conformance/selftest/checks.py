@@ -231,7 +231,7 @@ def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
     prepared = staging.stage_cases(bench, staging.choose_law_cases(bench), seed, "")
     memory = Memory(staging.right_rows_by_place(bench, prepared))
     for liar in liars(bench.fmt.name):
-        fresh_judge = bench.fresh()
+        fresh_judge = bench.empty_judge()
         if liar.breach:
             breaking = replace(prepared, decoder=liar.breach)
             results = staging.results_of_liar(
@@ -329,7 +329,7 @@ def check_blame(bench: Bench) -> Iterator[Check]:
     """
     weaker, number = Counter[str](), 0
     for level in (1, 2):
-        cover = bench.spread(level, BLAMED_CASES)
+        cover = bench.spread_cases(level, BLAMED_CASES)
         operators_of_liars = [
             liar.operator for liar in liars(bench.fmt.name) if liar.level == level and liar.operator
         ]
@@ -408,10 +408,10 @@ def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterat
     prepared = _keep_records(
         engine, staging.stage_cases(bench, cases.values(), seed, decoder_spec(name, None))
     )
-    yield _check_reference_in_spark(engine, prepared, bench.fresh())
+    yield _check_reference_in_spark(engine, prepared, bench.empty_judge())
     for liar in spark_liars:
         lying = replace(prepared, decoder=f"{LIAR}{name}/{liar['name']}")
-        fresh_judge = bench.fresh()
+        fresh_judge = bench.empty_judge()
         results: list[CaseResult] = []
         problem = ""
         try:
@@ -545,7 +545,7 @@ def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
     changes bytes and breaks no rule.
     """
     unsent: set[int] = set()
-    fmt, fresh_judge = bench.fmt, bench.fresh()
+    fmt, fresh_judge = bench.fmt, bench.empty_judge()
     cases_of_lies = [(lie, _cases_of_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = chain.from_iterable(cases for _, cases in cases_of_lies)
     prepared = _keep_records(

@@ -173,7 +173,7 @@ def measure(
     that cover the format. Where those do not convict it, or only drawn ones of them do, it is tried
     on all cases, the named ones first.
     """
-    judge = bench.fresh()
+    judge = bench.empty_judge()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
     for level in (1, 2):
         cover = bench.cover(level)

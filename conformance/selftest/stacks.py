@@ -151,7 +151,7 @@ def draw_stacks(
     for which TRIES draws are not enough is left out.
     """
     chance = random.Random(f"stacks {bench.fmt.name} {seed}")
-    stages = {level: _Stage(bench, level, bench.spread(level, CASES)) for level in (1, 2)}
+    stages = {level: _Stage(bench, level, bench.spread_cases(level, CASES)) for level in (1, 2)}
     for index in range(number):
         level = 1 + index % 2
         size = SIZES[index % len(SIZES)]

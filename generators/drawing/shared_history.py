@@ -253,7 +253,7 @@ class _SharedStory(Story):
         self._fresh, self._unsent = 0, unsent
         self._key = key_of(profile)
 
-    def fresh(self) -> Row:
+    def new_row(self) -> Row:
         """A new row whose key is new, or is that of a row that was deleted or got another key."""
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1
@@ -266,7 +266,7 @@ class _SharedStory(Story):
             c.name: key if c.name == self._key else self.value(c.name) for c in self.table.columns
         }
 
-    def updated(self, key: Key) -> Row:
+    def updated_row(self, key: Key) -> Row:
         """The row with this key after an UPDATE of one to four columns, sometimes also of the key.
         In a history with `unsent` the long value changes with the key and else seldom, so that the
         source mostly leaves it out of the message.

@@ -117,13 +117,13 @@ class Story(ABC):
         self._at = Instant(START_MS)
 
     @abstractmethod
-    def fresh(self) -> Row | None:
+    def new_row(self) -> Row | None:
         """Makes a new row whose key no existing row and no other row of the current statement has;
         None if there is none left.
         """
 
     @abstractmethod
-    def updated(self, key: Key) -> Row:
+    def updated_row(self, key: Key) -> Row:
         """Makes the row that an UPDATE leaves of the existing row with this key: a few columns
         change, sometimes the key.
         """
@@ -197,12 +197,15 @@ class Story(ABC):
         op, images = Op.INSERT, list[RowImages]()
         insert_share = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
         if not soon and (len(self.rows) < self.few or share < insert_share):
-            new = (self.fresh() for _ in range(count))
+            new = (self.new_row() for _ in range(count))
             images = [RowImages(None, new_row) for new_row in new if new_row is not None]
         if not images and share < 0.55:
             op, images = Op.DELETE, [RowImages(self.rows[key], None) for key in keys]
         elif not images:
-            op, images = Op.UPDATE, [RowImages(self.rows[key], self.updated(key)) for key in keys]
+            op, images = (
+                Op.UPDATE,
+                [RowImages(self.rows[key], self.updated_row(key)) for key in keys],
+            )
         self._touched = [self.key(image.after) for image in images if image.after is not None]
         if not images:
             return

@@ -27,7 +27,7 @@ from generators.families import confluent
 from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.sink import unpack
 from generators.formats.ticdc_open_protocol.cells import VERSION as OPEN_VERSION
-from generators.formats.ticdc_open_protocol.cells import unframed
+from generators.formats.ticdc_open_protocol.cells import split_events
 from generators.formats.ticdc_simple_avro.schema import ENCODER
 from generators.model import (
     Bootstrap,
@@ -623,7 +623,7 @@ def _blank_open(data: bytes) -> bytes:
     without the lengths of its parts, which depend on that. The ids that TiDB gives to partitions,
     and to rows without an integer key, become 0.
     """
-    parts = unframed(data.removeprefix(OPEN_VERSION)) or [data]
+    parts = split_events(data.removeprefix(OPEN_VERSION)) or [data]
     return b"\n".join(_CLAIM_PLACE.sub(b"", _OWN_ID.sub(b"0", part)) for part in parts)
 
 

@@ -140,7 +140,7 @@ class _TableStory(Story):
         self.reserved.add(self.key(base_row))
         return base_row
 
-    def fresh(self) -> Row | None:
+    def new_row(self) -> Row | None:
         """Makes a row for an INSERT, whose key no other row has; None if there is no such row
         left.
         """
@@ -153,7 +153,7 @@ class _TableStory(Story):
         }
         return self.values.with_computed_columns(self.user, new_cells)
 
-    def updated(self, key: Key) -> Row:
+    def updated_row(self, key: Key) -> Row:
         """The row that an UPDATE leaves of the existing row with this key: one to four columns that
         are in no unique or foreign key and are not generated are drawn again. One UPDATE in four
         also takes the keys and references of a distinct row (`base_rows`) whose key no row has.

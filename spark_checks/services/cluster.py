@@ -46,7 +46,7 @@ _SIGNS: Final[Mapping[str, str]] = {
 """What a machine of the session lacks, by what its error says."""
 
 
-def local(spark: SparkSession) -> bool:
+def is_local(spark: SparkSession) -> bool:
     """Whether the session runs on this machine alone, so that it can read this machine's files."""
     return not is_remote() and str(spark.conf.get("spark.master")).startswith("local")
 
@@ -64,14 +64,14 @@ def table(spark: SparkSession, *paths: str) -> DataFrame:
     """A DataFrame of Parquet files that the harness wrote on this machine. If the session runs on
     other machines, the rows are sent there through the driver.
     """
-    if local(spark):
+    if is_local(spark):
         # Spark would run a job to learn the schema.
         return spark.read.schema(from_arrow_schema(pq.read_schema(paths[0]))).parquet(*paths)
     return spark.createDataFrame(pa.concat_tables(map(pq.read_table, paths)))
 
 
 @functools.cache
-def shares(spark: SparkSession, folder: str) -> bool:
+def shares_folder(spark: SparkSession, folder: str) -> bool:
     """Whether the session's machines and this one share the folder: it is tested with a row from
     each of four tasks.
     """
@@ -85,7 +85,7 @@ def shares(spark: SparkSession, folder: str) -> bool:
         return False
 
 
-def send_own(spark: SparkSession, folder: str) -> None:
+def send_harness_modules(spark: SparkSession, folder: str) -> None:
     """Sends the harness's own modules to the workers of a cluster, which have not installed it."""
     roots = [Path(sys.modules[name].__file__ or "").parent for name in OWN if name in sys.modules]
     files: dict[str, Path] = {}

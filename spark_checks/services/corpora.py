@@ -41,7 +41,7 @@ def handle(
     in `parts` files, and reads them back: the answer has the number of `messages` and their
     `content` hash.
     """
-    if not cluster.local(spark) and not cluster.shares(spark, request["near"]):
+    if not cluster.is_local(spark) and not cluster.shares_folder(spark, request["near"]):
         raise DecoderError(
             f"--out: the cluster's machines do not share {request['near']}, where they would write"
             " the corpus"

@@ -340,9 +340,9 @@ class SparkEngine:
             )
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
-        if not cluster.local(self._spark):
+        if not cluster.is_local(self._spark):
             self._place = cluster_url(conf)
-            cluster.send_own(self._spark, home)
+            cluster.send_harness_modules(self._spark, home)
         if not renewal.take_over():
             warm_up(self._spark)
         return lines
@@ -482,7 +482,7 @@ class SparkEngine:
         """
         self._release(handle := request["handle"])
         path, ranges = request["parquet"], request["ranges"]
-        if path and cluster.local(self.spark):
+        if path and cluster.is_local(self.spark):
             # Each call reads the file: to keep its rows takes a job of its own, and plans that are
             # compared with what is kept.
             self._opened[handle] = self._table(path)

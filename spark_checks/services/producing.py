@@ -78,7 +78,7 @@ def _check(spark: SparkSession, producers: int) -> None:
     """Raises DecoderError if the session cannot run the producers and one task of the decoder at
     once; a cluster gets time to add cores.
     """
-    deadline = time.monotonic() + (0 if cluster.local(spark) else CORES_S)
+    deadline = time.monotonic() + (0 if cluster.is_local(spark) else CORES_S)
     while (tasks := slots(spark)) <= producers and time.monotonic() < deadline:
         time.sleep(0.2)
     if tasks <= producers:

@@ -169,7 +169,7 @@ def handle(
             f"decoder {request['decoder']} has no level one, which tables are built from; name a"
             " function decode..."
         )
-    if not cluster.local(spark) and not cluster.shares(
+    if not cluster.is_local(spark) and not cluster.shares_folder(
         spark, home := os.environ.get("TMPDIR", directory)
     ):
         raise DecoderError(

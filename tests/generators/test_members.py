@@ -21,7 +21,7 @@ import generators.formats
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import Refused, did_you_mean, nearest
 from generators.families import confluent
-from generators.formats.ticdc_open_protocol.cells import VERSION, unframed
+from generators.formats.ticdc_open_protocol.cells import VERSION, split_events
 from generators.model import Message
 from generators.profiles import Profile
 from generators.wire_format import FORMATS, Format, Members, get
@@ -49,7 +49,7 @@ def documents(fmt: Format[Any], profile: Profile, message: Message) -> Iterator[
             case "confluent":
                 texts = [confluent.readable(part)]
             case "frames":
-                texts = unframed(part.removeprefix(VERSION)) or []
+                texts = split_events(part.removeprefix(VERSION)) or []
         for text in texts:
             with contextlib.suppress(ValueError):
                 yield json.loads(text)

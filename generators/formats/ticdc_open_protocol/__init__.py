@@ -64,7 +64,7 @@ from generators.formats.ticdc_open_protocol.cells import (
     cell,
     column_members,
     escaped,
-    framed,
+    join_events,
     key_of,
 )
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, remains_of_value
@@ -236,7 +236,7 @@ def _records(
                         replace(encoded_row.change, row=i) for i, encoded_row in enumerate(batch)
                     )
                     yield WireMessage(
-                        framed(encoded_row.value for encoded_row in batch),
+                        join_events(encoded_row.value for encoded_row in batch),
                         changes,
                         key_of(encoded_row.key for encoded_row in batch),
                         (place,),
@@ -248,11 +248,11 @@ def _records(
             value = _json(profile, {"q": sql, "t": _action_code(event.action)})
             table = event.table or (event.table if profile.new_architecture else None)
             statement = sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
-            yield WireMessage(framed([value]), (statement,), key_of([key]), everywhere)
+            yield WireMessage(join_events([value]), (statement,), key_of([key]), everywhere)
         case Watermark():
             key = _json(profile, {"ts": event.at.tso, "t": 3})
             watermark = sink.committed(Kind.WATERMARK, event.at)
-            yield WireMessage(framed([""]), (watermark,), key_of([key]), everywhere)
+            yield WireMessage(join_events([""]), (watermark,), key_of([key]), everywhere)
 
 
 def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:

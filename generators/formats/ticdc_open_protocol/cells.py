@@ -26,7 +26,7 @@ _ESCAPED: Final = dict(
 )
 
 
-def framed(parts: Iterable[bytes | str]) -> bytes:
+def join_events(parts: Iterable[bytes | str]) -> bytes:
     """The parts one after the other, each behind its length in eight bytes."""
     raw = (part.encode() if isinstance(part, str) else part for part in parts)
     return b"".join(len(part).to_bytes(8, "big") + part for part in raw)
@@ -34,10 +34,10 @@ def framed(parts: Iterable[bytes | str]) -> bytes:
 
 def key_of(parts: Iterable[str]) -> bytes:
     """The bytes of a record's key: the version, then each event's key behind its length."""
-    return VERSION + framed(parts)
+    return VERSION + join_events(parts)
 
 
-def unframed(value: bytes) -> list[bytes] | None:
+def split_events(value: bytes) -> list[bytes] | None:
     """The parts of a record's value, without their lengths; None if the bytes are not such a
     value.
     """

@@ -12,7 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from generators.formats.ticdc_open_protocol.cells import framed, unframed
+from generators.formats.ticdc_open_protocol.cells import join_events, split_events
 from generators.garbage import faults as json_faults
 from generators.garbage.faults import UNSPECIFIED, CellFault, Fault
 from generators.garbage.wellformed import NULL, READABLE, Remains, State, json_remains
@@ -40,9 +40,9 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
         the change does not apply to it. A value that is not a row of (8 bytes of length, text) is
         taken as one event, and comes out behind a length.
         """
-        parts = unframed(value) or [value]
+        parts = split_events(value) or [value]
         spoiled = change(parts[-1])
-        return None if spoiled is None else framed((*parts[:-1], spoiled))
+        return None if spoiled is None else join_events((*parts[:-1], spoiled))
 
     return apply
 
@@ -78,13 +78,13 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "event-missing",
         "truncated",
         "The last event of the key has no value.",
-        lambda value: framed((unframed(value) or [])[:-1]),
+        lambda value: join_events((split_events(value) or [])[:-1]),
     ),
     Fault(
         "event-more",
         "trailing-content",
         "The value has an event more than the key.",
-        lambda value: value + framed((b"{}",)),
+        lambda value: value + join_events((b"{}",)),
     ),
     Fault(
         "trailing-bytes",
@@ -181,7 +181,7 @@ def remains_of_value(value: bytes | None) -> Remains:
     """
     if value is None:
         return NULL
-    parts = unframed(value) if value else None
+    parts = split_events(value) if value else None
     if not parts:
         return Remains(State.UNREADABLE, "truncated" if value else "empty")
     rests = [json_remains(part) for part in parts if part]

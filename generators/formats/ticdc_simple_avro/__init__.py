@@ -55,7 +55,7 @@ from generators.formats.ticdc_simple_avro.schema import (
     VERSION,
     checksum,
     control,
-    wrapped,
+    message_value,
 )
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.wire_format import Format, about
@@ -125,7 +125,7 @@ class Binary:
             "data": self._image(record.data, chance),
             "old": self._image(record.old, chance),
         }
-        return wrapped("DML", payload)
+        return message_value("DML", payload)
 
     def _image(self, image: RowImage | None, chance: random.Random) -> Mapping[str, Any] | None:
         """An image as a value of Avro's map, with the columns in a random order as Go writes maps;

@@ -245,7 +245,7 @@ without the options.
 """
 
 _WATERMARK: Final = avro.ENCODER(
-    avro.wrapped(
+    avro.message_value(
         "Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}
     ),
 )

@@ -180,7 +180,7 @@ FLAGGED: Final = frozenset(
 """The types whose `unsigned` and `zerofill` are told, true or false; DECIMAL since June 2024."""
 
 
-def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
+def message_value(name: str, payload: Mapping[str, Any]) -> Any:
     """A payload of the named record as a Message of the schema, in its branch of the union."""
     kind = MESSAGE_TYPES[PAYLOADS.index(name)]
     return _full_name("Message"), {"type": kind, "payload": (_full_name(name), payload)}
@@ -200,12 +200,12 @@ def control(
 
     match record:
         case records.WatermarkRecord():
-            return wrapped(
+            return message_value(
                 "Watermark",
                 {"version": VERSION, "commitTs": record.commit_ts, "buildTs": record.build_ts},
             )
         case records.BootstrapRecord():
-            return wrapped(
+            return message_value(
                 "Bootstrap",
                 {
                     "version": VERSION,
@@ -229,7 +229,7 @@ def control(
                     for name, shape in schemas
                 },
             }
-            return wrapped("DDL", payload)
+            return message_value("DDL", payload)
 
 
 def table_schema(shape: records.TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:

@@ -623,8 +623,10 @@ def test_a_schema_stays_while_a_row_is_left():
     recipe = RecordedRecipe(FMT, FMT.profile("1.1.8"), replace(case(), written=(schema, *rows)))
     smaller = [
         recipe.case(candidate).written
-        for candidate in recipe.smaller(recipe.scenario, Hint(message=2))
+        for candidate in recipe.smaller_scenarios(recipe.scenario, Hint(message=2))
     ]
     assert smaller[0] == (schema, rows[1])
     assert all(written[0] is schema for written in smaller)
-    assert recipe.case(next(recipe.smaller(recipe.scenario, Hint(message=0)))).written == (schema,)
+    assert recipe.case(
+        next(recipe.smaller_scenarios(recipe.scenario, Hint(message=0)))
+    ).written == (schema,)

@@ -128,7 +128,7 @@ def tried():
 
 def broken_by(tried, operator):
     """The MUST rules that a decoder breaks: those of single cases, and the laws of readings."""
-    judge = tried.fresh()
+    judge = tried.empty_judge()
     read, broken = Readings(judge), set()
     binding = {rule.id for rule in judge.rules if rule.obligation is Obligation.MUST}
     changed = 0

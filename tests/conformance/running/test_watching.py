@@ -8,7 +8,7 @@ from dataclasses import replace
 from conformance.cases.catalogue import find_budget
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
-from conformance.running.watching import FIRST, await_change, first, sources, state, turns
+from conformance.running.watching import FIRST, await_change, first_case_ids, sources, state, turns
 
 TICDC = "ticdc-canal-json"
 CASE = f"{TICDC}/v7.1.6/shape/insert"
@@ -88,7 +88,7 @@ def test_first_are_the_smallest_cases_of_each_rule(beside):
     beside("MORE = '_x'\n")
     with CommandEngine(fmt=TICDC) as engine:
         result = next(turns(settings, engine, wait=None)).result
-    chosen = first(result)
+    chosen = first_case_ids(result)
     assert len(chosen) == FIRST == len(set(chosen))
     by_id = {case.case.id: case for fmt in result.formats for case in fmt.counting()}
     rules = {finding.rule for case in by_id.values() for finding in case.findings}

@@ -14,7 +14,7 @@ import pytest
 from generators import model
 from generators.errors import Refused
 from generators.formats.ticdc_open_protocol import FORMAT
-from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
+from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, split_events
 from generators.garbage.wellformed import State
 from generators.model import (
     Column,
@@ -55,8 +55,8 @@ def first_event(name: str, *events: Event) -> tuple[bytes, bytes]:
     """Key and value of the first event of the first record."""
     message = written(name, *events)[0].message
     (key, *_), (value, *_) = (
-        unframed((message.key or b"")[8:]) or (),
-        unframed(message.value or b"") or (),
+        split_events((message.key or b"")[8:]) or (),
+        split_events(message.value or b"") or (),
     )
     return key, value
 
@@ -194,7 +194,7 @@ def test_a_record_ends_before_it_is_larger_than_a_message_may_be() -> None:
     statement = change(row, Op.INSERT, *rows)
     records = written("v8.5.7+handle-key-only", statement)
     # The profile's limit is 9,000 bytes, and each event has some 3,600.
-    assert [len(unframed(record.message.value or b"") or ()) for record in records] == [2, 2, 1]
+    assert [len(split_events(record.message.value or b"") or ()) for record in records] == [2, 2, 1]
     assert all(
         len((record.message.key or b"") + (record.message.value or b"")) <= 9_000
         for record in records
@@ -254,7 +254,11 @@ def test_sixteen_rows_share_a_record_and_every_event_is_behind_its_length() -> N
     for record in records:
         key, value = record.message.key or b"", record.message.value or b""
         assert key[:8] == b"\0\0\0\0\0\0\0\x01"
-        assert len(unframed(key[8:]) or ()) == len(unframed(value) or ()) == len(record.changes)
+        assert (
+            len(split_events(key[8:]) or ())
+            == len(split_events(value) or ())
+            == len(record.changes)
+        )
     assert (
         len(
             written(
@@ -323,7 +327,7 @@ def keys_of(name: str, *events: Event) -> list[bytes]:
         part
         for record in written(name, *events)
         if record.changes[0].kind is Kind.ROW
-        for part in unframed((record.message.key or b"")[8:]) or []
+        for part in split_events((record.message.key or b"")[8:]) or []
     ]
 
 

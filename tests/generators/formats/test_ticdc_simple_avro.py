@@ -17,7 +17,7 @@ from generators.drawing.cases import boundary_scenarios
 from generators.formats import ticdc_simple_json
 from generators.formats.ticdc_simple_avro import FORMAT, write
 from generators.formats.ticdc_simple_avro.faults import OUTDATED
-from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, wrapped
+from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, message_value
 from generators.model import (
     Bootstrap,
     Column,
@@ -97,7 +97,7 @@ def test_watermark_of_document_002_byte_for_byte():
     # the buildTs, the last six bytes, is drawn
     assert (value[:-6], len(value)) == (WATERMARK[:-6], len(WATERMARK))
     payload = {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}
-    assert ENCODER(wrapped("Watermark", payload)) == WATERMARK
+    assert ENCODER(message_value("Watermark", payload)) == WATERMARK
     (expected,) = written[0].changes
     assert (expected.kind, expected.position, expected.database) == (
         Kind.WATERMARK,
@@ -143,7 +143,7 @@ def test_row_of_the_reference_byte_for_byte():
     body = read(value)["payload"]
     # the table id and the buildTs are the writer's own, the map's order is drawn
     payload = {**body, "tableID": 148, "buildTs": 1708923662983, "data": None}
-    head = ENCODER(wrapped("DML", payload))
+    head = ENCODER(message_value("DML", payload))
     assert head[:-2] == ROW[:expected]
     start = value.index(b"\x02\x0c", len(head) - 12)
     assert sorted(entries(value[start + 2 : -2])) == wanted

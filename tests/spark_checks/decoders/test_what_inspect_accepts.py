@@ -18,7 +18,7 @@ from conformance.inspecting.books import BOOKS
 from conformance.inspecting.inspector import inspect
 from conformance.inspecting.opening import ReadRecord, open_record
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.formats.ticdc_open_protocol.cells import framed, key_of, unframed
+from generators.formats.ticdc_open_protocol.cells import join_events, key_of, split_events
 from generators.model import Kind, Message
 from generators.profiles import Profile
 from generators.wire_format import FORMATS, Codec, Format, get, module_name
@@ -87,14 +87,17 @@ def framed_variants(message: Message, inner: frozenset[str]) -> Iterator[Message
     """The record of TiCDC's Open Protocol with a member of its first event missing or null, in the
     key or in the value.
     """
-    keys, values = unframed((message.key or b"")[8:]) or [], unframed(message.value or b"") or []
+    keys, values = (
+        split_events((message.key or b"")[8:]) or [],
+        split_events(message.value or b"") or [],
+    )
     for changed in changed_objects(json.loads(keys[0]), inner):
         yield replace(
             message, key=key_of([json_text(changed).decode(), *map(bytes.decode, keys[1:])])
         )
     if values[0]:
         for changed in changed_objects(json.loads(values[0]), inner):
-            yield replace(message, value=framed([json_text(changed), *values[1:]]))
+            yield replace(message, value=join_events([json_text(changed), *values[1:]]))
 
 
 def with_nulls(datum: Any, levels: int) -> Iterator[Any]:

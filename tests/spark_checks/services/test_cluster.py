@@ -31,7 +31,7 @@ def names(path):
 
 def test_workers_get_our_packages_with_their_data(sent, tmp_path):
     session, artifacts = sent
-    cluster.send_own(session, str(tmp_path))
+    cluster.send_harness_modules(session, str(tmp_path))
     ((path, pyfile),) = artifacts
     assert pyfile
     listed = names(path)
@@ -121,7 +121,7 @@ def test_a_table_through_the_driver_is_the_file_s(spark, tmp_path, monkeypatch):
 
 
 def test_a_folder_that_is_not_shared_is_noticed(spark, tmp_path):
-    assert cluster.shares(spark, str(tmp_path))
-    assert not cluster.shares(spark, "/proc/no-such")
+    assert cluster.shares_folder(spark, str(tmp_path))
+    assert not cluster.shares_folder(spark, "/proc/no-such")
     # What other machines write to disks of their own does not arrive.
-    assert not cluster.shares(MagicMock(), str(tmp_path))
+    assert not cluster.shares_folder(MagicMock(), str(tmp_path))
