@@ -34,6 +34,7 @@ from conformance.judging.relations import (
 )
 from conformance.judging.relations_of_cells import possible_relations
 from conformance.judging.relations_of_fields import relate_fields
+from conformance.judging.trait_sorts import Trait
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Logical, Op, State
@@ -358,13 +359,14 @@ def without_chance(
         if deviation.is_wrong_value or _is_elsewhere(deviation):
             wrong_by_family.update(counts)
     for deviation, failing in failings:
-        if deviation != NULL:
+        if deviation not in (NULL, WRONG):
             continue
         image = Deviation(
             DeviationKind.VALUE_WRONG,
             relation=Relation(RelationKind.OTHER_IMAGE, name=_OTHER_SIDE[failing.finding.side]),
         )
-        if image in families and _came_as_in_other_image(failing):
+        came_as_in_other = deviation == NULL and _came_as_in_other_image(failing)
+        if image in families and (came_as_in_other or _is_other_value_unknown(failing)):
             families[image][failing.family] += 1
     by_chance = {
         deviation
@@ -589,20 +591,45 @@ def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, 
     deviation on the same side of the same operation. None moves where columns are shuffled.
     """
     sides: dict[tuple[str, Op | None], Deviation] = {}
+    places: dict[Deviation, frozenset[Trait]] = {}
     if SHUFFLED not in by_deviation:
         for deviation, units in by_deviation.items():
-            for failing in units.values() if deviation.is_of_other_image else ():
-                sides[_side_and_op(failing)] = deviation
+            if deviation.is_of_other_image and units:
+                shared = frozenset.intersection(*(failing.traits for failing in units.values()))
+                places[deviation] = shared & _OF_KEYS
+                sides |= {_side_and_op(failing): deviation for failing in units.values()}
     unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
     for deviation, units in by_deviation.items():
         may_move = (
             deviation.is_of_cells or deviation.is_of_images
         ) and not deviation.is_wrong_value
+        is_unrelated = deviation.is_wrong_value and deviation.relation is None
         for unit, failing in units.items():
-            of_image = sides.get(_side_and_op(failing)) if may_move else None
-            moves = of_image is not None and _came_as_in_other_image(failing)
-            unified[of_image if of_image and moves else deviation][unit] = failing
+            of_image = sides.get(_side_and_op(failing))
+            if of_image and (may_move or is_unrelated) and _is_other_value_unknown(failing):
+                # Whatever came may be the other image's, if that is so of such columns.
+                traits = failing.traits | places[of_image]
+                is_at_place = bool(places[of_image] & failing.traits)
+                moved = replace(failing, traits=traits) if is_at_place else failing
+                unified[of_image if is_at_place else deviation][unit] = moved
+            elif of_image and may_move and _came_as_in_other_image(failing):
+                unified[of_image][unit] = failing
+            else:
+                unified[deviation][unit] = failing
     return unified
+
+
+_OF_KEYS: Final = frozenset({("key",), ("changed-key",), ("plain",)})
+"""Traits on whether a column is one of the key."""
+
+
+def _is_other_value_unknown(failing: Failing) -> bool:
+    """Whether anything is right in the row's other image where a cell fails."""
+    finding, case = failing.finding, failing.result.case
+    change = change_of(finding, case)
+    image = change.image(_OTHER_SIDE[finding.side], case.level) if change and finding.side else None
+    cell = (image or {}).get(finding.column or "")
+    return cell is not None and cell.state is State.ANY
 
 
 def _side_and_op(failing: Failing) -> tuple[str, Op | None]:

@@ -25,7 +25,7 @@ from conformance.judging.deviations import (
     spell_owed,
 )
 from conformance.judging.effects_on_numbers import find_effect_on_numbers
-from conformance.judging.effects_on_texts import find_effect_on_texts
+from conformance.judging.effects_on_texts import find_effect_on_texts, name_letters
 from conformance.judging.effects_on_times import find_effect_on_times
 from conformance.judging.findings import NOT_THERE
 from conformance.judging.index import NEARLY, Failing, Unit
@@ -106,6 +106,8 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
             relation_of_keys := _find_effect_on_keys(failings)
         ):
             return relation_of_keys
+        case DeviationKind.FIELD_WRONG if deviation.relation_kind is RelationKind.LETTER_CASE:
+            return _find_letters(failings) or deviation.relation
         case DeviationKind.FIELD_WRONG if deviation.relation is None:
             return _find_other_column_of_envelope(deviation.name, failings)
         case DeviationKind.OP_IN_OTHER_LETTERS:
@@ -231,17 +233,11 @@ def _columns_of(failing: Failing) -> list[str]:
 
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:
-    """Whether all kinds or ops that came are in small letters, or all in capital ones."""
-    words = set[str]()
-    for failing in failings:
-        came = failing.finding.came
-        (word,) = came if isinstance(came, tuple) and len(came) == 1 else (came,)
-        words.add(str(word))
-    if all(word == word.lower() for word in words):
-        return Relation(RelationKind.LETTERS, name="small")
-    if all(word == word.upper() for word in words):
-        return Relation(RelationKind.LETTERS, name="capital")
-    return None
+    """Whether all texts that came, such as kinds or ops, are in small letters, or all in capital
+    ones.
+    """
+    letters = name_letters(failing.finding.came for failing in failings)
+    return Relation(RelationKind.LETTERS, name=letters) if letters else None
 
 
 def _find_one_kind(failings: Iterable[Failing]) -> Relation | None:

@@ -5,9 +5,10 @@ HTML, their numbers as texts.
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -189,6 +190,30 @@ def _find_letters(texts: list[_Texts]) -> Relation | None:
     if all(came == expected.upper() for expected, came in texts):
         return Relation(RelationKind.LETTERS, name="capital")
     return None
+
+
+def name_letters(values_that_came: Iterable[object]) -> str:
+    """`small` if all texts in these values are in small letters, `capital` if all are in capital
+    ones; else "".
+    """
+    words = list(itertools.chain.from_iterable(map(_texts_within, values_that_came)))
+    if all(word == word.lower() for word in words):
+        return "small"
+    return "capital" if all(word == word.upper() for word in words) else ""
+
+
+def _texts_within(came: object) -> Iterator[str]:
+    """The texts in what came: itself, what a typed value has, the items of a list, the values of a
+    mapping.
+    """
+    if isinstance(came, str):
+        yield came
+    elif isinstance(came, Typed):
+        yield from _texts_within(came.value)
+    elif isinstance(came, Mapping):
+        yield from itertools.chain.from_iterable(map(_texts_within, came.values()))
+    elif isinstance(came, list | tuple):
+        yield from itertools.chain.from_iterable(map(_texts_within, came))
 
 
 def _lacks_leading_zeros(texts: _Texts) -> bool:

@@ -135,8 +135,9 @@ def _find_fraction(moments: list[_Moments]) -> Relation | None:
             return Relation(RelationKind.FRACTION_ROUNDED, digits)
     if all(pair.fraction_that_came == pair.owed_fraction // 1_000 for pair in moments):
         return Relation(RelationKind.FRACTION_A_THOUSANDTH)
-    if all(pair.fraction_that_came == _digits_as_micros(pair) for pair in moments):
-        return Relation(RelationKind.FRACTION_AS_MICROS)
+    for digits_of in (_digits_as_micros, _digits_before_zeros):
+        if all(pair.fraction_that_came == digits_of(pair) for pair in moments):
+            return Relation(RelationKind.FRACTION_AS_MICROS)
     return None
 
 
@@ -144,6 +145,11 @@ def _digits_as_micros(pair: _Moments) -> int:
     """The digits of the owed fraction, as many as the column has, as a number of microseconds."""
     unit: int = 10 ** max(0, 6 - pair.digits)
     return pair.owed_fraction // unit
+
+
+def _digits_before_zeros(pair: _Moments) -> int:
+    """The digits of the owed fraction before the zeros at its end, as a number of microseconds."""
+    return int(str(pair.owed_fraction).rstrip("0") or "0")
 
 
 def _cuts(micros: int, unit: int) -> frozenset[int]:

@@ -30,6 +30,7 @@ from conformance.judging.contents import (
 )
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.effects_on_numbers import find_effect_on_numbers
+from conformance.judging.effects_on_texts import name_letters
 from conformance.judging.index import Failing
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
@@ -49,7 +50,7 @@ OF_MESSAGES: Final = frozenset(
     {
         *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
         *("repeated", "same-rows", "same-as-before", "same-row-as-before", "foreign"),
-        "behind-rows",
+        *("behind-rows", "before-image"),
         *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
     }
 )
@@ -101,14 +102,14 @@ _CONTENTS_OF_PARTS: Final[Mapping[str, frozenset[str]]] = {
         {"small letters in a member's name", "capital letters in a member's name"}
     ),
     "objects and arrays": frozenset({"an item in an array"}),
+    BLANKS_AT_BOTH_ENDS: frozenset({"white space at an end"}),
 }
-"""What a document holds, more narrowly than by the part that the relation names."""
+"""What a value holds, in other words than the relation has for the part that it names."""
 _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
     RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
     RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
-    RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
 }
 """What a value holds that comes out in such a relation."""
 _PRECISION_OF_RELATIONS: Final = {
@@ -131,6 +132,8 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     relation_names = {relation.name, relation.before}
     names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
+    if relation.kind is RelationKind.LETTER_CASE:
+        names |= _letters_that_change(failings)
     names |= _CONTENTS_OF_PARTS.get(relation.name, frozenset())
     families = {failing.family for failing in failings}
     contents: set[Trait] = {
@@ -153,6 +156,21 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     keys = _TRAITS_OF_RELATIONS.get(relation.kind, frozenset())
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))
+
+
+def _letters_that_change(failings: Sequence[Failing]) -> frozenset[str]:
+    """The letters that these values lose: small ones where all come in capitals, capital ones where
+    all come in small letters; both where some come so and some so.
+    """
+    letters = name_letters(failing.finding.came for failing in failings)
+    return _LETTERS_BEFORE.get(letters, frozenset({"capital letters", "small letters"}))
+
+
+_LETTERS_BEFORE: Final[Mapping[str, frozenset[str]]] = {
+    "capital": frozenset({"small letters"}),
+    "small": frozenset({"capital letters"}),
+}
+"""The letters that values have that come in others."""
 
 
 def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[Trait]:
@@ -276,6 +294,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
         return False
+    if sort == "no-text":
+        return deviation.relation_kind is RelationKind.COMES_AS and deviation.is_wrong_value
     if deviation.relation_kind is RelationKind.COMES_AS and sort in OF_NAMES:
         return False
     if deviation.is_of_presence and sort == "trait":

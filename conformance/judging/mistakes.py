@@ -391,11 +391,10 @@ def _widen_group(
     failings = _failings_of(group)
     if not deviation.is_of_cells or not _are_scattered(group):
         return group
-    return (
-        _widen_to_families(failings, traits_of_failures, index, deviation)
-        or _widen_to_places(failings, traits_of_failures, index, deviation)
-        or group
-    )
+    of_families = _widen_to_families(failings, traits_of_failures, index, deviation)
+    if of_families and of_families[0].share < NEARLY and _are_exact(group):
+        return group
+    return of_families or _widen_to_places(failings, traits_of_failures, index, deviation) or group
 
 
 def _widen_to_families(
@@ -448,7 +447,16 @@ def _widen_to_places(
     about_best = [traits for traits, share in worth.items() if share >= max(worth.values()) - ABOUT]
     if not about_best:
         return []
-    return [_Part(about_best[0], list(failings), worth[about_best[0]])]
+    best = about_best[0]
+    for with_place in about_best:
+        # That no column of the key fails is worth a word, however few they are.
+        is_told_more = set(best) < set(with_place) and worth[with_place] > worth[best]
+        if is_told_more and _OUTSIDE_KEYS in with_place and _share_with(failings, with_place) == 1:
+            best = with_place
+    return [_Part(best, list(failings), worth[best])]
+
+
+_OUTSIDE_KEYS: Final = ("plain",)
 
 
 def _share_with(failings: Sequence[Failing], traits: Traits) -> float:
@@ -473,6 +481,19 @@ def _are_scattered(group: Sequence[_Part]) -> bool:
     if max(sizes) >= NEARLY_ALL * total:
         return False
     return len(merge_alternatives(part.traits for part in group if part.traits)) > 1
+
+
+def _are_exact(group: Sequence[_Part]) -> bool:
+    """Whether two traits explain a mistake to the last unit, and have nothing but failing units:
+    values below zero, and those of over a day.
+    """
+    return len(group) == _ALTERNATIVES and all(
+        len(part.traits) == 1 and part.share == 1 for part in group
+    )
+
+
+_ALTERNATIVES: Final = 2
+"""Traits of which two sorts of values that fail alike may have one each."""
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:

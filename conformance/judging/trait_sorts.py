@@ -37,6 +37,7 @@ _RANKED: Final = (
         "bare",
         "op",
         "kind",
+        "before-image",
         "null",
         "empty",
         "several",
@@ -54,6 +55,7 @@ _RANKED: Final = (
         "changed",
         "unsigned",
         "negative",
+        "no-text",
         "family",
     ),
     *("held", "spelled", "kin", "like", "type", "keyless", "other-schema"),
@@ -70,7 +72,7 @@ _RANKED: Final = (
         "long",
     ),
     *("quoted", "class", "fault", "packed", "option", "options", "trait", "release", "sql"),
-    *("behind", "plain", "level", "day"),
+    *("plain", "behind", "level", "day"),
 )
 """Sorts of traits that a mistake may name: of those that explain as much, the first is taken."""
 RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}

@@ -62,7 +62,12 @@ _PERCENT_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
-_OF_ENVELOPES: Final = frozenset({("keys", "with a key"), ("commit-fraction",)})
+_OF_ENVELOPES: Final = frozenset(
+    {
+        *(("keys", "with a key"), ("commit-fraction",)),
+        *(("before-image", "with"), ("before-image", "without")),
+    }
+)
 """Traits that explain what is wrong in a row's envelope, but never in its cells."""
 _NAMES_OF_ENVELOPES: Final = frozenset(
     {
@@ -78,6 +83,8 @@ _LIMITS: Final = (10, 100, 1_000)
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
+_OF_TEXTS: Final = frozenset({Logical.TEXT, Logical.JSON})
+"""Types whose values Spark has as texts alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +207,9 @@ class RunTraits:
             states = {cell.state for cell in image.values()}
             if states and states <= {State.NULL, State.ABSENT}:
                 traits.add(("bare", side))
+        if change.op is Op.UPDATE:
+            is_told = change.image("before", case.level) is not None
+            traits.add(("before-image", "with" if is_told else "without"))
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if _images_come_alike(before, after, case.level) else [])
             keys = [key for key in _key_of(case, change) if key in before and key in after]
@@ -585,6 +595,8 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
     if cell.state in (State.NULL, State.ABSENT):
         return
     yield from (("type", name), ("family", family.value))
+    if level == 2 and family not in _OF_TEXTS:
+        yield ("no-text",)
     cls = (
         _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
     )

@@ -152,6 +152,11 @@ def documents(*pairs):
         ),
         (
             DATETIME,
+            times((1_120_000, 1_000_012), (2_003_000, 2_000_003)),
+            "the digits of its fraction are taken for microseconds",
+        ),
+        (
+            DATETIME,
             times((1_250_000, 1_250_001), (2_000_001, 2_000_009)),
             "equal but for the fraction",
         ),

@@ -37,6 +37,7 @@ NAME = "alibaba-canal-json"
 
 PACKED = "ticdc-canal-json"
 POSITIONED = "maxwell-json"
+KEYED = "huawei-cdl-json"
 
 
 @cache
@@ -46,6 +47,7 @@ def cases(level, name=NAME):
         NAME: ("1.1.8", "1.1.8+minimal"),
         PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy"),
         POSITIONED: ("1.45.0", "1.45.0+position+primary-keys+xoffset+ids+ddl"),
+        KEYED: ("1.0", "1.0+default-identity"),
     }[name]
     return [
         case
@@ -525,6 +527,52 @@ JSON_BOOLEANS = "every value of the json types with true or false"
 def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
     first, *_ = judged(wrong(operator), name=POSITIONED)
     assert first.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "operator", "sentence"),
+    [
+        (
+            KEYED,
+            1,
+            "update-as-two",
+            "every row of an UPDATE with a before image comes out as DELETE: a further row comes beside it",
+        ),
+        (
+            POSITIONED,
+            1,
+            "sql-upper-case",
+            "the column sql is wrong for every DDL message whose statement has small letters: in capital letters",
+        ),
+        (
+            POSITIONED,
+            2,
+            "old-key-in-after",
+            "every value of a key that the UPDATE changes is wrong: the actual value is the before image's",
+        ),
+        (POSITIONED, 2, "delete-with-key-alone", "most values of DELETE outside the key are NULL"),
+        (
+            NAME,
+            2,
+            "time-within-a-day",
+            "every value of the time types of over a day, every negative value of the time types is wrong: equal but for whole days",
+        ),
+        (
+            NAME,
+            2,
+            "every-value-as-text",
+            "nearly every value of any type but texts is wrong: it comes as string",
+        ),
+        (
+            NAME,
+            1,
+            "text-stripped-of-white-space",
+            "every value of the text types with white space at an end is wrong: equal but for blanks at the ends",
+        ),
+    ],
+)
+def test_a_single_fault_is_one_mistake_that_names_its_cause(name, level, operator, sentence):
+    assert [mistake.sentence for mistake in judged(wrong(operator), level, name)] == [sentence]
 
 
 def test_values_under_other_columns_are_told_first():
