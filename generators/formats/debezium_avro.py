@@ -1,5 +1,5 @@
 r"""Upstream Debezium through Confluent's AvroConverter: MySQL and PostgreSQL connectors 1.4 to 3.6,
-SQL Server's of 2.5 and 3.6, in Confluent's framing.
+SQL Server's and Oracle's of 2.5 and 3.6, in Confluent's framing.
 
 Source: debezium-json for the connectors, confluentinc/schema-registry for the converter (the pages
 debezium, confluent of the sources). Key and value are each a zero byte, the id of a schema in the
@@ -129,8 +129,13 @@ _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
 """Numbers and texts that Avro's type of the column holds and the column's does not: name, column of
 MySQL and of PostgreSQL, value, and JSON's of what stands in its place.
 """
-_SQLSERVER_COLUMNS: Final = {"timestamp-0": "datetime2-0"}
-"""The columns of SQL Server that stand for PostgreSQL's, where it calls them by another name."""
+_COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
+    "sqlserver": {"timestamp-0": "datetime2-0"},
+    "oracle": {"date": ""},  # which has a time of day
+}
+"""For each source the columns that stand for PostgreSQL's and have another name; "" if none
+does.
+"""
 
 
 _FITTING: Final = (
@@ -184,9 +189,7 @@ def _column(source_name: str, mysql_column: str, postgresql_column: str) -> str:
     """The column of the source that stands for MySQL's and PostgreSQL's; "" if it has none."""
     if source_name == "mysql":
         return mysql_column
-    if source_name == "sqlserver":
-        return _SQLSERVER_COLUMNS.get(postgresql_column, postgresql_column)
-    return postgresql_column
+    return _COLUMNS.get(source_name, {}).get(postgresql_column, postgresql_column)
 
 
 def _datum(schema: Schema, text: str) -> bytes:

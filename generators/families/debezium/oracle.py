@@ -4,7 +4,8 @@ schema, value and Cell.
 Source: the page debezium of the sources, and the connector's own converters, which
 `recorders.debezium_oracle` runs. `modes` are those of `values`. A cell that holds the placeholder
 of unavailable values has the class `unavailable`; a struct of scale and value `variable-scale`; a
-date and time in nanoseconds `nanos`; a moment with an offset `offset`.
+date and time in nanoseconds `nanos`; a moment with an offset `offset`; in Avro a decimal whose
+scale is below zero `negative-scale`.
 """
 
 from __future__ import annotations
@@ -144,16 +145,18 @@ def wire(
     if meaning.value is None and not nullable:
         empty = b"" if schema_.type == "bytes" else "" if schema_.type == "string" else 0
         meaning = replace(meaning, value=empty, lost=True)
-    return wired(schema_, type, _class(type, value, schema_, meaning), meaning, modes)
+    return wired(schema_, type, _class(type, value, schema_, meaning, modes), meaning, modes)
 
 
-def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) -> str:
+def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, modes: Modes) -> str:
     """The class of a value, changed where the connector's form matters."""
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp":
             return "nanos"
         case "VariableScaleDecimal":
             return "variable-scale"
+        case "Decimal" if modes.avro and (type.scale or 0) < 0:
+            return "negative-scale"
     if meaning.reason == _EMPTY:
         return "empty-large"
     if isinstance(value, str) and type.logical is not Logical.TEXT:

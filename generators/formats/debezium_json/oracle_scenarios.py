@@ -38,7 +38,7 @@ _NUMBERS: Final = (
 
 def oracle_cases(cases: Cases) -> Iterator[Scenario]:
     """Yields Oracle's cases: large values, numbers without scale, digits beyond microseconds,
-    offsets, one commit.
+    offsets, names with the signs that Oracle has beside letters and digits, one commit.
     """
     yield from _large_values(cases)
     yield from _moments(cases)
@@ -48,6 +48,15 @@ def oracle_cases(cases: Cases) -> Iterator[Scenario]:
     key = Column("id", oracle.number(18), False)
     numbers: list[Row] = [{"id": i, "c": number} for i, (_, number) in enumerate(_NUMBERS)]
     yield cases.of(key, Column("c", free)).case("values/free-numbers", inserted(*numbers))
+    named_columns = (
+        Column("ID#", oracle.number(18), False),
+        Column("A$B", oracle.string()),
+        Column("C#1", free),
+    )
+    signs = cases.of(*named_columns, key=("ID#",))
+    yield signs.case(
+        "names/dollar-and-hash", inserted({"ID#": 1, "A$B": "x", "C#1": Decimal("2.5")})
+    )
     yield one_commit(cases)
 
 

@@ -364,7 +364,7 @@ def _decimal(scale: int) -> Read:
         data, at = _read_raw(raw, at)
         if not data:
             raise ValueError("a decimal without bytes")
-        return format(Decimal(f"{int.from_bytes(data, signed=True)}E-{scale}"), "f"), at
+        return format(Decimal(f"{int.from_bytes(data, signed=True)}E{-scale}"), "f"), at
 
     return read
 

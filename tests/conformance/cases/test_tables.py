@@ -197,13 +197,14 @@ def test_tables_of_a_database_whose_ddl_is_not_read_are_refused():
         read_tables(["shop.sql"], "mongodb", None, None, 1, get("debezium-json").profiles)
 
 
-def test_the_source_oracle_tells_the_dialect_and_every_case_can_be_written(tmp_path):
+@pytest.mark.parametrize("name", ["debezium-json", "debezium-avro"])
+def test_the_source_oracle_tells_the_dialect_and_every_case_can_be_written(tmp_path, name):
     file = tmp_path / "shop.sql"
     file.write_text(
         "CREATE TABLE t (id int PRIMARY KEY, made timestamp(9) NOT NULL, r rowid, n number)",
         "utf-8",
     )
-    debezium = get("debezium-json")
+    debezium = get(name)
     profiles = [profile for profile in debezium.profiles if profile.source == "oracle"]
     values = read_tables([str(file)], None, None, None, 1, profiles)
     assert values.schema.dialect == "oracle"

@@ -587,3 +587,19 @@ def test_oracles_connector_is_told():
     assert options["sqlserver"] == NO
     assert options["nanoseconds"] != YES
     assert inspector.problems == {}
+
+
+@pytest.mark.parametrize(
+    ("option", "other", "name"),
+    [("sqlserver", "oracle", "datetime2-7/epoch"), ("oracle", "sqlserver", "timestamp-9/epoch")],
+)
+def test_the_connector_is_told_in_avro_too(option, other, name):
+    fmt = get("debezium-avro")
+    profile = fmt.profile(f"3.6.1.Final+{option}")
+    scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name == name)
+    case = as_case(fmt, profile, scenario)
+    inspector = inspect([of_message(written.message) for written in case.written])
+    options = inspector.tallies["debezium-avro"].options
+    assert options[option] == YES
+    assert options[other] != YES
+    assert inspector.problems == {}

@@ -160,6 +160,15 @@ def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given():
     assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
 
 
+@pytest.mark.parametrize(("raw", "digits"), [(b"\x05", "500"), (b"\xff", "-100"), (b"\x00", "0")])
+def test_a_decimal_s_scale_may_be_below_zero(raw, digits):
+    """Oracle's NUMBER(20,-2), which Avro's own libraries take for bytes or refuse."""
+    number = {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": -2}
+    schema = {"type": "record", "name": "r", "fields": [{"name": "n", "type": number}]}
+    datum = b"\x02" + raw
+    assert confluent.Shape(schema).to_json(HEAD + datum, False) == f'{{"n": "{digits}"}}'
+
+
 def test_no_end_of_a_message_is_one_and_nothing_may_follow(at):
     whole = HEAD + DATUM
     parts = [whole[:end] for end in range(len(whole))]
