@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -113,29 +113,45 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     yield confluent.evolving_scenario(profile.source, database)
 
 
-_FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
-    ("cell-json", "json", "json", Json({"k": "nearly all"}), '"{\\"k\\":!nearly all"'),
-    ("cell-date-far", "date", "date", date(2021, 7, 17), "99999999"),
-    (
+@dataclass(frozen=True, slots=True)
+class _Far:
+    """A number or a text that Avro's type of a column holds and the column's own type does not:
+    the columns' names by their source, a value, and JSON's of what stands in its place.
+    """
+
+    name: str
+    columns: Mapping[str, str]
+    value: Value
+    unfit_json: str
+
+
+_WITHOUT_ORACLE: Final = ("mysql", "postgresql", "sqlserver")
+_FAR: Final = (
+    _Far(
+        "cell-json",
+        dict.fromkeys(("mysql", "postgresql"), "json"),
+        Json({"k": "nearly all"}),
+        '"{\\"k\\":!nearly all"',
+    ),
+    _Far("cell-date-far", dict.fromkeys(_WITHOUT_ORACLE, "date"), date(2021, 7, 17), "99999999"),
+    _Far(
         "cell-datetime-far",
-        "datetime-0",
-        "timestamp-0",
+        {
+            "mysql": "datetime-0",
+            "postgresql": "timestamp-0",
+            "sqlserver": "datetime2-0",
+            "oracle": "timestamp-0",
+        },
         mysql.wall("2021-07-17 10:11:14"),
         str((1 << 62) + 1),
     ),
-    ("cell-time-far", "time-6", "time-6", 40_333_000_001, "3600000000001"),
-    ("cell-year-far", "year", "", 2019, "99999"),
+    _Far(
+        "cell-time-far", dict.fromkeys(_WITHOUT_ORACLE, "time-6"), 40_333_000_001, "3600000000001"
+    ),
+    _Far("cell-year-far", {"mysql": "year"}, 2019, "99999"),
+    # Its integers have digits, Avro's have bits.
+    _Far("cell-int-over", {"oracle": "number-9"}, 123_456_785, "1234567850"),
 )
-"""Numbers and texts that Avro's type of the column holds and the column's does not: name, column of
-MySQL and of PostgreSQL, value, and JSON's of what stands in its place.
-"""
-_COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
-    "sqlserver": {"timestamp-0": "datetime2-0"},
-    "oracle": {"date": ""},  # which has a time of day
-}
-"""For each source the columns that stand for PostgreSQL's and have another name; "" if none
-does.
-"""
 
 
 _FITTING: Final = (
@@ -158,8 +174,9 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
         for f in connectors.FORMAT.cell_faults(profile)
     ]
     far = (
-        (name, f"c_{slug(_column(profile.source, a, b))}", value, bad, None)
-        for name, a, b, value, bad in _FAR
+        (f.name, f"c_{slug(f.columns[profile.source])}", f.value, f.unfit_json, None)
+        for f in _FAR
+        if profile.source in f.columns
     )
     faults = []
     for name, column, value, bad, kept in (*of_json, *far):
@@ -183,13 +200,6 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
                 )
             )
     return tuple(faults)
-
-
-def _column(source_name: str, mysql_column: str, postgresql_column: str) -> str:
-    """The column of the source that stands for MySQL's and PostgreSQL's; "" if it has none."""
-    if source_name == "mysql":
-        return mysql_column
-    return _COLUMNS.get(source_name, {}).get(postgresql_column, postgresql_column)
 
 
 def _datum(schema: Schema, text: str) -> bytes:

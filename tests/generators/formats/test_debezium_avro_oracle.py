@@ -180,6 +180,7 @@ def test_no_unfit_cell_is_one_that_avro_cannot_hold():
         faults = FORMAT.cell_faults(FORMAT.profile(profile))
         names = {fault.name for fault in faults}
         assert {"cell-datetime-far", "cell-timestamp", "cell-decimal-digits"} <= names
+        assert "cell-int-over" in names
         assert not names & {"cell-date-far", "cell-time-far", "cell-year-far"}
         columns = {f"c_{name.replace('-', '_')}" for name in source("oracle").types}
         assert {fault.column for fault in faults} <= columns
