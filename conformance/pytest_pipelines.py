@@ -130,7 +130,7 @@ def outcomes_of(report: PipelineReport) -> dict[str, SuiteRun]:
 
 def _of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
     """The outcome of a rule's item: failed if a MUST rule was broken, passed with the differences
-    as its text if another was, skipped if no disturbance of the run could break it.
+    as its text if another was, skipped if no nemesis of the run could break it.
     """
     counts = {r.nemesis: r.broken[rule.id] for r in report.results if r.broken[rule.id]}
     if counts:
@@ -155,7 +155,7 @@ def _of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
 
 def _of_run(report: PipelineReport) -> SuiteRun:
     """The outcome of the item for the run: failed if no stream was judged, else passed; its text
-    names the judged disturbances, those that were not judged and why, and notes.
+    names the judged nemeses, those that were not judged and why, and notes.
     """
     lost = [f"{r.nemesis}: not judged: {r.lost}" for r in report.results if r.lost]
     if len(lost) == len(report.results):

@@ -266,17 +266,15 @@ class Feed:
         """
         if self.pickled_tables or self.selected_nemeses:
             return WIDTH
-        return bulk.shape(
-            get(self.format), get(self.format).profile(self.profile_name), self.options
-        )[0]
+        fmt = get(self.format)
+        return bulk.shape(fmt, fmt.profile(self.profile_name), self.options).width
 
     @cached_property
     def is_even(self) -> bool:
         """Whether each unit has as many messages as offsets, so that no offset stays unused."""
         fmt = get(self.format)
-        return (
-            self.from_templates and bulk.shape(fmt, fmt.profile(self.profile_name), self.options)[1]
-        )
+        profile = fmt.profile(self.profile_name)
+        return self.from_templates and bulk.shape(fmt, profile, self.options).is_even
 
     def messages(self, start: int, end: int) -> Iterator[FeedMessage]:
         """The messages of the units `start` to `end`, each with its offset and, unless templates

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from conformance.pipelines.results import PipelineResult, reached_ids
 from conformance.pipelines.showing import as_html, render
+from conformance.streams.differences import RuleDifference
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineReport:
-    """What a run of a pipeline came to: a result for each disturbance. A notebook shows it as a
+    """What a run of a pipeline came to: a result for each nemesis. A notebook shows it as a
     table, `str` gives it as Markdown.
     """
 
@@ -23,8 +24,8 @@ class PipelineReport:
         return 0 if all(result.converged or result.lost for result in self.results) else 1
 
     @property
-    def failures(self) -> tuple[tuple[str, str], ...]:
-        """The first differences, as (rule id, text)."""
+    def failures(self) -> tuple[RuleDifference, ...]:
+        """The first differences."""
         return tuple(each for result in self.results for each in result.wrong)
 
     @property

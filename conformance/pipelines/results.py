@@ -1,4 +1,4 @@
-"""The result of a pipeline under one disturbance."""
+"""The result of a pipeline under one nemesis."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from conformance.streams.differences import RuleDifference
+
 SHOWN: Final = 8
 """Limit of the recorded differences of a stream."""
 
 
 @dataclass(slots=True)
 class PipelineResult:
-    """What became of a table. `nemesis` is the disturbance, with `+restart` or `+full-refresh`.
+    """What became of a table. `nemesis` is the nemesis's name, with `+restart` or `+full-refresh`.
 
     `rows` counts the source's rows at the end, `messages` those of the topic. `seconds` and
     `cpu_seconds` are what it took, the latter of Spark and the Python beside it. `lost` says why
@@ -33,7 +35,7 @@ class PipelineResult:
     cpu_seconds: float = 0.0
     lost: str = ""
     notes: list[str] = field(default_factory=list)
-    wrong: list[tuple[str, str]] = field(default_factory=list)
+    wrong: list[RuleDifference] = field(default_factory=list)
     broken: Counter[str] = field(default_factory=Counter)
     reached: frozenset[str] = frozenset()
 
@@ -54,7 +56,7 @@ class PipelineResult:
         name = f"{self.format}/pipeline/{rule}"
         # One of each rule before a second of any.
         if name not in self.broken or len(self.wrong) < SHOWN:
-            self.wrong.append((name, what))
+            self.wrong.append(RuleDifference(name, what))
         self.broken[name] += 1
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs a pipeline in the child process under each disturbance, a stage of its stream at a time, and
+"""Runs a pipeline in the child process under each nemesis, a stage of its stream at a time, and
 judges what its table shows after each.
 """
 
@@ -60,7 +60,7 @@ SMOKE: Final = (
     *("none", "duplicate", "stale", "behind-deletes", "replay", "reorder", "changed-columns"),
     *("unsent", "compacted", "corrupt"),
 )
-"""The disturbances of a run that names none."""
+"""The nemeses of a run that names none."""
 LIMIT_S: Final = 300.0
 """Limit of a batch, in seconds."""
 DATABASE: Final = "conformance"
@@ -87,7 +87,7 @@ class PipelineReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
-    """The settings of `pipeline`. `nemesis` "" are the disturbances of SMOKE, `profile` "" is one
+    """The settings of `pipeline`. `nemesis` "" are the nemeses of SMOKE, `profile` "" is one
     whose messages tell the order. The target tables are in the `database` of a `catalogue`. `away`
     says that the session may be on other machines: it puts the database where it likes.
     """
@@ -111,8 +111,8 @@ class PipelineSettings:
 
 
 def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[PipelineResult]]:
-    """The streams on which the pipeline is judged, one for each disturbance and profile, and the
-    results of disturbances that cannot be judged. Raises NothingSelected.
+    """The streams on which the pipeline is judged, one for each nemesis and profile, and the
+    results of nemeses that cannot be judged. Raises NothingSelected.
     """
     fmt = get(settings.format)
     subjects: Sequence[Subject] = OURS
@@ -146,7 +146,7 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
 
 
 def _nemeses(glob: str) -> list[Nemesis]:
-    """The disturbances that a glob selects; those of the budget smoke for an empty one."""
+    """The nemeses that a glob selects; those of the budget smoke for an empty one."""
     if glob:
         return list(select_nemeses(glob))
     return [nemesis for name in SMOKE for nemesis in select_nemeses(name)]
@@ -299,7 +299,7 @@ class Run:
         self, stage: int, error: BaseException, *, plain: bool
     ) -> PipelineResult:
         """The result of a pipeline whose query ended with an error in this stage: which rule that
-        breaks. `plain` says that the pipeline was right without a disturbance.
+        breaks. `plain` says that the pipeline was right without a nemesis.
         """
         result = PipelineResult(
             self.settings.format,
@@ -332,7 +332,7 @@ def cause_line(error: BaseException) -> str:
 
 def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
     """Reads the stages one after the other, and all of them again without the checkpoint if nothing
-    else disturbs the stream. `plain` says that nothing differed without a disturbance.
+    else disturbs the stream. `plain` says that nothing differed without a nemesis.
     """
     began = time.monotonic()
     snapshots: list[Snapshot] = []
@@ -359,7 +359,7 @@ def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
 def _refresh_result(run: Run, plain: PipelineResult) -> PipelineResult:
     """The result after the pipeline has read all messages once more into the same table, its
     checkpoint removed; the table must stay right. `plain` is the result of the run before, without
-    a disturbance: a table that was wrong then is not judged here.
+    a nemesis: a table that was wrong then is not judged here.
     """
     began = time.monotonic()
     result = PipelineResult(
@@ -444,7 +444,7 @@ def run_pipeline(
     bootstrap: Target | None,
     note: Callable[[str], None],
 ) -> Iterator[PipelineResult]:
-    """Judges the pipeline under one disturbance after the other and yields the results. Raises
+    """Judges the pipeline under one nemesis after the other and yields the results. Raises
     NothingSelected, UsageError, and HarnessError where a limit expired.
     """
     streams, lost = streams_of(settings)

@@ -1,4 +1,4 @@
-"""A pipeline's results for people: a line for each disturbance, then what differs, by rule."""
+"""A pipeline's results for people: a line for each nemesis, then what differs, by rule."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
 
 
 def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The column names and the lines of the table of results, a line for each disturbance."""
+    """The column names and the lines of the table of results, a line for each nemesis."""
     has_tables = any(result.table for result in results)
     head = (*_HEAD[:1], *(("table",) if has_tables else ()), *_HEAD[1:])
     lines = [

@@ -49,7 +49,7 @@ def judge_pipeline(
     pipeline: object = None,
 ) -> Generator[PipelineResult]:
     """Judges a pipeline from start to end: starts what it needs (session, broker), yields a result
-    for each disturbance, and stops all of it after the last one. `pipeline` is an object or a
+    for each nemesis, and stops all of it after the last one. `pipeline` is an object or a
     function in place of a file. Raises UsageError, NothingSelected, and HarnessError where a limit
     expired.
     """

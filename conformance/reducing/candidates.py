@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.judging.findings import Finding
 from conformance.reducing._plain_values import simpler_values, weight
@@ -48,10 +48,20 @@ from generators.tables.scenarios import TABLES_TAG
 from generators.tables.schema import table_name
 from generators.wire_format import Format
 
-Measure = tuple[int, int, int, int, int]
-"""Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared
-in this order.
-"""
+
+class Measure(NamedTuple):
+    """The size of a case. Sizes are compared field by field, in this order.
+
+    `length` is the bytes of the messages or the letters of names, `weight` that of all values and
+    ops.
+    """
+
+    events: int
+    rows: int
+    columns: int
+    length: int
+    weight: int
+
 
 _ROWS: Final = 12
 """Limit of an event's rows that are tried alone."""
@@ -181,20 +191,28 @@ def make_recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
     return Recipe(fmt, profile, partial(faults.apply, fault=fault) if fault else None)
 
 
-def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
+class ScenarioRecipe(NamedTuple):
+    """A scenario, and the recipe that makes a case of it."""
+
+    scenario: Scenario
+    recipe: Recipe | RecordedRecipe
+
+
+def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> ScenarioRecipe | None:
     """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
     if case.origin is not Origin.FAULT:
         return None
     if (fault := _message_fault(fmt, profile, case)) is not None:
         if case.level == 2:
-            return faults.unreadable_row(fault, profile.source), make_recipe(fmt, profile, case)
+            unreadable_row = faults.unreadable_row(fault, profile.source)
+            return ScenarioRecipe(unreadable_row, make_recipe(fmt, profile, case))
         alone = (
             scenario
             for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,))
         )
         return next(
             (
-                (s, make_recipe(fmt, profile, case))
+                ScenarioRecipe(s, make_recipe(fmt, profile, case))
                 for s in _with_three_row_variant(alone)
                 if s.name == case.scenario
             ),
@@ -205,13 +223,15 @@ def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenar
     ):
         for variant in _with_three_row_variant((scenario,), cell.column):
             if variant.name == case.scenario:
-                return variant, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
+                spoil = partial(faults.cell_fault, fault=cell)
+                return ScenarioRecipe(variant, Recipe(fmt, profile, spoil))
     edited = faults.edited_cells(fmt.unfit_cells(profile))
     for cell, scenario in faults.cell_text_scenarios(
         profile.database, fmt.supports, profile.source, edited
     ):
         if scenario.name == case.scenario:
-            return scenario, Recipe(fmt, profile, partial(faults.cell_text, fault=cell))
+            spoil = partial(faults.cell_text, fault=cell)
+            return ScenarioRecipe(scenario, Recipe(fmt, profile, spoil))
     return None
 
 
@@ -256,12 +276,12 @@ def measure_scenario(scenario: Scenario, size: int | None = None) -> Measure:
         letters += sum(map(_byte_length, names)) + len(table.unique)
     heavy = sum(map(_weigh_change, changes))
     columns = sum(len(table.columns) for table in used)
-    return (
-        len(scenario.history.events),
-        sum(len(e.rows) for e in changes),
-        columns,
-        letters if size is None else size,
-        heavy,
+    return Measure(
+        events=len(scenario.history.events),
+        rows=sum(len(e.rows) for e in changes),
+        columns=columns,
+        length=letters if size is None else size,
+        weight=heavy,
     )
 
 

@@ -22,7 +22,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from string import ascii_lowercase
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -49,6 +49,7 @@ from conformance.reducing.candidates import (
     Measure,
     Recipe,
     RecordedRecipe,
+    ScenarioRecipe,
     fault_recipe,
     find_hint,
     make_recipe,
@@ -353,19 +354,17 @@ def _start_track(
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
-    start: tuple[Scenario, Recipe | RecordedRecipe] | None
+    start: ScenarioRecipe | None
     if case.origin is Origin.RECORDED:
         recorded = RecordedRecipe(fmt, profile, case)
-        start = (recorded.scenario, recorded)
+        start = ScenarioRecipe(recorded.scenario, recorded)
+    elif scenario is not None:
+        start = ScenarioRecipe(scenario, make_recipe(fmt, profile, case))
     else:
-        start = (
-            (scenario, make_recipe(fmt, profile, case))
-            if scenario is not None
-            else fault_recipe(fmt, profile, case)
-        )
+        start = fault_recipe(fmt, profile, case)
     if start is None:
         return None
-    size = measure_scenario(start[0], _message_bytes(case))
+    size = measure_scenario(start.scenario, _message_bytes(case))
     broken_subjects = frozenset(
         chain.from_iterable(
             known_failure.cause.subjects
@@ -378,8 +377,8 @@ def _start_track(
     )
     return Track(
         failure,
-        start[1],
-        start[0],
+        start.recipe,
+        start.scenario,
         case,
         failure.finding,
         failure.result,
@@ -747,7 +746,7 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
         if raising:
-            candidate, why = min(raising, key=lambda raised: raised[0].size)
+            candidate, why = min(raising, key=lambda raised: raised.candidate.size)
             finding = replace(track.finding, message=0, row=0, actual=why)
             findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
             _accept(
@@ -757,7 +756,14 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
             )
 
 
-def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candidate, str] | None:
+class RaisingCandidate(NamedTuple):
+    """A candidate on which the decoder raises, and the error's text."""
+
+    candidate: Candidate
+    error: str
+
+
+def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> RaisingCandidate | None:
     """The smallest candidate of a batch on which the decoder raises when it is decoded alone, with
     the error; None if none raises.
     """
@@ -770,7 +776,7 @@ def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candi
             decoding.await_answer(decoding.submit(handle, part))
         except DecodeRaised as error:
             if len(part.candidates) == 1:
-                return part.candidates[0], str(error)
+                return RaisingCandidate(part.candidates[0], str(error))
             waiting += reversed(_split_batch(part))
     return None
 

@@ -100,7 +100,7 @@ def _describe_folds(
 
 def _first_rule(result: PipelineResult) -> str:
     """The rule of the first difference."""
-    return result.wrong[0][0].rpartition("/")[2] if result.wrong else NOT_SEEN
+    return result.wrong[0].rule.rpartition("/")[2] if result.wrong else NOT_SEEN
 
 
 def _rules_of_histories(result: PipelineResult) -> str:

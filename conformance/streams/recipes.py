@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from conformance.lanes import Lanes, lanes_of
 from conformance.rules.order import order_of
+from conformance.streams.differences import RuleDifference
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, select_nemeses
@@ -55,7 +56,7 @@ class StreamResult:
     `rows` counts the source's rows at the end, `messages` all messages of the topic, `repeats`
     those that came before, `corrupt` the unreadable ones. `lost` says why the profile is not
     judged, "" if it is. `table` is the user's table, "" for the harness's own. `wrong` has the
-    first differences as (rule id, text); `broken` counts all of them by rule.
+    first differences; `broken` counts all of them by rule.
     """
 
     format: str
@@ -68,7 +69,7 @@ class StreamResult:
     cells: int = 0
     lost: str = ""
     table: str = ""
-    wrong: list[tuple[str, str]] = field(default_factory=list)
+    wrong: list[RuleDifference] = field(default_factory=list)
     broken: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -81,7 +82,7 @@ class StreamResult:
         name = f"{self.format}/stream/{rule}"
         self.broken[name] += 1
         if len(self.wrong) < SHOWN:
-            self.wrong.append((name, what))
+            self.wrong.append(RuleDifference(name, what))
 
     def as_json(self) -> dict[str, Any]:
         """The result of a stream as a JSON object, for `--format json`."""

@@ -336,12 +336,21 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     return tuple(columns)
 
 
-def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
+class BeforePlaces(NamedTuple):
     """The places, in the lists of `columns_by_byte`, of the old values of the columns that an
-    UPDATE changes (CHANGED), from the row's random bytes at `offset`. Each differs from the place
-    of the column's new value.
+    UPDATE changes, in the order of CHANGED.
     """
-    return (
+
+    status: int
+    quantity: int
+    amount: int
+
+
+def before_places(raw: bytes, offset: int) -> BeforePlaces:
+    """The places of a row's old values, from the row's random bytes at `offset`. Each differs from
+    the place of the column's new value.
+    """
+    return BeforePlaces(
         (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
         (raw[offset + 9] + 1 + raw[offset + 14] % 255) & 255,
         (raw[offset + 10] + 1 + raw[offset + 15] % 255) & 255,

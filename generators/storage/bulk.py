@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.bulk import traffic
 from generators.bulk.orders import DEFAULT, LoadOptions, load_scenario
@@ -53,10 +53,17 @@ COMPARED: Final = 1_000
 
 
 @cache
-def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
-    """The largest number of messages that a statement of the load gives, and whether every
-    statement gives that number; from PROBED statements, as many of each op.
+class LoadShape(NamedTuple):
+    """The largest number of messages that a statement of a load gives, and whether every statement
+    gives that number.
     """
+
+    width: int
+    is_even: bool
+
+
+def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> LoadShape:
+    """How many messages the statements of a load give: of PROBED statements, as many of each op."""
     ops = [op for op, weight in options.ops if weight]
     sizes: list[int] = []
     for op in ops:
@@ -65,7 +72,7 @@ def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) ->
         for unit in range(PROBED // len(ops)):
             scenario = load_scenario(fmt, profile, 0, unit, options_of_op)
             sizes.append(len(fmt.write(scenario.history, profile, LAYOUT)))
-    return max(sizes), len(set(sizes)) == 1
+    return LoadShape(width=max(sizes), is_even=len(set(sizes)) == 1)
 
 
 def numbered_messages(
@@ -81,9 +88,9 @@ def numbered_messages(
     unit, which is one SQL statement, takes up `width` offsets, the most messages of one of
     PROBED units; offsets for which it has no message stay unused.
     """
-    width, even = shape(fmt, profile, options)
+    width, is_even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)
-    if even:
+    if is_even:
         yield from zip(itertools.count(start * width), load_messages(start, count), strict=False)
         return
     for unit in range(start, start + count):
@@ -158,7 +165,7 @@ def manifest(
         deployment,
         str(seed),
         statements,
-        shape(fmt, profile)[0],
+        shape(fmt, profile).width,
         messages,
         content,
     )

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from generators.errors import HarnessError, UsageError
@@ -85,10 +85,16 @@ def parse_address(url: str) -> Address:
     return Address(scheme, unquote(parts.username), parts.hostname, port, database)
 
 
-def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """The name by which notes call the database of a URL, and the DDL of its tables. The password
-    is taken from `environment`. Raises UsageError for a wrong URL, and HarnessError if the database
-    cannot be read.
+class DdlSource(NamedTuple):
+    """The name by which notes call a file or a database, and the DDL of its tables."""
+
+    name: str
+    ddl: str
+
+
+def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> DdlSource:
+    """The DDL of the tables of a URL's database. The password is taken from `environment`. Raises
+    UsageError for a wrong URL, and HarnessError if the database cannot be read.
     """
     database_address = parse_address(url)
     kind = KINDS[database_address.scheme]
@@ -123,9 +129,9 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str
                     )
                     return result_rows
 
-            return str(database_address), "".join(
-                f"{statement};\n" for statement in kind.script(query, database_address)
-            )
+            statements = kind.script(query, database_address)
+            ddl = "".join(f"{statement};\n" for statement in statements)
+            return DdlSource(str(database_address), ddl)
     except (driver.Error, OSError, RuntimeError) as error:
         message = str(error).strip()
         message = message.replace(password, "***") if password else message

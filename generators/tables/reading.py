@@ -85,7 +85,7 @@ def read_schema(
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
     scripts = [
-        live.read_ddl(source) if live.is_url(source) else (source, _read_file(source))
+        live.read_ddl(source) if live.is_url(source) else live.DdlSource(source, _read_file(source))
         for source in sources
     ]
     files = ", ".join(file_name for file_name, _ in scripts)
@@ -130,7 +130,7 @@ def detect_dialect(ddl: str) -> str | None:
     return None
 
 
-def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) -> str:
+def _common_dialect(scripts: Sequence[live.DdlSource], fallback: str | None) -> str:
     """The one SQL dialect of all files, or `fallback` if none of them shows its dialect. Raises
     UsageError if there is neither, or if files show several dialects.
     """
@@ -140,7 +140,7 @@ def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) ->
     if not dialects and fallback:
         return fallback
     if not dialects:
-        raise UsageError(f"{scripts[0][0]}: the text does not tell its dialect; name it: {legal}")
+        raise UsageError(f"{scripts[0].name}: the text does not tell its dialect; name it: {legal}")
     if len({DIALECTS[dialect] for dialect in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
         found_dialects = ", ".join(
             f"{file}: {dialect}" for file, dialect in by_file.items() if dialect

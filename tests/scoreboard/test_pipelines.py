@@ -54,7 +54,7 @@ def test_what_is_written_in_their_place_converges(name: str) -> None:
     assert {facts["result"] for facts in DATA["results"][name].values()} == {"converged"}
 
 
-def test_arguments_name_recipes_and_disturbances() -> None:
+def test_arguments_name_recipes_and_nemeses() -> None:
     runnable = ["delta_blog", "aws_glue"]
     assert selected([], runnable) == (runnable, list(NEMESES))
     assert selected(["stale"], runnable) == (runnable, ["stale"])

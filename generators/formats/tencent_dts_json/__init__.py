@@ -72,7 +72,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.families.java_text import Escapes, hash_code, json_string, remainder_of_abs
 from generators.families.mysql_texts import supports
@@ -212,7 +212,7 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
             continue
         previous, last = event, []
         event_transaction = _Transaction(
-            f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2]
+            f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal).safe_position
         )
         mark = event.mark if isinstance(event, TransactionMark) else ""
         opened = event_transaction if mark == "BEGIN" else opened
@@ -259,14 +259,22 @@ _print: Final = partial(print_json, quote=partial(json_string, library=Escapes.F
 """Prints JSON as fastjson2 2.0.31 does."""
 
 
-def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
-    """File name, position and safe position of an event in the virtual binlog. The position's file
-    number has lost the name's zero padding. The safe position is the start of a transaction that
-    the event makes alone.
+class BinlogPosition(NamedTuple):
+    """Where an event stands in the virtual binlog. The position's file number has lost the zero
+    padding of the file's name. The safe position is the start of a transaction that the event makes
+    alone.
     """
+
+    file_name: str
+    position: str
+    safe_position: str
+
+
+def position_of(at: Instant, ordinal: int) -> BinlogPosition:
+    """The place of an event in the virtual binlog."""
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
     end = 2196 + 500 * (ordinal % EVENTS_PER_FILE)
-    return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
+    return BinlogPosition(f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}")
 
 
 def _log_fields(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, Any]:
@@ -290,7 +298,7 @@ def _records(
     for a DDL statement, transaction mark, heartbeat or checkpoint; nothing for other events.
     """
     log = _log_fields(event, ordinal, transaction)
-    position = position_of(event.at, ordinal)[1]
+    position = position_of(event.at, ordinal).position
     committed = event.at.ms // 1000 * 1_000_000
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):

@@ -226,10 +226,8 @@ def _records(
                 event, profile, layout.partitions
             ):
                 partition_id = partitions.id_of(event.table, after or before or {})
-                key, value, change = _Row(
-                    profile, event.table, op, before, after, event.at, partition_id
-                ).event(chance)
-                waiting.setdefault(place, []).append(_Event(key, value, change))
+                source_row = _Row(profile, event.table, op, before, after, event.at, partition_id)
+                waiting.setdefault(place, []).append(source_row.event(chance))
             for place, events in waiting.items():
                 for batch in _batches(events, profile):
                     changes = tuple(
@@ -321,16 +319,15 @@ class _Row:
     at: Instant
     partition_id: int | None
 
-    def event(self, chance: random.Random) -> tuple[str, str, Change]:
-        """Key, value and expected change of the row's event. If it is too large, only the columns
-        of the handle key are written.
-        """
+    def event(self, chance: random.Random) -> _Event:
+        """The row's event. If it is too large, only the columns of the handle key are written."""
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
-        key, value, expected = self._written(handle if cut else None, {})
-        size = len(key.encode()) + len(value.encode()) + sink.RECORD_OVERHEAD + _FRAME
+        whole_event = self._written(handle if cut else None, {})
+        key_size, value_size = len(whole_event.key.encode()), len(whole_event.value.encode())
+        size = key_size + value_size + sink.RECORD_OVERHEAD + _FRAME
         if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
-            return key, value, expected
+            return whole_event
         more: dict[str, Any] = {"ohk": True}
         if self.profile.reduce == "claim-check":
             more = {"ccl": sink.claim_check_location(_STORAGE, chance)}
@@ -338,11 +335,9 @@ class _Row:
                 more = {"ohk": False, **more}
         return self._written(handle, more)
 
-    def _written(
-        self, keep: tuple[str, ...] | None, more: Mapping[str, Any]
-    ) -> tuple[str, str, Change]:
-        """Key, value and expected change of the row, with the columns in `keep` alone if that is
-        given; `more` is JSON that ends the key. An UPDATE without old values looks like an INSERT.
+    def _written(self, keep: tuple[str, ...] | None, more: Mapping[str, Any]) -> _Event:
+        """The row's event with the columns in `keep` alone if that is given; `more` is JSON that
+        ends the key. An UPDATE without old values looks like an INSERT.
         """
         old, new = (self._cells(source_row, keep) for source_row in (self.before, self.after))
         old_cells = {
@@ -388,7 +383,7 @@ class _Row:
                 for side, cells in images.items()
             },
         )
-        return key, value, expected
+        return _Event(key, value, expected)
 
     def _row_handle(self) -> int:
         """The number by which TiDB finds the row (its handle): the value of a clustered integer

@@ -291,7 +291,7 @@ def test_every_fault_is_written_again_as_the_catalogue_has_it(name: str) -> None
     for case in cases:
         base = fault_recipe(fmt, profile, case)
         assert base is not None, case.id
-        assert base[1].case(base[0]) == case
+        assert base.recipe.case(base.scenario) == case
 
 
 def test_a_case_of_no_fault_has_no_base() -> None:
