@@ -13,6 +13,7 @@ import base64
 import json
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -30,14 +31,32 @@ from generators.families.java_text import (
     two_complement,
     unscaled,
 )
-from generators.model import Json, Logical, SourceType, Value
-from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
+from generators.model import Column, Json, Logical, Row, SourceType, Value
+from generators.sources import (
+    mysql,
+    postgresql,
+    postgresql_text,
+    postgresql_toast,
+    postgresql_values,
+)
 from generators.sources.mysql import DAY, MICROS
+from generators.sources.postgresql_toast import Stored
 from generators.sources.postgresql_types import postgresql_types
 
 UNAVAILABLE: Final = postgresql_values.UNAVAILABLE
-TOASTED: Final = 2000
-"""Bytes of a value beyond which PostgreSQL stores it out of line (TOAST_TUPLE_THRESHOLD, about)."""
+_FIXED: Final = {
+    **dict.fromkeys(("bigint", "double precision", "time", "timestamp", "timestamptz"), (8, 8)),
+    **dict.fromkeys(("integer", "real", "date", "enum", "oid"), (4, 4)),
+    **dict.fromkeys(("interval", "point"), (16, 8)),
+    "smallint": (2, 2),
+    "boolean": (1, 1),
+    "money": (8, 8),
+    "timetz": (12, 8),
+    "uuid": (16, 1),
+    "name": (64, 1),
+    "macaddr": (6, 4),
+}
+"""Bytes and alignment of the values of types that have the same for all."""
 
 MONTH: Final = DAY * 30 + DAY * 4375 // 10_000
 """Microseconds of a month in `io.debezium.time.MicroDuration`: 365.25 / 12 days."""
@@ -252,26 +271,50 @@ def _fallback(schema_: Schema, modes: Modes) -> Any:
     }.get(schema_.type, 0)
 
 
-def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
-    """Whether PostgreSQL keeps the value out of line (TOAST), so that the log has no such value for
-    an UPDATE that does not change it.
+def out_of_line(columns: Iterable[Column], source_row: Row, target: int) -> frozenset[str]:
+    """The names of the columns whose values PostgreSQL keeps out of line (TOAST) in a row that is
+    to have at most `target` bytes, so that the log has no such value for an UPDATE that does not
+    change it. How arrays, numbers, hstore and bit strings are compressed is not known: of these,
+    what has more bytes than the row may have.
     """
+    values = [(column, source_row.get(column.name)) for column in columns]
+    stored = [_stored(column, value, target) for column, value in values if value is not None]
+    return postgresql_toast.out_of_line(stored, len(values) - len(stored), target)
+
+
+def _stored(column: Column, value: Value, target: int) -> Stored:
+    """A column's value as it is stored in a row."""
+    name, type = column.name, column.type
+    if fixed := _FIXED.get(type.name):
+        size, alignment = fixed
+        return Stored(name, None, size, alignment)
     match value:
         case str():
-            return len(value.encode("utf-8", "surrogatepass")) > limit
+            return Stored.of_bytes(name, value.encode("utf-8", "surrogatepass"))
         case bytes():
-            return len(value) > limit
+            return Stored.of_bytes(name, value)
+        case Json() if type.name in ("json", "jsonb"):
+            return Stored.of_bytes(
+                name, (value.text or postgresql_text.json_text(type, value.value)).encode()
+            )
+    size = _rough_size(type, value)
+    if size > target:
+        return Stored(name, None, postgresql_toast.POINTER, 1, external=True)
+    return Stored(name, None, size, 4)
+
+
+def _rough_size(type: SourceType, value: Value) -> int:
+    """About the bytes of a value whose stored form this project does not make."""
+    match value:
         case Decimal():
-            return len(value.as_tuple().digits) > limit * 2
-        case int() if type.name == "varbit":
-            return value.bit_length() > limit * 8
+            return len(value.as_tuple().digits) // 2
+        case int():
+            return value.bit_length() // 8
         case Json():
             items = value.value
             size = postgresql_types()[type.name.removesuffix("[]")].bytes
-            return (
-                len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
-            )
-    return False
+            return len(items) * size if size else len(json.dumps(items, default=str))
+    return 0
 
 
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:

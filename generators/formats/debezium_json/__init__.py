@@ -512,7 +512,7 @@ class _Writer:
         if profile.is_sqlserver and event.op is Op.UPDATE:
             self.sqlserver_update(position, images, before, after)
             return
-        created = self.toasted(table, images, after)
+        created = self.toasted(event.table, images, after)
         if profile.is_oracle and event.op is Op.UPDATE:
             # The row of a new key is read again with its large values.
             old, created = logged_rows(table, images, before, after, profile.modes)
@@ -599,10 +599,12 @@ class _Writer:
         ):
             return after
         new_row = dict(after)
+        external = _debezium_postgresql.out_of_line(
+            table.columns, images.before, self.profile.toasted
+        )
         for column in table.columns:
-            value = images.after.get(column.name)
-            is_toasted = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
-            if is_toasted and value == images.before.get(column.name):
+            name, value = column.name, images.after.get(column.name)
+            if name in new_row and name in external and value == images.before.get(name):
                 new_row[column.name] = _debezium_postgresql.unavailable(
                     column.type, self.profile.modes, column.nullable
                 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import Modes
 from generators.model import Deployment, SourceType
 from generators.profile_tables import read_choices
 from generators.profiles import Profile
+from generators.sources.postgresql_toast import TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class DebeziumProfile(Profile):
     """The connector knows the defaults of columns."""
     connector: Literal["mysql", "mariadb", "postgresql", "sqlserver", "oracle"] = "mysql"
     """The connector's own name."""
-    toasted: int = TOASTED
-    """The bytes beyond which PostgreSQL keeps a value out of line."""
+    toasted: int = TARGET
+    """The bytes beyond which PostgreSQL compresses a row's values and keeps them out of line."""
     source_types: bool = False
     """`column.propagate.source.type`."""
     flat: Literal["", "flat", "flat-rewrite"] = ""

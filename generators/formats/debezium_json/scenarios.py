@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from hashlib import sha256
 from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
@@ -82,7 +83,8 @@ BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
 
-LONG: Final = "unchanged and out of line " * 100
+LONG: Final = "".join(sha256(bytes([number])).hexdigest() for number in range(40))
+"""A text that PostgreSQL cannot compress, so that it is out of line."""
 LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
 _ROW: Final[Row] = {"id": 1, "a": "x", "b": 5}
 _UUID: Final = "6b0d8a1c-3f52-4a77-9c1e-0f5d2b7e8a90"

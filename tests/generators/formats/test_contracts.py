@@ -341,6 +341,7 @@ _OF_DEBEZIUM_S_RELEASES = {
     "incremental_snapshots",
     "keeps_collations_of_defaults",
     "keeps_schema_names",
+    "keys_have_included",
     "knows_truncate",
     "localtime_defaults",
     "logical_messages",
@@ -354,7 +355,7 @@ the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no 
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
 `keeps_collations_of_defaults`, `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
 from `short_schema_changes` and `truncate_has_statement`; no field of a change shows where Oracle's transaction
-began (`oracle_starts`); and no named case converts a table to another character set
+began (`oracle_starts`); and no named case has an index with further columns (`keys_have_included`), converts a table to another character set
 (`follows_conversions`) or gives a column fewer numbers (`edits_modified`). Literal tests of the format hold what they write.
 """
 UNFLIPPED = {

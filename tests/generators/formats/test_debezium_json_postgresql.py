@@ -5,6 +5,7 @@ each release wrote for the same statements.
 from __future__ import annotations
 
 import json
+from hashlib import md5
 from typing import Any
 
 import pytest
@@ -156,3 +157,26 @@ def test_one_bit_has_no_default_that_is_cast() -> None:
     table = _table("CREATE TABLE bits (id integer PRIMARY KEY, c bit(1) DEFAULT (1)::bit(1))")
     (insert,) = _messages("3.5.0.Final", table, Op.INSERT, None, {"id": 1, "c": None})
     assert b'{"type":"boolean","optional":true,"field":"c"}' in (insert.value or b"")
+
+
+PROSE = "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 100
+DIGESTS = "".join(md5(str(number).encode()).hexdigest() for number in range(1, 301))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ({"a": PROSE, "b": None}, {"a": PROSE, "b": None}),
+        ({"a": PROSE, "b": DIGESTS}, {"a": PROSE, "b": "__debezium_unavailable_value"}),
+        ({"a": DIGESTS[:1280], "b": DIGESTS[1280:2560]}, {"b": DIGESTS[1280:2560]}),
+    ],
+)
+def test_an_unchanged_value_that_the_server_compresses_into_the_row_is_sent(
+    release: str, row: Row, shown: Row
+) -> None:
+    table = _table("CREATE TABLE toast (id integer PRIMARY KEY, n integer, a text, b text)")
+    old: Row = {"id": 4, "n": None, **row}
+    (update,) = _messages(release, table, Op.UPDATE, old, {**old, "n": 1})
+    after = json.loads(update.value or b"")["payload"]["after"]
+    assert after == {"id": 4, "n": 1, "a": "__debezium_unavailable_value", **shown}
