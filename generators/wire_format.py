@@ -214,6 +214,7 @@ FORMATS: tuple[str, ...] = (
     "flink-ogg-json",
     "flinkcdc-canal-json",
     "flinkcdc-debezium-json",
+    "seatunnel-canal-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

@@ -19,7 +19,7 @@ from generators.families.connect import print_as_jackson
 from generators.families.flat import SEND_LAG_MS, key_scenarios
 from generators.families.java_text import java_decimal, unscaled
 from generators.families.mysql_texts import BASE64, TextForms, binary_text, cell
-from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_message
+from generators.families.wire_messages import ABSENT, Printer, Raw, WireMessage, print_message
 from generators.garbage.faults import CELL_FAULTS, CellFault, Way
 from generators.model import (
     Cell,
@@ -112,8 +112,15 @@ def spell_cell(type: SourceType, value: Value, profile: FlinkProfile) -> Cell:
         case Logical.BINARY, bytes():
             return replace(base, value=value, text=binary_text(value, BASE64), reason="")
         case ((Logical.DATETIME | Logical.TIMESTAMP), _):
-            return replace(base, text=_moment_text(base.text or "", type.logical, profile))
+            return spell_moment(base, type.logical, profile)
     return base
+
+
+def spell_moment(base: Cell, logical: Logical, profile: FlinkProfile) -> Cell:
+    """The cell of a date and time as a sink writes it: of a TIMESTAMP as an instant, of a DATETIME
+    as a wall clock.
+    """
+    return replace(base, text=_moment_text(base.text or "", logical, profile))
 
 
 def _number(base: Cell, json_text: str) -> Cell:
@@ -158,8 +165,31 @@ MembersOf = Callable[[WrittenRow], Mapping[str, Any]]
 """The members of the message of one row, in their order; None for an image that there is not."""
 
 
+SpellCell = Callable[[SourceType, Value, Any], Cell]
+"""A column's value as a sink of this profile writes it, and what a decoder owes for it."""
+
+KeyOf = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""The members of a record's key, from the values of the key's columns in JSON."""
+
+
+def _bare_key(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class SinkMessages:
+    """What a sink's messages are made of: their members, how it spells a cell, its key, and how it
+    prints them.
+    """
+
+    members_of: MembersOf
+    spell: SpellCell = spell_cell
+    key_of: KeyOf = _bare_key
+    printer: Printer = print_as_jackson
+
+
 def write_rows(
-    history: History, profile: FlinkProfile, layout: Layout, members_of: MembersOf
+    history: History, profile: FlinkProfile, layout: Layout, sink: SinkMessages
 ) -> list[Written]:
     """The messages of a history: two for each row of an UPDATE, one for each of another change.
     Statements have none, nor has anything else that is no row.
@@ -169,10 +199,10 @@ def write_rows(
         if not isinstance(event, RowChange):
             continue
         for images in event.rows:
-            for message in _messages_of_row(event.table, images, profile, members_of):
+            for message in _messages_of_row(event.table, images, profile, sink):
                 written += print_message(
                     message,
-                    print_as_jackson,
+                    sink.printer,
                     layout,
                     event=number,
                     timestamp_ms=event.at.ms + SEND_LAG_MS,
@@ -182,10 +212,11 @@ def write_rows(
 
 def sink_format(name: str, members_of: MembersOf) -> Format[FlinkProfile]:
     """The format of this name, of a sink whose messages have these members."""
+    sink = SinkMessages(members_of)
 
     def write(history: History, profile: FlinkProfile, layout: Layout) -> list[Written]:
         """The messages of a history as Flink's sink writes them."""
-        return write_rows(history, profile, layout, members_of)
+        return write_rows(history, profile, layout, sink)
 
     return Format(
         **about(name, read_choices(name, FlinkProfile)),
@@ -198,32 +229,33 @@ def sink_format(name: str, members_of: MembersOf) -> Format[FlinkProfile]:
 
 
 def _messages_of_row(
-    table: Table, images: RowImages, profile: FlinkProfile, members_of: MembersOf
+    table: Table, images: RowImages, profile: FlinkProfile, sink: SinkMessages
 ) -> Iterator[WireMessage]:
     """The DELETE of the row before the change and the INSERT of the row after it, as far as there
     are such rows.
     """
     for op, source_row in ((Op.DELETE, images.before), (Op.INSERT, images.after)):
         if source_row is not None:
-            yield _message(table, op, source_row, profile, members_of)
+            yield _message(table, op, source_row, profile, sink)
 
 
 def _message(
-    table: Table, op: Op, source_row: Row, profile: FlinkProfile, members_of: MembersOf
+    table: Table, op: Op, source_row: Row, profile: FlinkProfile, sink: SinkMessages
 ) -> WireMessage:
     """The message of one row that is inserted or deleted, and the change that a decoder owes."""
     image = {
-        column.name: spell_cell(column.type, source_row.get(column.name), profile)
+        column.name: sink.spell(column.type, source_row.get(column.name), profile)
         for column in table.columns
     }
-    members = dict(members_of(WrittenRow(op, json_row(image, profile))))
+    members = dict(sink.members_of(WrittenRow(op, json_row(image, profile))))
     if not profile.writes_nulls:
         members = {name: ABSENT if value is None else value for name, value in members.items()}
-    key = {name: json_value(image[name]) for name in table.primary_key}
+    key_values = {name: json_value(image[name]) for name in table.primary_key}
     row_change = replace(_change(op, image, profile), tables=(table.name,))
-    if not (profile.keyed and key):
+    if not (profile.keyed and key_values):
         return WireMessage(members, (row_change,))
-    return WireMessage(members, (replace(row_change, other_keys=(table.primary_key,)),), key)
+    told_change = replace(row_change, other_keys=(table.primary_key,))
+    return WireMessage(members, (told_change,), sink.key_of(key_values))
 
 
 def json_row(image: Image, profile: FlinkProfile) -> dict[str, Any]:

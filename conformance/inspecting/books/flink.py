@@ -1,4 +1,6 @@
-"""Facts of what Flink's sinks write of members of Canal, Debezium, Maxwell and GoldenGate."""
+"""Facts of what the sinks of Flink and SeaTunnel write of members of Canal, Debezium, Maxwell and
+GoldenGate.
+"""
 
 from __future__ import annotations
 
@@ -28,3 +30,14 @@ def values(opened: OpenedRecord) -> list[Any]:
 def texts(opened: OpenedRecord) -> str:
     """The texts of a message's rows, one a line."""
     return "\n".join(value for value in values(opened) if isinstance(value, str))
+
+
+def data_is_object(opened: OpenedRecord) -> bool:
+    """Whether `data` is a row itself, and no list of rows."""
+    return isinstance(opened.members.get("data"), dict)
+
+
+def key_is_message(opened: OpenedRecord) -> bool:
+    """Whether the record's key is a message of a row, as SeaTunnel writes it."""
+    key = opened.key_document
+    return isinstance(key, dict) and key.keys() == {"data", "type"}

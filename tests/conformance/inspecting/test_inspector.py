@@ -163,12 +163,32 @@ def conclusion(inspector, fmt):
             {"iso-8601": YES, "non-null": NO},
         ),
         ("flink-ogg-json", {"before": {"id": 5}, "op_type": "D"}, {"non-null": YES}),
+        ("seatunnel-canal-json", {"data": {"id": 1}, "type": "DELETE"}, {}),
     ],
 )
 def test_messages_of_flink_s_sinks_are_told_from_those_of_the_products(fmt, document, options):
     inspector = inspect([record(json.dumps(document))])
     assert writers(inspector) == [[fmt]]
     assert conclusion(inspector, fmt)[1] == options
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "releases", "options"),
+    [
+        ('{"data":{"a":"\\uD83D\\uDE00"},"type":"INSERT"}', None, ("2.3.3",), {}),
+        ('{"data":{"a":"\U0001f600"},"type":"INSERT"}', None, ("2.3.8",), {}),
+        ('{"data":{"a":"\\\\uD83D"},"type":"INSERT"}', None, ("2.3.3", "2.3.8"), {}),
+        (
+            '{"data":{"a":"x"},"type":"DELETE"}',
+            b'{"data":{"a":"x"},"type":"INSERT"}',
+            ("2.3.3", "2.3.8"),
+            {"keyed": YES},
+        ),
+    ],
+)
+def test_a_release_of_seatunnel_shows_in_its_escapes(text, key, releases, options):
+    inspector = inspect([ReadRecord(text.encode(), key)])
+    assert conclusion(inspector, "seatunnel-canal-json") == (releases, options)
 
 
 CANAL = (

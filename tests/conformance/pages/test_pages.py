@@ -144,8 +144,8 @@ def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
     written = list(samples.samples(fmt))
     # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
     update = ["INSERT"] if fmt.name == "ticdc-avro" else ["UPDATE"]
-    # A sink of Flink writes the DELETE of the old row and the INSERT of the new one.
-    update = ["DELETE", "INSERT"] if fmt.name.startswith("flink-") else update
+    # A sink of Flink or SeaTunnel writes the DELETE of the old row and the INSERT of the new one.
+    update = ["DELETE", "INSERT"] if fmt.name.startswith(("flink-", "seatunnel-")) else update
     words = ["INSERT", *update, "DELETE"]
     assert [
         sample.kind for sample in written if sample.kind in ("INSERT", "UPDATE", "DELETE")

@@ -80,8 +80,8 @@ def test_the_rules_of_pipelines_and_their_order_stay():
     ]
     listed = {name: [rule.id for rule in pipelines.rules(name)] for name in FORMATS}
     assert listed["debezium-json"] == [f"debezium-json/pipeline/{name}" for name in names]
-    flink = [name for name in FORMATS if name.startswith("flink")]
-    without = {key: {"tombstone", "unsent"} for key in ("ticdc-avro", "aws-dms-json", *flink)}
+    sinks = [name for name in FORMATS if name.startswith(("flink", "seatunnel"))]
+    without = {key: {"tombstone", "unsent"} for key in ("ticdc-avro", "aws-dms-json", *sinks)}
     for name, ids in listed.items():
         lacking = {f"{name}/pipeline/{last}" for last in without.get(name, {"unsent"})}
         if not name.startswith("debezium-"):

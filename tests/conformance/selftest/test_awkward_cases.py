@@ -86,7 +86,7 @@ LABELS = "the wire has labels, which no number shortens"
 CANNOT = {
     "tables differ in case alone": {
         "ticdc-*": "TiDB compares names of tables without regard to case",
-        "flink-*": "a message names no table",
+        **dict.fromkeys(("flink-*", "seatunnel-*"), "a message names no table"),
     },
     "over 100 rows in a message": {
         **dict.fromkeys(
@@ -99,6 +99,7 @@ CANNOT = {
                 "ogg-*",
                 "aws-*",
                 "flink*",
+                "seatunnel-*",
             ),
             "a message has one row",
         ),
@@ -118,6 +119,7 @@ CANNOT = {
                 "maxwell-*",
                 "ticdc-avro",
                 "flink*",
+                "seatunnel-*",
             ),
             LABELS,
         ),

@@ -58,7 +58,7 @@ def state_of(group, turn=1):
     return KeptTables(rows, frozenset(), state.seen, {}, rows_alone=True)
 
 
-NAMELESS = [name for name in FORMATS if name.startswith("flink-")]
+NAMELESS = [name for name in FORMATS if name.startswith(("flink-", "seatunnel-"))]
 
 
 @pytest.mark.parametrize("name", NAMELESS)

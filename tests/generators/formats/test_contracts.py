@@ -81,6 +81,7 @@ SILENT = {
     "flink-ogg-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "flinkcdc-canal-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "flinkcdc-debezium-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
+    "seatunnel-canal-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "ticdc-avro/v7.1.6+force-replicate": {
         "ddl/semicolon-in-text",

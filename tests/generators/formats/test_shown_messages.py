@@ -45,6 +45,7 @@ PROFILES = {
         "1.20.3",
     ),
     **dict.fromkeys(("flinkcdc-canal-json", "flinkcdc-debezium-json"), "3.5.0"),
+    "seatunnel-canal-json": "2.3.8",
 }
 """Profiles that show a format in few characters; of others the last listed one shows it."""
 

@@ -30,7 +30,10 @@ ROW_ALONE = {"alibaba-canal-protobuf": "1.1.8+filtered"}
 TEXT = 'q"uo\\te\n\u0001汉x'
 BEHIND = (b"x", b" x", b"}", b"]", b"\x00")
 PACKED = {"snappy": cramjam.snappy.compress_raw, "lz4": cramjam.lz4.compress}
-NAMELESS = ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json")
+NAMELESS = (
+    *("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
+    "seatunnel-canal-json",
+)
 """Formats whose messages name no table."""
 PARSES = {
     "debezium-json": ([2], [2]),
@@ -38,10 +41,7 @@ PARSES = {
     "debezium-mongodb-json": ([5], [5]),
     "ticdc-simple-json": ([1, 1], [1]),
     **dict.fromkeys(("maxwell-json", "ogg-json", "aws-dms-json"), ([4], [1])),
-    **dict.fromkeys(
-        ("flink-canal-json", "flink-debezium-json", "flink-maxwell-json", "flink-ogg-json"),
-        ([4], [1]),
-    ),
+    **dict.fromkeys(NAMELESS, ([4], [1])),
     "flinkcdc-canal-json": ([5], [1]),
     "flinkcdc-debezium-json": ([4], [1]),
 }
