@@ -77,7 +77,7 @@ def _has_surplus_image(failing: Failing) -> bool:
         other_finding.aspect is Aspect.IMAGE
         and other_finding.side not in ("", finding.side)
         and other_finding.owed is None
-        and other_finding.came is not None
+        and other_finding.came
         for other_finding in failing.result.findings
         if (other_finding.message, other_finding.row) == (finding.message, finding.row)
     )

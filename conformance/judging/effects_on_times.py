@@ -68,6 +68,8 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
         return _find_fraction(moments)
     if moments and values.is_unexplained:
         return _find_larger_unit(values, moments) or _find_months(moments)
+    if values.kind is RelationKind.SHIFT and _differ_in_shift(moments):
+        return _find_months(moments)
     return None
 
 
@@ -171,6 +173,11 @@ def _find_larger_unit(values: WrongValues, moments: list[_Moments]) -> Relation 
     if values.logicals == {Logical.DATE} and [pair.came for pair in moments] == as_millis:
         return Relation(RelationKind.DAYS_AS_MILLIS)
     return None
+
+
+def _differ_in_shift(moments: list[_Moments]) -> bool:
+    """Whether these times are late by different times: months have 28 to 31 days."""
+    return len({pair.came - pair.expected for pair in moments}) > 1
 
 
 def _find_months(moments: list[_Moments]) -> Relation | None:

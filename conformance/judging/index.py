@@ -512,7 +512,9 @@ class RunIndex:
         if cell is None:
             return row_traits | of_name(case, change, side, column)
         of_cell = self.traits.of_cell(case, change, side, column, cell)
-        return row_traits | of_cell | _family_of_null(name, cell)
+        # What seemed another column's value may turn out to be any value for NULL.
+        of_null = _family_of_null("nulls" if finding.aspect is Aspect.NULL else name, cell)
+        return row_traits | of_cell | of_null
 
     def _count(self, name: PopulationName) -> TraitCounts[Trait]:
         """How many units (rows, cells or unreadable messages) of a population have each trait,

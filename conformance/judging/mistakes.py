@@ -411,7 +411,8 @@ def _widen_to_families(
         by_family[next((t for t in failing.traits if t[0] == "family"), ("family", ""))] += [
             failing
         ]
-    if ("family", "") in by_family or len({failing.family for failing in failings}) != 1:
+    is_of_one_family = len({failing.family for failing in failings}) == 1
+    if ("family", "") in by_family or not (is_of_one_family or deviation.is_for_null):
         return []
     population_name = deviations.population_of(deviation)
     share = index.share_that_fails(
@@ -527,6 +528,9 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     explained = _without_parts_of_others([part for part in group if part.traits])
     total = sum(len(part.failings) for part in explained)
     large = [part for part in explained if len(part.failings) >= LARGE * total] or explained[:1]
+    if all(len(part.traits) == 1 and part.traits[0][0] == "family" for part in explained):
+        # Families of types are one noun, however many they are.
+        large = explained
     if unit == "row":
         kinds = frozenset.intersection(*(part.shared(("kind",)) for part in group))
         for _, kind in kinds:

@@ -564,6 +564,18 @@ def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
             "nearly every value of any type but texts is wrong: it comes as string",
         ),
         (
+            KEYED,
+            1,
+            "null-as-zero",
+            "every NULL of the decimal, int, bit types comes out as a value: it comes as 0",
+        ),
+        (
+            NAME,
+            2,
+            "date-a-month-late",
+            "nearly every value of the date types that is ordinary is wrong: in the next month",
+        ),
+        (
             NAME,
             1,
             "text-stripped-of-white-space",
@@ -573,6 +585,12 @@ def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
 )
 def test_a_single_fault_is_one_mistake_that_names_its_cause(name, level, operator, sentence):
     assert [mistake.sentence for mistake in judged(wrong(operator), level, name)] == [sentence]
+
+
+def test_an_empty_image_on_the_other_side_is_not_the_one_that_is_lost():
+    of_empty, lost = judged(wrong("missing-image-as-empty", "insert-without-image"))
+    assert "an image of no columns" in of_empty.sentence
+    assert lost.sentence == "every row of INSERT comes out without its after image"
 
 
 def test_values_under_other_columns_are_told_first():
