@@ -149,7 +149,7 @@ class Convictions:
             f" {len(ORDERED)} formats whose messages tell an order"
         )
         yield "(Debezium's also in its profile of PostgreSQL), under every [nemesis](load-and-streams.md#streams) of a run of `pipeline`. A cell has"
-        yield f"the rule that is told first; *{NOT_SEEN}*: this disturbance does not show the habit; empty: the format has no such stream. No Spark"
+        yield f"the rule that is told first; *{NOT_SEEN}*: this nemesis does not show the habit; empty: the format has no such stream. No Spark"
         yield "runs: a habit is a fold over the changes that the messages owe. A right fold converges everywhere."
         for habit in COMMONEST:
             yield ""
