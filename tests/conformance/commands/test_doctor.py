@@ -220,7 +220,7 @@ def test_the_room_of_kept_cases_is_told(monkeypatch, tmp_path):
 def test_a_folder_that_hides_a_package_is_named(tmp_path):
     (tmp_path / "spark_checks").mkdir()
     (tmp_path / "spark_checks" / "__init__.py").touch()
-    code = "from conformance.commands.doctor import packages; print(packages())"
+    code = "from conformance.commands.doctor import check_packages; print(check_packages())"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     ran = subprocess.run(
         [sys.executable, "-P", "-c", code],
@@ -231,7 +231,7 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
         check=True,
     )
     assert (
-        ran.stdout.startswith("(False,")
+        ran.stdout.startswith("Outcome(is_right=False,")
         and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
     )
 

@@ -112,7 +112,7 @@ def test_a_table_through_the_driver_is_the_file_s(spark, tmp_path, monkeypatch):
     write_records(tmp_path / "1.parquet", messages, [0, 1, 1 << 33])
     write_records(tmp_path / "2.parquet", messages[:1], [5])
     here = cluster.table(spark, *paths)
-    monkeypatch.setattr(cluster, "local", lambda _spark: False)
+    monkeypatch.setattr(cluster, "is_local", lambda _spark: False)
     there = cluster.table(spark, *paths)
     assert there.schema == here.schema
     order = ["topic", "partition", "offset"]
