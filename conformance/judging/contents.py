@@ -257,7 +257,8 @@ def is_nested(document: Any) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+# Equal numbers of two types, 1 and Decimal(1), are described in other words.
+@lru_cache(maxsize=1 << 14, typed=True)
 def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value contains that decoders are known to lose, in words: special characters, long
     texts, fractions, large numbers, early or late dates.

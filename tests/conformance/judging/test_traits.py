@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.contents import text_day
+from conformance.judging.contents import describe_content, text_day
 from conformance.judging.suspects import row_suspects
 from conformance.judging.trait_sorts import KEYS, RANKS, SORTS, Trait, key_of_trait
 from conformance.judging.traits import RunTraits
@@ -17,6 +17,7 @@ from generators.model import (
     Change,
     Deployment,
     Kind,
+    Logical,
     Message,
     Op,
     State,
@@ -144,3 +145,8 @@ def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key_and_each_class_has_
     assert all(key_of_trait(suspect) for suspect in suspects)
     classes = {words[2] for sort, *words in suspects if sort == "cell" and len(words) == 3}
     assert classes <= set(words_of("classes"))
+
+
+def test_what_a_number_contains_does_not_depend_on_an_equal_one_before():
+    assert describe_content(100, Logical.DECIMAL) == ("that is over 1",)
+    assert describe_content(Decimal("1E2"), Logical.DECIMAL) == ()
