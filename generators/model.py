@@ -547,6 +547,14 @@ ABSENT.
 """
 
 
+Side: TypeAlias = Literal["before", "after"]
+"""One of a row's two images."""
+SIDES: Final[tuple[Side, ...]] = ("before", "after")
+OTHER_SIDE: Final[Mapping[str, Side]] = {"before": "after", "after": "before"}
+SideOrRow: TypeAlias = Literal["", "before", "after"]
+"""The image that something is in, "" if it is of the row itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One row of a decoder's output, as a perfect decoder would give it.
@@ -587,9 +595,9 @@ class Change:
         """Whether it is a row change of the table of that name."""
         return self.kind is Kind.ROW and table in (self.table, *self.tables)
 
-    def image(self, side: str, level: int) -> Image | None:
-        """The expected image of `side` ("before" or "after") at that level; None if the change has
-        none.
+    def image(self, side: SideOrRow, level: int) -> Image | None:
+        """The expected image of that side, the after image of a row itself, at that level; None if
+        the change has none.
         """
         if side == "before":
             return self.full_before if level == 2 and self.full_before is not None else self.before

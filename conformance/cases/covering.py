@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from generators.model import Case, Cell, Change, Image, Kind, Logical, State
+from generators.model import SIDES, Case, Cell, Change, Image, Kind, Logical, State
 
 PROFILES_EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
@@ -74,7 +74,7 @@ def _shape(case: Case) -> tuple[object, ...]:
     sources = frozenset(cell.type.source for cell in _cells(case))
     changes = []
     for change in _changes(case):
-        absent = [_absent(change.image(side, case.level)) for side in ("before", "after")]
+        absent = [_absent(change.image(side, case.level)) for side in SIDES]
         changes.append((change.kind, change.op, *absent))
     return (sources, *changes)
 
@@ -88,7 +88,7 @@ def _cells(case: Case) -> Iterator[Cell]:
     owes them: texts of the message, or at level two typed values.
     """
     for change in _changes(case):
-        for side in ("before", "after"):
+        for side in SIDES:
             yield from (change.image(side, case.level) or {}).values()
 
 

@@ -16,7 +16,7 @@ import click
 from conformance.commands.shell import FORMAT_NAME
 from conformance.judging.wording import describe_cell
 from generators.errors import UsageError
-from generators.model import Change, Deployment, Kind, State
+from generators.model import SIDES, Change, Deployment, Kind, State
 from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _expected_lines(change: Change, level: Level) -> Iterator[str]:
         keys = list(change.keys or ())
         columns += f", database {change.database}, table {change.table}, keys {keys}"
     yield from _wrap_lines("gives  ", columns)
-    for side in ("before", "after"):
+    for side in SIDES:
         image = change.image(side, numbers[level])
         if image is not None:
             cells = (

@@ -5,20 +5,28 @@ and the cells that a row owes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.judging.findings import DECODING, Finding
-from generators.model import Case, Cell, Change, Kind, Logical, SourceType
+from generators.model import SIDES, Case, Cell, Change, Kind, Logical, Side, SourceType
 
 ORDINARY_TAGS: Final = frozenset({"boundary", "drawn"})
 """Tags that say nothing of a message."""
 
 
-def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
-    """The expected cells of a row, each with its image ("before" or "after") and column."""
-    for side in ("before", "after"):
+class ExpectedCell(NamedTuple):
+    """A cell that a row should have, with its image and column."""
+
+    side: Side
+    column: str
+    cell: Cell
+
+
+def cells(change: Change, level: int) -> Iterator[ExpectedCell]:
+    """The expected cells of a row."""
+    for side in SIDES:
         for column, cell in (change.image(side, level) or {}).items():
-            yield side, column, cell
+            yield ExpectedCell(side, column, cell)
 
 
 def change_of(finding: Finding, case: Case) -> Change | None:

@@ -42,7 +42,19 @@ from conformance.judging.wording import (
     value,
 )
 from conformance.rules.rules import Aspect, Rule, Subject
-from generators.model import Case, Cell, Change, Image, Kind, Logical, Op, Origin, State
+from generators.model import (
+    SIDES,
+    Case,
+    Cell,
+    Change,
+    Image,
+    Kind,
+    Logical,
+    Op,
+    Origin,
+    SideOrRow,
+    State,
+)
 
 NO_OUTPUT: Final = "no output row"
 """The actual rows of a message that vanished."""
@@ -98,7 +110,7 @@ class CaseComparison:
         path: str,
         expected: object,
         actual: object,
-        side: str = "",
+        side: SideOrRow = "",
         *,
         owed: Any = None,
         came: Any = None,
@@ -124,7 +136,7 @@ class CaseComparison:
         path: str,
         expected: object,
         actual: object,
-        side: str,
+        side: SideOrRow,
         column: str = "",
         *,
         owed: Any = None,
@@ -156,7 +168,7 @@ class CaseComparison:
             )
         return agrees
 
-    def count(self, rule: Rule, aspect: Aspect, name: str, side: str) -> None:
+    def count(self, rule: Rule, aspect: Aspect, name: str, side: SideOrRow) -> None:
         """Counts a comparison for the rule; the first one of a case is remembered for the self
         test.
         """
@@ -178,7 +190,7 @@ class CaseComparison:
             ("op", output_row.kind != Kind.CORRUPT or output_row.op is None),
             *(
                 (name, output_row.kind == Kind.ROW or getattr(output_row, name) is None)
-                for name in ("before", "after")
+                for name in SIDES
             ),
         ):
             expected_content = (
@@ -330,7 +342,8 @@ class CaseComparison:
             return
         if self.case.level == 1:
             self._envelope(output_row)
-        for side, actual in (("before", output_row.before), ("after", output_row.after)):
+        for side in SIDES:
+            actual = output_row.before if side == "before" else output_row.after
             if change.kind is Kind.ROW:
                 # The whole row, if the decoder completes before images.
                 completes_before = WHOLE_BEFORE in self._conventions and side == "before"
@@ -342,7 +355,7 @@ class CaseComparison:
         """Counts as refused the rules of all cells that could not be compared because the row did
         not come out.
         """
-        for side in ("before", "after"):
+        for side in SIDES:
             for cell in (self.change.image(side, self.case.level) or {}).values():
                 if cell.state in (State.VALUE, State.ONE_OF) and self.ledger.capabilities.claims(
                     "types", cell.type.key
@@ -410,7 +423,9 @@ class CaseComparison:
                 )
             self.check(agrees, name, Aspect.FIELD, name, *shown_values, owed=want, came=got)
 
-    def _image(self, side: str, expected: Image | None, actual: Mapping[str, Any] | None) -> None:
+    def _image(
+        self, side: SideOrRow, expected: Image | None, actual: Mapping[str, Any] | None
+    ) -> None:
         """Compares one image, before or after, of a row with the owed one."""
         level = self.case.level
         if expected and all(cell.state is State.ANY for cell in expected.values()):
@@ -452,7 +467,7 @@ class CaseComparison:
                 came=actual[surplus[0]],
             )
 
-    def _cell(self, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
+    def _cell(self, side: SideOrRow, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         """Compares one cell: its presence, whether it is NULL, and its value."""
         level, state = self.case.level, cell.state
         self.ledger.cells[state] += 1
@@ -561,7 +576,7 @@ class CaseComparison:
             agrees, valued, Aspect.VALUE, path, *shown_values, side, column, owed=cell, came=got
         )
 
-    def _judge_absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
+    def _judge_absent(self, side: SideOrRow, column: str, cell: Cell, got: Any) -> None:
         """Judges the decoder's typed value (`got`, or None for NULL) in a column that the message
         does not hold. NULL is no finding, only counted unless the decoder claims that convention. A
         value is a finding, since it is made up, with three exceptions: the message's text form has
@@ -600,7 +615,7 @@ class CaseComparison:
         columns = itertools.chain.from_iterable(table.columns for table in self.case.tables)
         return any(declared.name == column and not declared.nullable for declared in columns)
 
-    def _plan(self, side: str, cell: Cell) -> tuple[Rule, ...]:
+    def _plan(self, side: SideOrRow, cell: Cell) -> tuple[Rule, ...]:
         """The rules that own a cell's comparisons: presence, NULL, value, and of a time its digits
         if they have a rule. They are looked up once for each kind of cell.
         """

@@ -37,7 +37,7 @@ from conformance.judging.relations_of_fields import relate_fields
 from conformance.judging.trait_sorts import Trait
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
-from generators.model import Case, Cell, Change, Kind, Logical, Op, State
+from generators.model import OTHER_SIDE, Case, Cell, Change, Kind, Logical, Op, State
 
 
 class DeviationKind(enum.StrEnum):
@@ -211,7 +211,6 @@ SEVERAL: Final = 3
 """Cases of which what they have in common is no chance."""
 REST: Final = 0.1
 """Share of a mistake's units that what no trait explains has at most, to be its rest."""
-_OTHER_SIDE: Final = {"before": "after", "after": "before"}
 _TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
 
 
@@ -293,7 +292,7 @@ def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> 
     side = finding.side
     if finding.owed is not None:
         return Deviation(DeviationKind.IMAGE_MISSING, side)
-    other_image = change.image(_OTHER_SIDE[side], case.level) if change else None
+    other_image = change.image(OTHER_SIDE[side], case.level) if change else None
     if finding.came == {} and other_image != {}:
         return Deviation(DeviationKind.IMAGE_WITHOUT_COLUMNS)
     return Deviation(DeviationKind.IMAGE_SURPLUS, side)
@@ -363,7 +362,7 @@ def without_chance(
             continue
         image = Deviation(
             DeviationKind.VALUE_WRONG,
-            relation=Relation(RelationKind.OTHER_IMAGE, name=_OTHER_SIDE[failing.finding.side]),
+            relation=Relation(RelationKind.OTHER_IMAGE, name=OTHER_SIDE[failing.finding.side]),
         )
         came_as_in_other = deviation == NULL and _came_as_in_other_image(failing)
         if image in families and (came_as_in_other or _is_other_value_unknown(failing)):
@@ -627,7 +626,7 @@ def _is_other_value_unknown(failing: Failing) -> bool:
     """Whether anything is right in the row's other image where a cell fails."""
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
-    image = change.image(_OTHER_SIDE[finding.side], case.level) if change and finding.side else None
+    image = change.image(OTHER_SIDE[finding.side], case.level) if change and finding.side else None
     cell = (image or {}).get(finding.column or "")
     return cell is not None and cell.state is State.ANY
 
@@ -644,7 +643,7 @@ def _came_as_in_other_image(failing: Failing) -> bool:
     """
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
-    image = change.image(_OTHER_SIDE[finding.side], case.level) if change else None
+    image = change.image(OTHER_SIDE[finding.side], case.level) if change else None
     cell = (image or {}).get(finding.column or "")
     if finding.aspect is Aspect.IMAGE:
         return (image is None) == (finding.came is None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from conformance.rules.rules import Aspect
-from generators.model import Case
+from generators.model import Case, SideOrRow
 
 
 class Verdict(enum.StrEnum):
@@ -80,7 +80,7 @@ class Finding:
     path: str
     expected: str
     actual: str
-    side: str = ""
+    side: SideOrRow = ""
     column: str | None = None
     causes: tuple[str, ...] = ()
     instead: str = ""

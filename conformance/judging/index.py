@@ -32,7 +32,7 @@ from conformance.judging.suspects import cell_suspects, row_suspects
 from conformance.judging.trait_sorts import Trait, Traits, rank_trait
 from conformance.judging.traits import RunTraits, of_name
 from conformance.rules.rules import Aspect
-from generators.model import Case, Cell, Change, Kind, Origin, State
+from generators.model import Case, Cell, Change, Kind, Origin, SideOrRow, State
 
 Unit: TypeAlias = tuple[Hashable, ...]
 """A message and row of a case, at cells also a side and a column."""
@@ -75,7 +75,7 @@ POPULATIONS_OF_FIELDS: Final[Mapping[str, PopulationName]] = {
 """The rows that owe a value in a column of the envelope, by the column."""
 
 
-def _owes_image(change: Change, side: str, level: int) -> bool:
+def _owes_image(change: Change, side: SideOrRow, level: int) -> bool:
     """Whether a right decoder must return the row's before or after image; not if it has none, or
     if anything is right in all of its cells.
     """
@@ -162,7 +162,7 @@ class ExactValue(NamedTuple):
 class CellGroup(NamedTuple):
     """Cells of one image that are all NULL, or all not."""
 
-    side: str
+    side: SideOrRow
     is_null: bool
 
 

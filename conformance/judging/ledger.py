@@ -13,7 +13,7 @@ from typing import Self, TypeAlias
 from conformance.judging.capabilities import Capabilities
 from conformance.rules.rule import RuleViews, View
 from conformance.rules.rules import Aspect, Rule, Subject, owner
-from generators.model import Case, Kind, Op, State
+from generators.model import Case, Kind, Op, SideOrRow, State
 
 
 class HarnessFault(AssertionError):
@@ -31,7 +31,7 @@ class Site:
     row: int
     aspect: Aspect
     name: str
-    side: str = ""
+    side: SideOrRow = ""
 
 
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]

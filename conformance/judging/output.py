@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from conformance.judging.compare import Typed
 from generators.errors import UsageError
+from generators.model import SIDES
 
 Place = tuple[str, int, int]
 """(topic, partition, offset) of a row's message."""
@@ -133,9 +134,7 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     columns = {
         name: _plain(table.column(name)) for name in wanted_columns if name in table.column_names
     }
-    before, after = (
-        (_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after")
-    )
+    before, after = ((_maps if level == 1 else _structs)(table.column(side)) for side in SIDES)
     if WRONG_CELLS in table.column_names:
         images: dict[str, Sequence[Any]] = {"before": before, "after": after}
         for i, problems in enumerate(_maps(table.column(WRONG_CELLS))):

@@ -10,6 +10,7 @@ from typing import Any, Final
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from generators.model import (
+    SIDES,
     Case,
     Cell,
     Change,
@@ -57,9 +58,7 @@ def row_of_change(change: Change, level: int) -> OutputRow:
         "types": change.types and dict(change.types),
         "schema_version": change.schema_version,
     }
-    before, after = (
-        _decoded_image(change.image(side, level), level) for side in ("before", "after")
-    )
+    before, after = (_decoded_image(change.image(side, level), level) for side in SIDES)
     error = "unreadable" if change.kind is Kind.CORRUPT else None
     return OutputRow(
         change.row,

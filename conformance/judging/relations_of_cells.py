@@ -35,7 +35,7 @@ from conformance.judging.relations_of_times import (
     relate_times,
 )
 from conformance.judging.wording import of_type
-from generators.model import Case, Cell, Change, Json, Logical, State
+from generators.model import OTHER_SIDE, Case, Cell, Change, Json, Logical, SideOrRow, State
 
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
 _NUMBERS: Final = frozenset(
@@ -59,7 +59,13 @@ _ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?Z?$|\.0+Z?$|(?<=\.\d)0+Z?$|Z$|(?
 
 
 def relate_cell(
-    case: Case, message: int, change: Change, side: str, column: str, came: Any, elsewhere: bool
+    case: Case,
+    message: int,
+    change: Change,
+    side: SideOrRow,
+    column: str,
+    came: Any,
+    elsewhere: bool,
 ) -> Relation | None:
     """The relation of what came in a column of an image; None if it shows none.
 
@@ -118,12 +124,12 @@ def _is_spelled_alike(cell: Cell, came: Any) -> bool:
 
 
 def _find_in_other_images(
-    case: Case, message: int, change: Change, side: str, column: str, came: Any
+    case: Case, message: int, change: Change, side: SideOrRow, column: str, came: Any
 ) -> Relation | None:
     """The row's other image, or another row of the message, that holds what came; None if none
     does.
     """
-    other_side = "before" if side == "after" else "after"
+    other_side = OTHER_SIDE[side]
     other_cell = (change.image(other_side, case.level) or {}).get(column)
     if other_cell is not None and is_value_of(other_cell, came):
         return Relation(RelationKind.OTHER_IMAGE, name=other_side)
@@ -152,7 +158,7 @@ def _find_in_earlier_rows(
 
 
 def _find_in_other_columns(
-    case: Case, change: Change, side: str, column: str, came: Any
+    case: Case, change: Change, side: SideOrRow, column: str, came: Any
 ) -> Relation | None:
     """The image's other column that holds what came; None if none does."""
     for name, cell in (change.image(side, case.level) or {}).items():

@@ -38,7 +38,19 @@ from conformance.judging.contents import (
 )
 from conformance.judging.output import ENVELOPE
 from conformance.judging.trait_sorts import Trait
-from generators.model import Case, Cell, Change, Image, Json, Kind, Logical, Op, State
+from generators.model import (
+    SIDES,
+    Case,
+    Cell,
+    Change,
+    Image,
+    Json,
+    Kind,
+    Logical,
+    Op,
+    SideOrRow,
+    State,
+)
 
 _OF_PLACES: Final = frozenset(
     {
@@ -202,7 +214,7 @@ class RunTraits:
                 if other_change.row < change.row
             ):
                 traits.add(("equal",))
-        before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
+        before, after = (change.image(side, case.level) or {} for side in SIDES)
         for side, image in (("before", before), ("after", after)):
             states = {cell.state for cell in image.values()}
             if states and states <= {State.NULL, State.ABSENT}:
@@ -234,7 +246,7 @@ class RunTraits:
         return self.traits_of_row(case, number, change) - _OF_ENVELOPES
 
     def of_cell(
-        self, case: Case, change: Change, side: str, column: str, cell: Cell
+        self, case: Case, change: Change, side: SideOrRow, column: str, cell: Cell
     ) -> frozenset[Trait]:
         """The traits of a cell: of its value, its column and its image at the case's level."""
         if id(cell) not in self._of_values:
@@ -242,7 +254,7 @@ class RunTraits:
         return self._of_values[id(cell)] | of_name(case, change, side, column)
 
     def of_earlier_columns(
-        self, case: Case, number: int, change: Change, side: str, column: str
+        self, case: Case, number: int, change: Change, side: SideOrRow, column: str
     ) -> frozenset[Trait]:
         """The traits of a cell beside earlier messages: an earlier after image of the same table in
         the case, or the message before, has no such column, or has a value there.
@@ -504,7 +516,7 @@ def _key_of(case: Case, change: Change) -> tuple[str, ...]:
     return next((table.primary_key for table in tables), ())
 
 
-def of_name(case: Case, change: Change, side: str, column: str) -> set[Trait]:
+def of_name(case: Case, change: Change, side: SideOrRow, column: str) -> set[Trait]:
     """The traits of a column's name and of its place in an image of the case's level."""
     level = case.level
     before, after = change.image("before", level) or {}, change.image("after", level) or {}

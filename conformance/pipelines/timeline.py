@@ -13,6 +13,7 @@ from typing import NamedTuple
 from generators.drawing.streams import Key, Streamed
 from generators.garbage.nemesis import Stages, is_removed
 from generators.model import (
+    SIDES,
     Cell,
     Change,
     Image,
@@ -306,7 +307,7 @@ def _is_of_key(change: Change, key: Key, names: tuple[str, ...]) -> bool:
     """Whether a row change has an image, of typed values, of the row whose columns `names` have the
     values of this key.
     """
-    for side in ("before", "after"):
+    for side in SIDES:
         image = change.image(side, 2)
         if not image or not image.keys() >= set(names):
             continue
@@ -325,7 +326,7 @@ def doubtful_keys(story: Streamed) -> set[Key]:
         for change in written.changes:
             if (Kind.CORRUPT, None) not in change.accept:
                 continue
-            for side in ("before", "after"):
+            for side in SIDES:
                 image = change.image(side, 1)
                 if image and image.keys() >= set(names):
                     doubtful.add(tuple(image[name].value for name in names))

@@ -18,6 +18,7 @@ from conformance.reducing._plain_values import simpler_values, weight
 from generators.drawing.cases import as_case
 from generators.garbage import faults
 from generators.model import (
+    SIDES,
     Bootstrap,
     Case,
     Column,
@@ -36,6 +37,7 @@ from generators.model import (
     RowImages,
     Scenario,
     SchemaChange,
+    Side,
     SourceStatement,
     Table,
     Value,
@@ -651,7 +653,7 @@ class _CellSite:
 
     event: int
     row_number: int
-    side: str
+    side: Side
     column: Column
     value: Value
 
@@ -663,7 +665,8 @@ def _cell_sites(scenario: Scenario) -> Iterator[_CellSite]:
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
             for row_number, images in enumerate(event.rows):
-                for side, image in (("before", images.before), ("after", images.after)):
+                for side in SIDES:
+                    image = images.before if side == "before" else images.after
                     for name, value in (image or {}).items():
                         if len(event.rows) == 1 or name not in event.table.handle_key:
                             yield _CellSite(

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from conformance.judging.findings import CaseResult, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect
-from generators.model import Cell, Kind, State
+from generators.model import SIDES, Cell, Kind, State
 
 
 class TypeStanding(enum.StrEnum):
@@ -141,7 +141,7 @@ def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell
         for change in written.changes:
             if change.kind is not Kind.ROW or change.anything:
                 continue
-            for side in ("before", "after"):
+            for side in SIDES:
                 image = change.image(side, result.case.level) or {}
                 for column, cell in image.items():
                     if cell.state is not State.ABSENT:

@@ -24,7 +24,7 @@ from conformance.engines.specs import decoder_spec
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
 from generators.errors import HarnessError, NothingSelected
-from generators.model import Case, Message, Table
+from generators.model import SIDES, Case, Message, Table
 from generators.storage import corpus
 
 OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version", "sql")
@@ -193,7 +193,7 @@ def _lines(
                 "kind": output_row.kind,
                 "op": output_row.op,
                 **{name: output_row.fields.get(name) for name in ("database", "table", "keys")},
-                **{side: _image(getattr(output_row, side)) for side in ("before", "after")},
+                **{side: _image(getattr(output_row, side)) for side in SIDES},
                 **optional_fields,
                 "error": output_row.error,
             }

@@ -49,7 +49,7 @@ from conformance.running.finishing import finish_format
 from conformance.running.prepared import Prepared, Settings, decode_request
 from conformance.running.preparing import start_loading
 from generators.errors import HarnessError, UsageError, first_line
-from generators.model import Case, Change, Kind, Message, Table, Written
+from generators.model import SIDES, Case, Change, Kind, Message, Side, Table, Written
 from generators.profiles import Profile
 from generators.wire_format import Format
 
@@ -401,7 +401,7 @@ class _Differences:
             for part in ("database", "table")
             if reference.fields.get(part)
         )
-        for side in ("before", "after"):
+        for side in SIDES:
             yield from self._image_differences(
                 name, side, getattr(reference, side), getattr(decoder, side)
             )
@@ -409,7 +409,7 @@ class _Differences:
     def _image_differences(
         self,
         name: str,
-        side: str,
+        side: Side,
         reference: Mapping[str, Any] | None,
         decoder: Mapping[str, Any] | None,
     ) -> Iterator[PartDifference]:

@@ -20,7 +20,20 @@ from conformance.judging.output import OutputRow
 from conformance.judging.wording import describe_cell, image, instant, typed
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject
 from conformance.running.clocks import Clock, Reading, fitting, readings_of
-from generators.model import Case, Cell, Change, Deployment, Kind, Logical, SourceType, State, Value
+from generators.model import (
+    OTHER_SIDE,
+    Case,
+    Cell,
+    Change,
+    Deployment,
+    Kind,
+    Logical,
+    Side,
+    SideOrRow,
+    SourceType,
+    State,
+    Value,
+)
 
 ONE_FORM: Final = "one-form"
 ONE_ZONE: Final = "one-zone"
@@ -42,7 +55,7 @@ class Spot(NamedTuple):
     case: str
     message: int
     row_number: int
-    side: str
+    side: SideOrRow
     column: str
 
     @property
@@ -207,7 +220,7 @@ class Readings:
             self._moments[key].append(moment)
 
     def _take_image(
-        self, case: Case, number: int, change: Change, output_row: OutputRow, side: str
+        self, case: Case, number: int, change: Change, output_row: OutputRow, side: Side
     ) -> None:
         """Checks for the law OWN_ROW an image that the decoder does not owe (no MUST rule owns it):
         each of its values must be NULL, or the value of the same column in the message's other
@@ -218,7 +231,7 @@ class Readings:
         if law is None or owner.obligation is Obligation.MUST:
             return
         self._compared[law.id] += 1
-        opposite = "after" if side == "before" else "before"
+        opposite = OTHER_SIDE[side]
         expected_opposite = change.image(opposite, case.level) or {}
         actual_opposite = getattr(output_row, opposite) or {}
         for column, value in (getattr(output_row, side) or {}).items():
@@ -234,7 +247,7 @@ class Readings:
             return
 
     def _open_rule(
-        self, case: Case, change: Change, aspect: Aspect, side: str, cell: Cell
+        self, case: Case, change: Change, aspect: Aspect, side: SideOrRow, cell: Cell
     ) -> Rule | None:
         """The rule that owns this aspect of an expected cell, if it leaves the decoder a choice;
         None if it is a MUST rule.

@@ -16,6 +16,7 @@ from conformance.judging.ledger import Site
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.operators.operator import with_image
+from generators.model import Side
 
 _INSTEAD_OF_NULL: Final[Mapping[str, Any]] = {
     "keys": ["altered"],
@@ -78,11 +79,10 @@ def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
             else:
                 replacement = _change_value(value)
             return replace(output_row, fields={**output_row.fields, site.name: replacement})
-    image: Mapping[str, Any] | None = (
-        output_row.before if site.side == "before" else output_row.after
-    )
+    side: Side = site.side or "after"
+    image: Mapping[str, Any] | None = output_row.before if side == "before" else output_row.after
     if site.aspect is Aspect.IMAGE:
-        return with_image(output_row, site.side, {} if image is None else None)
+        return with_image(output_row, side, {} if image is None else None)
     assert image is not None
     changed = dict(image)
     match site.aspect:
@@ -106,7 +106,7 @@ def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
             changed[site.name] = (
                 Typed("altered", None) if value is None and level == 2 else _change_value(value)
             )
-    return with_image(output_row, site.side, changed)
+    return with_image(output_row, side, changed)
 
 
 def _change_value(value: Any) -> Any:

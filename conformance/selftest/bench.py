@@ -19,8 +19,8 @@ from conformance.judging.index import ExpectedRows
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
-from conformance.selftest.operators.operator import SIDES, Image, MessageContext, Operator, Rows
-from generators.model import Case, Logical
+from conformance.selftest.operators.operator import Image, MessageContext, Operator, Rows
+from generators.model import SIDES, Case, Logical
 from generators.wire_format import Format
 
 TRIED: Final = 15

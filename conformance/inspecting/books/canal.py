@@ -21,6 +21,7 @@ from conformance.inspecting.evidence import (
     texts,
 )
 from conformance.inspecting.opening import OpenedRecord
+from generators.model import SIDES
 
 _SECONDS: Final = 100_000_000_000
 _DRS: Final = "mysqlType id es ts database table type isDdl sql sqlType data old pkNames"
@@ -366,9 +367,7 @@ def packet_types(opened: OpenedRecord) -> list[str]:
 def has_after_image_without_key(opened: OpenedRecord) -> bool:
     """Whether an UPDATE's afterColumns lack a column of the key that its beforeColumns have."""
     for row_data in _row_datas(opened):
-        before, after = (
-            json_objects(row_data.get(f"{side}Columns")) for side in ("before", "after")
-        )
+        before, after = (json_objects(row_data.get(f"{side}Columns")) for side in SIDES)
         keys = {column.get("name") for column in before if column.get("isKey")}
         if after and not keys <= {column.get("name") for column in after}:
             return True

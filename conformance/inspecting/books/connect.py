@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from conformance.inspecting.evidence import json_objects
 from conformance.inspecting.opening import OpenedRecord, is_enveloped
+from generators.model import SIDES
 
 ADDED: Final = (
     "__deleted",
@@ -98,11 +99,7 @@ def images(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """
     if is_flat(opened):
         return [opened.payload]
-    return [
-        member_object(opened.payload.get(side))
-        for side in ("before", "after")
-        if opened.payload.get(side)
-    ]
+    return [member_object(opened.payload.get(side)) for side in SIDES if opened.payload.get(side)]
 
 
 def connector(opened: OpenedRecord) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from conformance.inspecting.books.connect import kind_of, member_object
 from conformance.inspecting.evidence import TableDescription, names
 from conformance.inspecting.opening import OpenedRecord
+from generators.model import SIDES
 
 
 def values(opened: OpenedRecord) -> list[Any]:
@@ -39,7 +40,7 @@ def _cells(opened: OpenedRecord) -> Iterator[tuple[str, Any]]:
     """The name and value of each column in the before and the after image of a GoldenGate
     message.
     """
-    for side in ("before", "after"):
+    for side in SIDES:
         yield from member_object(opened.members.get(side)).items()
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from generators.model import Case, Cell, Change, Logical, Message, Op, SourceType
+from generators.model import SIDES, Case, Cell, Change, Logical, Message, Op, Side, SourceType
 
 Rows: TypeAlias = Sequence[OutputRow]
 Image: TypeAlias = Mapping[str, Any]
@@ -33,7 +33,7 @@ class MessageContext:
         """The message's value, a character for each byte; "" for none."""
         return ((self.message and self.message.value) or b"").decode("latin-1")
 
-    def cells(self, output_row: OutputRow, side: str) -> Mapping[str, Cell]:
+    def cells(self, output_row: OutputRow, side: Side) -> Mapping[str, Cell]:
         """The expected cells of the row's image on this side; an operator looks only at their
         types.
         """
@@ -75,9 +75,6 @@ for no change. Never called for NULL.
 """
 RowChange: TypeAlias = Callable[[OutputRow], OutputRow]
 """A wrong row for a right one."""
-Side: TypeAlias = Literal["before", "after"]
-"""One of a row's two images."""
-SIDES: Final[tuple[Side, ...]] = ("before", "after")
 
 
 def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
@@ -113,7 +110,7 @@ def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
     return on_images(alter)
 
 
-def with_image(output_row: OutputRow, side: str, image: Image | None) -> OutputRow:
+def with_image(output_row: OutputRow, side: Side, image: Image | None) -> OutputRow:
     """The row with another image on that side."""
     if side == "before":
         return replace(output_row, before=image)

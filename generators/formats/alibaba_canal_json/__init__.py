@@ -72,6 +72,7 @@ from generators.model import (
     Row,
     RowChange,
     SchemaChange,
+    Side,
     SourceStatement,
     SourceType,
     State,
@@ -424,7 +425,7 @@ def restore_names(change: Change, table: Table, profile: CanalProfile) -> Change
     in the message under another name may hold anything there.
     """
 
-    def image(side: str) -> Image | None:
+    def image(side: Side) -> Image | None:
         """The level-two image of one side of the change, "before" or "after", with the source's
         names of columns; the cell of a column to which Canal gives another name is unknown. None if
         the change has no such image.

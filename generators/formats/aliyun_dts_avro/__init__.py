@@ -90,6 +90,7 @@ from generators.model import (
     RowChange,
     RowImages,
     SchemaChange,
+    Side,
     State,
     Table,
     TransactionMark,
@@ -339,7 +340,7 @@ class _Task:
             yield _Content(_OPERATIONS[event.op], change, name, tags, columns.items, old, new)
 
     def image(
-        self, columns: _Columns, images: RowImages, event: RowChange, side: str
+        self, columns: _Columns, images: RowImages, event: RowChange, side: Side
     ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
         """One side of a row, `before` or `after`: the cells that a decoder owes and the encoded
         values of its columns; None or empty where the row has no such side.

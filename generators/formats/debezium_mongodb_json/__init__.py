@@ -61,6 +61,7 @@ from generators.formats.debezium_mongodb_json.profiles import (
 )
 from generators.formats.debezium_mongodb_json.scenarios import losses, scenarios, unfit_cells
 from generators.model import (
+    SIDES,
     Change,
     Heartbeat,
     History,
@@ -255,7 +256,7 @@ class _Writer:
             "op": CODES[op],
             "ts_ms": event.at.ms + self.lag,
         }
-        old, new = (image_pairs.get(side, documents.NO_IMAGES) for side in ("before", "after"))
+        old, new = (image_pairs.get(side, documents.NO_IMAGES) for side in SIDES)
         change = Change(
             0,
             Kind.ROW,
