@@ -26,7 +26,14 @@ import click
 from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of
 from generators.families.debezium.oracle import column_size
 from generators.families.debezium.sqlserver import iso_datetime, read_nanos
-from generators.families.debezium.values import Modes, civil
+from generators.families.debezium.values import (
+    BINARY_MODES,
+    DECIMAL_MODES,
+    INTERVAL_MODES,
+    Modes,
+    TemporalMode,
+    civil,
+)
 from generators.model import Logical, SourceType, Value
 from generators.sources import oracle
 from generators.sources.oracle_types import oracle_types
@@ -79,7 +86,7 @@ FINE: Final = {
     "timestamptz-9": "1969-12-31 23:59:59.999999999 +05:30",
 }
 """Values with nine fraction digits, or with an offset."""
-_TEMPORALS: Final = (
+_TEMPORALS: Final[tuple[TemporalMode, ...]] = (
     "adaptive",
     "connect",
     "adaptive_time_microseconds",
@@ -113,18 +120,18 @@ def modes_of(type: SourceType, release: str) -> Iterator[Modes]:
     plain = release_modes(release)
     match type.logical:
         case Logical.DECIMAL | Logical.INT:
-            for mode in ("precise", "double", "string"):
-                yield replace(plain, decimal=mode)
+            for decimal in DECIMAL_MODES:
+                yield replace(plain, decimal=decimal)
         case Logical.BINARY:
-            for mode in ("bytes", "base64", "base64-url-safe", "hex"):
-                yield replace(plain, binary=mode)
+            for binary in BINARY_MODES:
+                yield replace(plain, binary=binary)
         case Logical.DATETIME:
-            for mode in _TEMPORALS:
-                if release.startswith("3") or mode not in _SINCE_3:
-                    yield replace(plain, temporal=mode)
+            for temporal in _TEMPORALS:
+                if release.startswith("3") or temporal not in _SINCE_3:
+                    yield replace(plain, temporal=temporal)
         case Logical.TEXT if type.name.startswith("interval"):
-            for mode in ("numeric", "string"):
-                yield replace(plain, interval=mode)
+            for interval in INTERVAL_MODES:
+                yield replace(plain, interval=interval)
         case _:
             yield plain
 

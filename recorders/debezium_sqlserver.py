@@ -26,7 +26,7 @@ import click
 
 from conformance.brokers.jars import Note, jars_of
 from generators.families.debezium.sqlserver import is_large, read_nanos
-from generators.families.debezium.values import Modes
+from generators.families.debezium.values import BINARY_MODES, DECIMAL_MODES, Modes, TemporalMode
 from generators.formats.debezium_json.envelope import sqlserver_size
 from generators.model import Logical, SourceType, Value
 from generators.sources import sqlserver
@@ -89,7 +89,7 @@ SEVENTH_DIGITS: Final = {
     "datetimeoffset-7": "1969-12-31 23:59:59.9999999 +05:30",
 }
 """Values with a seventh fraction digit, or with an offset."""
-_TEMPORALS: Final = (
+_TEMPORALS: Final[tuple[TemporalMode, ...]] = (
     "adaptive",
     "connect",
     "adaptive_time_microseconds",
@@ -117,15 +117,15 @@ def modes_of(type: SourceType, release: str) -> Iterator[Modes]:
     plain = release_modes(release)
     match type.logical:
         case Logical.DECIMAL:
-            for mode in ("precise", "double", "string"):
-                yield replace(plain, decimal=mode)
+            for decimal in DECIMAL_MODES:
+                yield replace(plain, decimal=decimal)
         case Logical.BINARY:
-            for mode in ("bytes", "base64", "base64-url-safe", "hex"):
-                yield replace(plain, binary=mode)
+            for binary in BINARY_MODES:
+                yield replace(plain, binary=binary)
         case Logical.DATE | Logical.DATETIME | Logical.TIME:
-            for mode in _TEMPORALS:
-                if release.startswith("3") or mode not in _SINCE_3:
-                    yield replace(plain, temporal=mode)
+            for temporal in _TEMPORALS:
+                if release.startswith("3") or temporal not in _SINCE_3:
+                    yield replace(plain, temporal=temporal)
         case _:
             yield plain
 

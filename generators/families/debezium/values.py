@@ -42,18 +42,39 @@ BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
 UNSIGNEDS: Final = ("long", "precise")
 
 
+DecimalMode: TypeAlias = Literal["precise", "double", "string", "numeric"]
+"""`decimal.handling.mode`, or `numeric`: the JSON converter's `decimal.format=NUMERIC`."""
+DECIMAL_MODES: Final[tuple[DecimalMode, ...]] = ("precise", "double", "string")
+"""Those of the connector."""
+TemporalMode: TypeAlias = Literal[
+    "adaptive",
+    "adaptive_time_microseconds",
+    "connect",
+    "isostring",
+    "microseconds",
+    "nanoseconds",
+]
+"""`time.precision.mode`."""
+BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
+"""`binary.handling.mode`."""
+BINARY_MODES: Final[tuple[BinaryMode, ...]] = ("bytes", "base64", "base64-url-safe", "hex")
+IntervalMode: TypeAlias = Literal["numeric", "string"]
+"""`interval.handling.mode`."""
+INTERVAL_MODES: Final[tuple[IntervalMode, ...]] = ("numeric", "string")
+
+
 @dataclass(frozen=True, slots=True)
 class Modes:
     """What of a connector decides how values are written: its options, and what its releases do
     otherwise. The defaults are those of 3.5.
     """
 
-    decimal: str = "precise"
-    temporal: str = "adaptive_time_microseconds"
-    binary: str = "bytes"
-    bigint_unsigned: str = "long"
-    interval: str = "numeric"
-    hstore: str = "json"
+    decimal: DecimalMode = "precise"
+    temporal: TemporalMode = "adaptive_time_microseconds"
+    binary: BinaryMode = "bytes"
+    bigint_unsigned: Literal["long", "precise"] = "long"
+    interval: IntervalMode = "numeric"
+    hstore: Literal["json", "map"] = "json"
     money_digits: int = 2
     escapes_labels: bool = True
     """Commas in labels of streamed ENUM values are escaped."""
