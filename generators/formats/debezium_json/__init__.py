@@ -52,7 +52,7 @@ import re
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from generators.errors import Refused
 from generators.families.connect import (
@@ -210,7 +210,7 @@ class _Writer:
         self.redo.begin(self.place, START.ms)
         self.charsets = KnownCharsets(profile.follows_conversions)
         self.labels = KnownLabels()
-        self.identities: dict[str, str] = {}
+        self.identities: dict[str, Literal["full", "index", "default"]] = {}
         self.last_row = 0
         self.logged = self.query = ""
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)

@@ -28,7 +28,7 @@ class DebeziumProfile(Profile):
     deployment: Deployment = replace(Modes().deployment, schemas="message")
     modes: Modes = Modes()
     """How values are written."""
-    image: str = "full"
+    image: Literal["full", "minimal", "index", "default"] = "full"
     """The row image of the database: full or minimal of MySQL's binlog, full, index or default of
     PostgreSQL's REPLICA IDENTITY."""
     schemas: bool = True
