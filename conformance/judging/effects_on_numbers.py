@@ -69,7 +69,12 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
         return _find_sign_bit(values)
     if values.logicals == {Logical.BIT} and _are_reversed(values):
         return Relation(RelationKind.BITS_REVERSED)
-    if values.logicals == {Logical.BIT} and all(map(_has_digits_as_bits, values.pairs)):
+    has_bits = any(pair.number_that_came for pair in values.pairs)
+    if (
+        values.logicals == {Logical.BIT}
+        and has_bits
+        and all(map(_has_digits_as_bits, values.pairs))
+    ):
         return Relation(RelationKind.CHANGED_PARTS, name=_DIGITS_AS_BITS)
     if values.logicals == {Logical.YEAR} and all(map(_is_counted_from_1900, values.pairs)):
         return Relation(RelationKind.CHANGED_PARTS, name="counted from 1900")

@@ -120,9 +120,16 @@ def _is_label_of_number(pair: Pair) -> bool:
     return is_label and pair.expected_text == str(pair.cell.value)
 
 
+def _is_label_with_backslashes(pair: Pair) -> bool:
+    """Whether the label of an ENUM's member came with a backslash before each comma in it."""
+    label = _find_label(pair)
+    return label is not None and "," in label and pair.text_that_came == label.replace(",", "\\,")
+
+
 _READINGS_OF_LABELS: Final[Mapping[str, Callable[[Pair], bool]]] = {
     "the number of its label": _is_number_of_label,
     "the label of its number": _is_label_of_number,
+    "its label has a backslash before each comma": _is_label_with_backslashes,
 }
 """What comes in the place of an ENUM's label or number, by the words for it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -98,6 +99,8 @@ def describe_changed_parts(expected: str, actual: str) -> frozenset[str] | None:
     if not expected_documents:
         return None
     if not actual_documents:
+        if expected_documents == [actual]:
+            return frozenset({"its text comes without quotes"})
         unescaped = re.sub(r'\\(["\\/bfnrt])', _resolve_escape, expected)
         return frozenset({"its escapes are resolved once more"}) if unescaped == actual else None
     expected_document, actual_document = expected_documents[0], actual_documents[0]
@@ -165,6 +168,11 @@ def _describe_change(expected: Any, actual: Any) -> str | None:
         return "its inner objects and arrays come as texts" if is_its_text else None
     if isinstance(expected, str) and actual == expected.strip():
         return "its texts come without white space at their ends"
+    if isinstance(expected, str) and actual in (
+        html.escape(expected),
+        html.escape(expected, False),
+    ):
+        return "its texts come escaped as HTML"
     if isinstance(expected, bool):
         if isinstance(actual, int | Decimal) and not isinstance(actual, bool):
             return "its true and false come as 1 and 0" if actual == int(expected) else None

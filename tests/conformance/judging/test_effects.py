@@ -188,6 +188,12 @@ def documents(*pairs):
             numbers(("101", "5"), ("127", "1"), ("20", "0")),
             "the digits 0 and 1 at its beginning are read as bits",
         ),
+        (mysql.bit(64), numbers(("9223372036854775808", "0")), ""),
+        (
+            mysql.enum_of("a,b", "c"),
+            [(1, Typed("string", "a\\,b"))],
+            "its label has a backslash before each comma",
+        ),
         (SET, numbers(("5", "1"), ("6", "2")), "its first member alone"),
         (SET, numbers(("5", "2"), ("7", "3")), "the number of its members"),
         # Documents.
@@ -205,6 +211,12 @@ def documents(*pairs):
             "its nulls are not there",
         ),
         (JSON, documents(('"a \\" \\n"', '"a " \n"')), "its escapes are resolved once more"),
+        (JSON, documents(('"x"', "x"), ('"a b"', "a b")), "its text comes without quotes"),
+        (
+            JSON,
+            documents(('"he said \\"hi\\" <&>"', '"he said \\"hi\\" &lt;&amp;&gt;"')),
+            "its texts come escaped as HTML",
+        ),
         (JSON, documents(("[1.5]", "[1]"), ("[true]", "[1]")), ""),
         (
             JSON,
