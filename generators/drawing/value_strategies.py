@@ -274,6 +274,9 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             )
         case Logical.BINARY:
             yield from _near(source_type)
+            if sqlserver.is_sampled(source_type):
+                # Of a fixed length: values of other types do not fit.
+                yield from sqlserver.candidates(source_type).values()
             yield from (*AWKWARD_BYTES, b"\xff" * min(source_type.length or 1, 40))
         case Logical.DATE:
             yield from _near(source_type)

@@ -347,7 +347,7 @@ def _binary_boundaries(type: SourceType) -> dict[str, Value]:
             "zeros": b"\0" * length,
             "ascii": b"ab-!".ljust(length, b"\0"),
             "high": b"\x80\xff\x00\x7f".ljust(length, b"\0"),
-            "full": bytes(range(0xF0, 0xF0 + length)),
+            "full": bytes((0xF0 + place) % 256 for place in range(length)),
         }
     if type.name == "hierarchyid":
         return {"top": b"", "child": b"\x58", "grandchild": b"\x5a\xc0"}

@@ -699,3 +699,10 @@ def test_a_source_without_comments_draws_a_row_where_it_can_add_no_column():
         for history in s.draw(drawn(), 400, 5)
     ]
     assert {action for actions in statements for action in actions} == {"add column"}
+
+
+@pytest.mark.parametrize("name", ["mysql", "postgresql", "sqlserver", "oracle"])
+def test_every_type_that_is_drawn_has_values(name):
+    types = [type for family in databases.source(name).families for type in family]
+    assert len(types) > 20
+    assert [databases.source(name).declared(type) for type in types if not _values.pool(type)] == []
