@@ -135,6 +135,7 @@ def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
             ("pool_pg", "public"),
             ("pool_mongo", None),
             ("pool_ms", "dbo"),
+            ("pool_ora", "SHOP"),
         }
         owed = [
             (w.message.event, change.op)
