@@ -180,9 +180,8 @@ def test_the_reference_decoder_reads_what_inspect_takes(spark, name: str) -> Non
         for variant in variants(fmt, profile, message)
         if is_taken(name, variant)
     ]
-    kinds = (
-        2 if name.startswith("flink-") else 3
-    )  # an INSERT and a DELETE are all that Flink writes
+    # An INSERT and a DELETE are all that Flink SQL and SeaTunnel write.
+    kinds = 2 if name.startswith(("flink-", "seatunnel-")) else 3
     assert len(taken) >= len(messages) >= kinds
     rows = [(each.value, each.key, "t", 0, place) for place, each in enumerate(taken)]
     records = spark.createDataFrame(rows, SCHEMA).selectExpr(
