@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
@@ -52,11 +53,17 @@ def datum(schema: Schema, value: Any) -> Any:
 
 def read(data: bytes) -> Any:
     """The datum as Apache's reader has it by the schema whole, with its logical types but those of
-    times, which may be 24:00 or more; the writer uses another library.
+    times, which may be 24:00 or more, and of decimals whose scale is below zero, which Avro calls
+    invalid; the writer uses another library.
     """
     source = io.BytesIO(data[5:])
     schema = confluent.SCHEMAS[int.from_bytes(data[1:5])][1].replace(
         '"logicalType":"time-', '"number":"time-'
+    )
+    schema = re.sub(
+        r'("scale":-[0-9]+[^{}]*(?:\{[^{}]*\}[^{}]*)?)"logicalType":"decimal"',
+        r'\1"number":"decimal"',
+        schema,
     )
     value = DatumReader(parse(schema)).read(BinaryDecoder(source))
     assert not source.read()
