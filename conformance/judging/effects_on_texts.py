@@ -201,9 +201,11 @@ def _find_letters(texts: list[_Texts]) -> Relation | None:
 
 def name_letters(values_that_came: Iterable[object]) -> str:
     """`small` if all texts in these values are in small letters, `capital` if all are in capital
-    ones; else "".
+    ones; else "", as of values without a text.
     """
     words = list(itertools.chain.from_iterable(map(_texts_within, values_that_came)))
+    if not words:
+        return ""
     if all(word == word.lower() for word in words):
         return "small"
     return "capital" if all(word == word.upper() for word in words) else ""

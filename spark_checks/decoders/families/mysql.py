@@ -188,6 +188,7 @@ def exact_decimal(cell_text: str, precision: int, scale: int) -> str:
     mantissa = rf"regexp_extract({cell_text}, r'^[+-]?(\d*\.?\d*)(?:[eE][+-]?\d+)?\z', 1)"
     exponent = rf"coalesce(try_cast(regexp_extract({cell_text}, r'[eE](.*)\z', 1) AS int), 0)"
     digits = f"trim(TRAILING '0' FROM replace({mantissa}, '.', ''))"
+    # Below zero where zeros end the number before its point.
     fraction_digits = f"length({digits}) - length(substring_index({mantissa}, '.', 1)) - {exponent}"
     is_in_scale = f"{mantissa} <> '' AND ({digits} = '' OR {fraction_digits} <= {scale})"
     return f"CASE WHEN {has_few_digits} AND {has_no_exponent} OR {is_in_scale} THEN {value} END"

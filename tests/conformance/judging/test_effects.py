@@ -9,6 +9,7 @@ import pytest
 from conformance.judging.compare import Typed
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.effects import with_effect
+from conformance.judging.effects_on_texts import name_letters
 from conformance.judging.findings import NOT_THERE, CaseResult, Finding, Verdict
 from conformance.judging.index import Failing
 from conformance.judging.relations import Relation, RelationKind
@@ -498,3 +499,17 @@ def test_a_field_may_be_another_one_s():
 def test_a_row_that_comes_again_is_told_from_one_that_nobody_owes(came, kind):
     failings = failing_cells(({}, "", came))
     assert with_effect(Deviation(DeviationKind.ROW_SURPLUS), failings).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("values_that_came", "letters"),
+    [
+        (["abc", ("x",)], "small"),
+        ([{"a": "INT"}], "capital"),
+        (["abc", "ABC"], ""),
+        ([None, 5], ""),
+        ([], ""),
+    ],
+)
+def test_letters_are_named_only_of_texts(values_that_came, letters):
+    assert name_letters(values_that_came) == letters
