@@ -18,8 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -27,34 +26,15 @@ from typing import Any, Final
 import click
 
 from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of
-from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import HarnessError
-from generators.model import Op, Row, RowChange, RowImages, Scenario, Table
+from generators.model import Row, RowImages, Table
 from generators.profiles import Profile
-from generators.wire_format import Format, get
+from generators.wire_format import Format
 from recorders.debezium_types import run_program
-from recorders.flink_sinks import (
-    OPTIONS,
-    Comparison,
-    base64_text,
-    flink_type,
-    has_writable_rows,
-    kept_line,
-    value_text,
-)
+from recorders.flink_sinks import OPTIONS, flink_type
 from recorders.running import find_compiler
+from recorders.sinks import Sink, column_parts, name_texts, record_sink, value_texts
 
-FILE: Final = "tests/shared/literals/flink-cdc-sinks.txt"
-FORMATS: Final = ("flinkcdc-canal-json", "flinkcdc-debezium-json")
-PROFILES: Final = (
-    "3.2.1",
-    "3.2.1+iso-8601+plain-decimals",
-    "3.5.0",
-    "3.5.0+plain-decimals",
-    "3.5.0+non-null",
-    "3.5.0+iso-8601+plain-decimals+non-null",
-)
-"""The profiles that are compared; of those that run unasked the messages are kept."""
 FLINK: Final = {"3.2.1": "1.18.1", "3.5.0": "1.20.1"}
 """The release of Flink that a release of Flink CDC names in its own build."""
 _SINK: Final = (
@@ -68,8 +48,6 @@ _SERIALIZERS: Final = (
 )
 """How the names of the sources begin that its serializers need."""
 _LIMIT_S: Final = 180
-LONGEST_MESSAGE: Final = 220
-"""The characters of the longest message, key and value, that the file keeps."""
 
 
 def flink_cdc_bundle(release: str) -> Bundle:
@@ -121,48 +99,46 @@ def _run(command: Sequence[str]) -> bytes:
     return finished.stdout
 
 
-def compare(fmt: Format[Any], profile: Profile, class_path: Sequence[Path]) -> Iterator[Comparison]:
-    """Runs the sink's serializers on the rows of all named histories without statements."""
-    histories = [
-        scenario for scenario in boundary_scenarios(fmt, profile) if has_writable_rows(scenario)
-    ]
-    blocks = [_lines_of(fmt, profile, scenario) for scenario in histories]
-    written = iter(run_program("FlinkCdcSinks", class_path, "".join(map("".join, blocks))))
-    for scenario, block in zip(histories, blocks, strict=True):
-        flink = tuple(next(written) for line in block if line.startswith("change"))
-        case = as_case(fmt, profile, scenario)
-        ours = tuple(
-            f"{(record.message.key or b'').decode()}\t{(record.message.value or b'').decode()}"
-            for record in case.written
-        )
-        yield Comparison(fmt.name, profile.name, scenario.name, flink, ours)
-    assert next(written, None) is None
-
-
-def _lines_of(fmt: Format[Any], profile: Profile, scenario: Scenario) -> list[str]:
-    """The lines for the Java program: one for each table of the history, one for each change that
-    reaches the sink.
+class FlinkCdcSink(Sink):
+    """The Kafka sink of Flink CDC's pipelines. `class_paths` has the jars and compiled classes of
+    each release.
     """
-    lines: list[str] = []
-    table: Table | None = None
-    for event in scenario.history.events:
-        if not isinstance(event, RowChange) or event.op is Op.TRUNCATE:
-            continue
-        if event.table != table:
-            table = event.table
-            lines.append(_table_line(fmt, profile, table))
-        for images in event.rows:
-            lines += [_change_line(table, part) for part in _split_key_update(table, images)]
-    return lines
 
+    product = "Flink CDC"
+    file = "tests/shared/literals/flink-cdc-sinks.txt"
+    formats = ("flinkcdc-canal-json", "flinkcdc-debezium-json")
+    profiles = (
+        "3.2.1",
+        "3.2.1+iso-8601+plain-decimals",
+        "3.5.0",
+        "3.5.0+plain-decimals",
+        "3.5.0+non-null",
+        "3.5.0+iso-8601+plain-decimals+non-null",
+    )
+    longest_message = 220
+    has_keys = True
 
-def _table_line(fmt: Format[Any], profile: Profile, table: Table) -> str:
-    names = [base64_text(text.encode()) for text in (table.database, table.name)]
-    key = [base64_text(column.encode()) for column in table.primary_key]
-    columns = [f"{base64_text(c.name.encode())}\t{flink_type(c.type)}" for c in table.columns]
-    options = " ".join(OPTIONS[option] for option in profile.options)
-    kind = fmt.name.removeprefix("flinkcdc-")
-    return "\t".join(["table", kind, options, *names, str(len(key)), *key, *columns]) + "\n"
+    def __init__(self, class_paths: Mapping[str, Sequence[Path]]) -> None:
+        self._class_paths = class_paths
+
+    def serialize(self, profile: Profile, lines: str) -> Iterator[str]:
+        """The sink's messages, from the classes of the profile's release."""
+        return iter(run_program("FlinkCdcSinks", self._class_paths[profile.release], lines))
+
+    def table_line(self, fmt: Format[Any], profile: Profile, table: Table) -> str:
+        """The format, its options joined by blanks, database and table, the number of the key's
+        columns and their names, then name and type of each column.
+        """
+        options = [OPTIONS[option] for option in profile.options]
+        kind = fmt.name.removeprefix("flinkcdc-")
+        names = name_texts((table.database, table.name))
+        key = name_texts(table.primary_key)
+        parts = ["table", kind, " ".join(options), *names, str(len(key)), *key]
+        return "\t".join([*parts, *column_parts(table, flink_type)]) + "\n"
+
+    def change_lines(self, table: Table, images: RowImages) -> list[str]:
+        """Both sides of a change are one line, and one message."""
+        return [_change_line(table, part) for part in _split_key_update(table, images)]
 
 
 def _split_key_update(table: Table, images: RowImages) -> Sequence[RowImages]:
@@ -181,9 +157,10 @@ def _change_line(table: Table, images: RowImages) -> str:
 
 
 def _row_part(table: Table, source_row: Row | None) -> str:
+    """The values of one side of a change, or `-` for a side that it does not have."""
     if source_row is None:
         return "-"
-    return "\t".join(value_text(c.type, source_row.get(c.name)) for c in table.columns)
+    return "\t".join(value_texts(table, source_row))
 
 
 @click.command()
@@ -192,39 +169,14 @@ def _row_part(table: Table, source_row: Row | None) -> str:
 def main(clone: str, check: bool) -> None:
     """Writes, or checks with --check, what the sink's serializers make of the histories' rows."""
     note: Note = partial(click.echo, err=True)
-    kept_lines: list[str] = []
-    differing = 0
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-flink-cdc-") as folder:
         class_paths: dict[str, Sequence[Path]] = {}
         for release in FLINK:
             jars = jars_of(flink_cdc_bundle(release), note)
             classes = compile_serializers(Path(clone), release, jars, Path(folder, release))
             class_paths[release] = [classes, *jars]
-        for name in FORMATS:
-            fmt = get(name)
-            unasked = {profile.name for profile in fmt.profiles}
-            for profile in map(fmt.profile, PROFILES):
-                is_kept = profile.name in unasked
-                kept_lines += [f"{name}\t{profile.name}\n"] if is_kept else []
-                counts: Counter[str] = Counter()
-                for comparison in compare(fmt, profile, class_paths[profile.release]):
-                    for flink, ours in zip(comparison.flink, comparison.ours, strict=True):
-                        counts["identical" if flink == ours else "other"] += 1
-                        if flink != ours and counts["other"] <= 3:
-                            click.echo(
-                                f"  {comparison.scenario}\n    flink {flink}\n    ours  {ours}"
-                            )
-                    kept_lines += [kept_line(comparison, LONGEST_MESSAGE)] if is_kept else []
-                differing += counts["other"]
-                click.echo(
-                    f"{name} {profile.name}: {counts['identical']} messages identical,"
-                    f" {counts['other']} other"
-                )
-    file = Path(__file__).parents[1] / FILE
-    changed = not file.exists() or file.read_text("utf-8") != "".join(kept_lines)
-    if not check:
-        file.write_text("".join(kept_lines), "utf-8")
-    if differing or (changed and check):
+        agrees = record_sink(FlinkCdcSink(class_paths), check=check)
+    if not agrees:
         sys.exit(1)
 
 
