@@ -16,8 +16,8 @@ import io
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -58,7 +58,7 @@ def flink_cdc_bundle(release: str) -> Bundle:
     )
     return Bundle(
         f"flink-cdc-{release}",
-        f"what Flink CDC's serializers {release} need",
+        "Flink CDC and what its serializers need",
         (
             *(("org.apache.flink", f"flink-cdc-{name}", release) for name in ("common", "runtime")),
             *(("org.apache.flink", name, FLINK[release]) for name in of_flink),
@@ -76,9 +76,11 @@ def compile_serializers(clone: Path, release: str, jars: Sequence[Path], folder:
     HarnessError if the clone lacks the release, or if they cannot be compiled.
     """
     sources, classes = folder / "sources", folder / "classes"
-    tree = _run(["git", "-C", str(clone), "archive", f"release-{release}", _SINK])
-    with tarfile.open(fileobj=io.BytesIO(tree)) as archive:
-        archive.extractall(sources, filter="data")
+    archive_bytes = _run(
+        ["git", "-C", str(clone), "archive", "--format=zip", f"release-{release}", _SINK]
+    )
+    with zipfile.ZipFile(io.BytesIO(archive_bytes)) as archive:
+        archive.extractall(sources)
     root = sources / _SINK
     files = [
         str(path)

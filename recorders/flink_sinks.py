@@ -37,7 +37,7 @@ def flink_bundle(release: str) -> Bundle:
     names = ("flink-json", "flink-table-common", "flink-table-runtime", "flink-core")
     return Bundle(
         f"flink-json-{release}",
-        f"Flink's JSON formats {release}",
+        "Flink's JSON formats",
         (*(("org.apache.flink", name, release) for name in names), LOGGING),
         main="flink-json-",
         download="up to 50 jars",

@@ -33,7 +33,7 @@ def seatunnel_bundle(release: str) -> Bundle:
     names = ("connector-kafka", "seatunnel-api")
     return Bundle(
         f"seatunnel-kafka-{release}",
-        f"SeaTunnel's Kafka connector {release}",
+        "SeaTunnel's Kafka connector",
         (*(("org.apache.seatunnel", name, release) for name in names), LOGGING),
         main="connector-kafka-",
         download="about 20 jars",
