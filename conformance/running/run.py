@@ -31,7 +31,8 @@ from conformance.judging.results import (
     RunResult,
     circumstances,
 )
-from conformance.reducing.reduce import Decoding, reduce_failures
+from conformance.reducing.decoding import Decoding
+from conformance.reducing.reduce import reduce_failures
 from conformance.rules.rules import rules
 from conformance.running import alone, events
 from conformance.running.events import Listener, ignore, working

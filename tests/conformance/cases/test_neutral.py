@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
 from conformance.cases.covering import PROFILES_EACH, list_field_classes, select_covering
-from conformance.reducing.candidates import make_recipe
+from conformance.reducing.recipes import make_recipe
 from generators.model import Case, Change, Kind, Op, Origin
 from generators.wire_format import FORMATS, get
 

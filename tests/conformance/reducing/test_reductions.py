@@ -21,26 +21,14 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.findings import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
 from conformance.reducing._plain_values import simpler_values, weight
-from conformance.reducing.candidates import (
-    Hint,
-    Recipe,
-    RecordedRecipe,
-    fault_recipe,
-    find_hint,
-    measure_scenario,
-    scenario_tables,
-    separate_databases,
-    smaller_scenarios,
-)
-from conformance.reducing.reduce import (
-    LIMITS,
-    Batch,
-    Limits,
-    Track,
-    _start_track,
-    propose_batches,
-    reduce_tracks,
-)
+from conformance.reducing.batches import LIMITS, Batch, Limits, propose_batches
+from conformance.reducing.candidates import smaller_scenarios
+from conformance.reducing.hints import Hint, find_hint
+from conformance.reducing.measure import measure_scenario
+from conformance.reducing.recipes import Recipe, RecordedRecipe, fault_recipe
+from conformance.reducing.rounds import reduce_tracks
+from conformance.reducing.scenario_parts import scenario_tables, separate_databases
+from conformance.reducing.tracks import Track, start_track
 from conformance.rules.rules import Aspect, rules
 from generators import model
 from generators.drawing import strategies
@@ -606,7 +594,7 @@ def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
             )
             yield candidate, CaseResult(candidate.case, Verdict.FAIL, (finding,) if broken else ())
 
-    track = _start_track(FMT, failure(whole, needed[-1]), lambda _case: None)
+    track = start_track(FMT, failure(whole, needed[-1]), lambda _case: None)
     reduce_tracks([track], ask)
     assert list(track.case.written) == [whole.written[at] for at in needed]
     assert (track.case.id, track.finding.message, track.size[0]) == (

@@ -22,16 +22,11 @@ from conformance.judging.judge import Judge
 from conformance.judging.output import REQUIRED
 from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure
-from conformance.reducing.reduce import (
-    LIMITS,
-    Batch,
-    Candidate,
-    Decoding,
-    Limits,
-    OutOfTime,
-    _first_raising,
-    reduce_failures,
-)
+from conformance.reducing.batches import LIMITS, Batch, Limits
+from conformance.reducing.decoding import Decoding, OutOfTime
+from conformance.reducing.raising import _first_raising
+from conformance.reducing.reduce import reduce_failures
+from conformance.reducing.tracks import Candidate
 from conformance.rules.rules import Aspect, rules
 from conformance.running import replay
 from conformance.running.replay import ReplayOutcome
@@ -304,7 +299,7 @@ def test_a_failure_that_the_reference_decoder_confirms_nowhere_stays_as_it_is(tm
 def test_a_case_whose_perfect_rows_break_a_rule_is_no_smaller_case(fake, monkeypatch) -> None:
     """Rows that a case owes, and its judge does not take, tell nothing of a decoder."""
     monkeypatch.setattr(
-        "conformance.reducing.reduce.perfect_rows",
+        "conformance.reducing.decoding.perfect_rows",
         lambda case, written: (
             perfect_rows(case, written) if len(case.tables[0].columns) > 1 else []
         ),
