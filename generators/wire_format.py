@@ -208,6 +208,7 @@ FORMATS: tuple[str, ...] = (
     "aws-dms-json",
     "alibaba-canal-protobuf",
     "debezium-mongodb-json",
+    "debezium-mongodb-avro",
     "flink-canal-json",
     "flink-debezium-json",
     "flink-maxwell-json",

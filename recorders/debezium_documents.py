@@ -1,5 +1,6 @@
-"""Holds the writer of debezium-mongodb-json against the MongoDB connector's own classes, which make
-records of change events without a database.
+"""Holds the writers of debezium-mongodb-json and debezium-mongodb-avro against the MongoDB
+connector's own classes, which make records of change events without a database, and those of
+Confluent's AvroConverter as Apicurio ships them.
 
     python -m recorders.debezium_documents           writes the pinned records again
     python -m recorders.debezium_documents --check   exit 1, with the first that differ, if a record
@@ -7,7 +8,7 @@ records of change events without a database.
 
 Needs a JDK, and the Maven registry for the connector's jars the first time. Of each profile the
 named cases are made: of every event the change event that a change stream would give, in canonical
-Extended JSON.
+Extended JSON. A record in Avro is compared as JSON of its schema and its datum.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from typing import Any, Final
 
 import click
 
-from conformance.brokers.jars import Note, jars_of
+from conformance.brokers import apicurio
+from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of
 from generators.drawing.cases import LAYOUT, boundary_scenarios
-from generators.formats.debezium_mongodb_json import FORMAT, MongodbProfile, write
+from generators.families import confluent
+from generators.formats import debezium_mongodb_json
+from generators.formats.debezium_mongodb_json import MongodbProfile
 from generators.formats.debezium_mongodb_json.documents import describe_update, is_replacement
 from generators.model import (
     History,
@@ -44,11 +48,24 @@ from generators.model import (
 )
 from generators.sources.collections import as_collections
 from generators.sources.mongodb import ID, INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, MILLIS
+from generators.wire_format import Format, get
 from recorders.debezium_types import run_program
 from recorders.products import debezium_bundle
 
-FILE: Final = Path("tests/generators/formats/debezium_mongodb_records.jsonl")
-"""The pinned records, below the folder of the checkout."""
+_FOLDER: Final = Path("tests/generators/formats")
+FILES: Final[Mapping[str, Path]] = {
+    "debezium-mongodb-json": _FOLDER / "debezium_mongodb_records.jsonl",
+    "debezium-mongodb-avro": _FOLDER / "debezium_mongodb_avro_records.jsonl",
+}
+"""The pinned records of each format, below the folder of the checkout."""
+AVRO_CONVERTER: Final = Bundle(
+    f"apicurio-converter-{apicurio.VERSION}",
+    "Apicurio's Avro converter",
+    (("io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION), LOGGING),
+    main="apicurio-registry-utils-converter",
+    download="32 jars",
+)
+"""The classes of Confluent's AvroConverter, which the Maven registry has in Apicurio's package."""
 PINNED: Final = (
     "update/",
     "keys/",
@@ -225,13 +242,13 @@ class CaseRecord:
     event: Any
 
 
-def case_records(profile: MongodbProfile) -> Iterator[CaseRecord]:
+def case_records(fmt: Format[MongodbProfile], profile: MongodbProfile) -> Iterator[CaseRecord]:
     """The row messages of a profile's named cases, each with its change event. Long ones are left
     out.
     """
-    for scenario in boundary_scenarios(FORMAT, profile):
+    for scenario in boundary_scenarios(fmt, profile):
         if scenario.name not in ("shape/megabyte", "shape/many-commits"):
-            yield from _records_of(scenario, profile)
+            yield from _records_of(fmt, profile, scenario)
 
 
 def _document_changes(history: History) -> Iterator[tuple[RowChange, RowImages]]:
@@ -249,50 +266,107 @@ def _is_change(written: Written) -> bool:
     return written.changes[0].kind is Kind.ROW
 
 
-def _records_of(scenario: Scenario, profile: MongodbProfile) -> Iterator[CaseRecord]:
+def _records_of(
+    fmt: Format[MongodbProfile], profile: MongodbProfile, scenario: Scenario
+) -> Iterator[CaseRecord]:
     """The messages that our writer makes of a scenario's changes, each with MongoDB's change event,
     of which the connector's own classes make theirs for the comparison.
     """
     history = as_collections(scenario.history)
     changes = _document_changes(history)
-    messages = filter(_is_change, write(history, profile, LAYOUT))
-    for number, ((event, images), written) in enumerate(zip(changes, messages, strict=True)):
+    messages, in_json = (
+        filter(_is_change, write(history, profile, LAYOUT))
+        for write in (fmt.write, debezium_mongodb_json.write)
+    )
+    for number, ((event, images), written, json_record) in enumerate(
+        zip(changes, messages, in_json, strict=True)
+    ):
         yield CaseRecord(
-            scenario.name, number, written, change_event(event, images, written, profile)
+            scenario.name, number, written, change_event(event, images, json_record, profile)
         )
 
 
-def compare_profile(profile: MongodbProfile, note: Note) -> list[ComparedRecord]:
+def compare_profile(
+    fmt: Format[MongodbProfile], profile: MongodbProfile, note: Note
+) -> list[ComparedRecord]:
     """The records of a profile's named cases, with those that the connector's classes make of the
     same change events. Raises HarnessError.
     """
-    records = list(case_records(profile))
+    records = list(case_records(fmt, profile))
     jars = jars_of(debezium_bundle("mongodb", profile.release), note)
     lines = "".join(f"{json.dumps(record.event)}\n" for record in records)
+    names = "avro" if profile.avro_names else "none"
     results = run_program(
-        "DebeziumDocuments", jars, lines, LAYOUT.topic, str(profile.schemas).lower()
+        "DebeziumDocuments", jars, lines, LAYOUT.topic, str(profile.schemas).lower(), names
     )
+    made = [_made_record(json.loads(result)) for result in results]
+    if fmt.container == "confluent":
+        made = _converted_records(made, jars_of(AVRO_CONVERTER, note))
     return [
-        _compared(profile, record, json.loads(result))
-        for record, result in zip(records, results, strict=True)
+        _compared(profile, record, by_connector)
+        for record, by_connector in zip(records, made, strict=True)
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class MadeRecord:
+    """A record that the connector's classes made: its topic, and its key and value as text."""
+
+    topic: str
+    key: str
+    value: str
+
+
+def _made_record(result: Mapping[str, str]) -> MadeRecord:
+    """The record of a line of the Java program that ran the connector's classes."""
+    parts = (base64.b64decode(result[part]).decode() for part in ("topic", "key", "value"))
+    return MadeRecord(*parts)
+
+
+def _converted_records(made: list[MadeRecord], jars: list[Path]) -> list[MadeRecord]:
+    """The records, whose keys and values are JSON with schemas, as the converter's classes make
+    Avro of them: each key and value is JSON of its schema and its datum.
+    """
+    parts = [part for record in made for part in (record.key, record.value)]
+    lines = "".join(f"{base64.b64encode(part.encode()).decode()}\n" for part in parts)
+    results = [base64.b64decode(line) for line in run_program("ConnectAvro", jars, lines)]
+    texts = iter(
+        _readable(schema.decode(), datum)
+        for schema, datum in zip(results[::2], results[1::2], strict=True)
+    )
+    return [MadeRecord(record.topic, next(texts), next(texts)) for record in made]
+
+
+def _readable(schema_json: str, datum: bytes) -> str:
+    """A datum as JSON of its schema and its members. Its subject is none of the converter's."""
+    framed = confluent.MAGIC + bytes(confluent.HEAD - 1) + datum
+    return confluent.readable(framed, lambda _number: ((), schema_json)).decode()
+
+
+def _text_of(part: bytes | None) -> str:
+    """A key or value of our writer as text: JSON as it is, Avro as JSON of its schema and its
+    datum.
+    """
+    if part is None or part[:1] != confluent.MAGIC:
+        return (part or b"").decode()
+    _, schema_json = confluent.SCHEMAS[int.from_bytes(part[1 : confluent.HEAD])]
+    return _readable(schema_json, part[confluent.HEAD :])
+
+
 def _compared(
-    profile: MongodbProfile, record: CaseRecord, result: Mapping[str, str]
+    profile: MongodbProfile, record: CaseRecord, by_connector: MadeRecord
 ) -> ComparedRecord:
     """A message of our writer beside the one that the connector's classes made of the same change
-    event: `result` is a line of the Java program that ran them. Of a row that a snapshot read, the
-    clock of our message is put into theirs.
+    event. Of a row that a snapshot read, the clock of our message is put into theirs.
     """
     message = record.written.message
-    made_key, made_value = (base64.b64decode(result[part]).decode() for part in ("key", "value"))
-    assert base64.b64decode(result["topic"]).decode() == message.topic, record.scenario
-    written = ((message.key or b"").decode(), (message.value or b"").decode())
+    assert by_connector.topic == message.topic, record.scenario
+    written = (_text_of(message.key), _text_of(message.value))
+    made_value = by_connector.value
     if record.event["operationType"] == "read":
         made_value = _with_clock_of(written[1], made_value)
     return ComparedRecord(
-        profile.name, record.scenario, record.number, written, (made_key, made_value)
+        profile.name, record.scenario, record.number, written, (by_connector.key, made_value)
     )
 
 
@@ -313,19 +387,19 @@ def is_pinned(profile: MongodbProfile, scenario: str) -> bool:
     return scenario.startswith(PINNED_WITH_SCHEMA if profile.schemas else PINNED)
 
 
-@click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a record is another one.")
-def main(check: bool) -> None:
-    """Compares the writer's records with those of the connector's classes, and pins these."""
-    note = partial(click.echo, err=True)
+def _compare_format(name: str, *, check: bool) -> int:
+    """Compares the records of a format's profiles, shows the first that differ, and pins those of
+    the connector's classes unless `check`. Returns how many differ.
+    """
+    fmt: Format[MongodbProfile] = get(name)
     lines: list[str] = []
     differing = 0
-    for profile in FORMAT.profiles:
-        compared = compare_profile(profile, note)
+    for profile in fmt.profiles:
+        compared = compare_profile(fmt, profile, partial(click.echo, err=True))
         unequal = [record for record in compared if not record.is_equal]
         differing += len(unequal)
         click.echo(
-            f"{profile.name}: {len(compared) - len(unequal)} identical, {len(unequal)} other"
+            f"{name} {profile.name}: {len(compared) - len(unequal)} identical, {len(unequal)} other"
         )
         for record in unequal[:5]:
             click.echo(f"  {record.scenario} {record.number}")
@@ -336,9 +410,17 @@ def main(check: bool) -> None:
             if is_pinned(profile, record.scenario) and len(record.by_connector[1]) <= LONGEST
         ]
     if not check:
-        file = Path(__file__).parents[1] / FILE
+        file = Path(__file__).parents[1] / FILES[name]
         file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        click.echo(f"{FILE}: {len(lines)} records")
+        click.echo(f"{FILES[name]}: {len(lines)} records")
+    return differing
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a record is another one.")
+def main(check: bool) -> None:
+    """Compares the writers' records with those of the connector's classes, and pins these."""
+    differing = sum(_compare_format(name, check=check) for name in FILES)
     sys.exit(1 if differing else 0)
 
 

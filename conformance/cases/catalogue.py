@@ -27,7 +27,7 @@ from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, 
 from generators.profiles import Profile
 from generators.recorded import registry as recordings
 from generators.recorded.episodes import RECORDED
-from generators.sources import boundaries, databases
+from generators.sources import boundaries, databases, mongodb
 from generators.wire_format import Format
 
 FOREIGN: Final = 12
@@ -264,7 +264,7 @@ def write_named_cases(
         for cell, scenario in faults.cell_text_scenarios(
             profile.database, fmt.supports, profile.source, edited
         ):
-            if fmt.container in _JSON_CONTAINERS and profile is first and is_selected(scenario):
+            if _has_json_cells(fmt) and profile is first and is_selected(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
                     cases.append(
                         spoil_case(
@@ -277,9 +277,14 @@ def write_named_cases(
 
 
 _JSON_CONTAINERS: Final = ("json", "frames")
-"""Containers whose cells stand in JSON, where the text of an unfit cell is what a decoder gives at
-level one.
-"""
+"""Containers whose cells stand in JSON."""
+
+
+def _has_json_cells(fmt: Format[Any]) -> bool:
+    """Whether the cells of a format's messages stand in JSON, where the text of an unfit cell is
+    what a decoder gives at level one. MongoDB's documents are texts of JSON in every container.
+    """
+    return fmt.container in _JSON_CONTAINERS or fmt.source == mongodb.NAME
 
 
 def _three_row_faults(

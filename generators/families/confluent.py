@@ -23,6 +23,7 @@ import fastavro
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.avro import LONG, Encoder
+from generators.families.connect import partition_of
 from generators.garbage.faults import CellFault, Fault, Way, matrix
 from generators.garbage.wellformed import NULL, Remains, State, avro_remains, physical
 from generators.model import (
@@ -36,6 +37,7 @@ from generators.model import (
     SchemaChange,
     Table,
     Value,
+    Written,
 )
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
@@ -356,6 +358,20 @@ def convert_message(message_json: str, topic: str, side: str, subject: Subject) 
     )
 
 
+def convert_record(written: Written, subject_strategy: str, partitions: int) -> Written:
+    """A record of JsonConverter's JSON with schemas, with its key and value as AvroConverter writes
+    them, and on the partition that the new bytes of the key give; without a key it keeps its
+    partition. `subject_strategy` is a name of STRATEGIES.
+    """
+    message, subject = written.message, STRATEGIES[subject_strategy]
+    key, value = (
+        text and convert_message(text.decode(), message.topic, side, subject)
+        for side, text in (("key", message.key), ("value", message.value))
+    )
+    place = message.partition if key is None else partition_of(key, partitions)
+    return Written(replace(message, key=key, value=value, partition=place), written.changes)
+
+
 _OPENING: Final = '{"schema":'
 _BETWEEN: Final = ',"payload":'
 
@@ -416,6 +432,25 @@ def unfit_cells(
             yield CellFault(
                 f"cell-{logical}-{way}", column, value, datum, SOME + sized(unfit_text.encode())
             )
+
+
+def change_record(
+    change: Callable[[dict[str, Any]], bool],
+) -> Callable[[bytes], bytes | None]:
+    """The function that applies `change` to the record of a value in Confluent's framing, whose
+    schema is one of SCHEMAS; it gives None where `change` says that there is no place for it.
+    """
+
+    def apply(value: bytes) -> bytes | None:
+        """The value with its record changed and written again by the same schema."""
+        _, schema_json = SCHEMAS[int.from_bytes(value[1:HEAD])]
+        plain = physical(json.loads(schema_json))
+        members = fastavro.schemaless_reader(io.BytesIO(value[HEAD:]), plain, None)
+        if not change(members):
+            return None
+        return value[:HEAD] + encoder_of_schema(schema_json)(members)
+
+    return apply
 
 
 def _headed(head: bytes) -> Callable[[bytes], bytes]:

@@ -54,7 +54,7 @@ from datetime import date
 from typing import Final
 
 from generators.families import confluent
-from generators.families.connect import Schema, partition_of, schema_text
+from generators.families.connect import Schema, schema_text
 from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
@@ -85,24 +85,11 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     """
     try:
         return [
-            _convert_record(written, profile, layout.partitions)
+            confluent.convert_record(written, profile.subjects, layout.partitions)
             for written in connectors.write(history, profile, layout)
         ]
     except NamesClash:
         return []
-
-
-def _convert_record(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
-    """A record of JSON with its key and value in Confluent's Avro, and on the partition that the
-    new bytes of the key give; without a key it keeps its partition.
-    """
-    message, subject = written.message, confluent.STRATEGIES[profile.subjects]
-    key, value = (
-        text and confluent.convert_message(text.decode(), message.topic, side, subject)
-        for side, text in (("key", message.key), ("value", message.value))
-    )
-    place = message.partition if key is None else partition_of(key, partitions)
-    return Written(replace(message, key=key, value=value, partition=place), written.changes)
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:

@@ -33,7 +33,8 @@ import org.bson.codecs.DecoderContext;
  *
  * Arguments: a file with a change event a line, in canonical Extended JSON, as a change stream gives it, and `now` beside it, the
  * connector's clock in milliseconds; `operationType` may be `read`, for a document of a snapshot. A file for the results, a line of
- * JSON each: `topic`, and `key` and `value` in base64. The topics' prefix. The value of `schemas.enable` for key and value.
+ * JSON each: `topic`, and `key` and `value` in base64. The topics' prefix. The value of `schemas.enable` for key and value. The
+ * value of `schema.name.adjustment.mode`.
  */
 public class DebeziumDocuments {
     private static final String REPLICA_SET = "rs0";
@@ -54,7 +55,7 @@ public class DebeziumDocuments {
     private static TopicNamingStrategy<CollectionId> topics;
 
     public static void main(String[] arguments) throws Exception {
-        start(arguments[2], arguments[3]);
+        start(arguments[2], arguments[3], arguments[4]);
         List<String> results = new ArrayList<>();
         for (String line : Files.readString(Path.of(arguments[0])).split("\n")) {
             if (!line.isEmpty()) {
@@ -64,11 +65,12 @@ public class DebeziumDocuments {
         Files.write(Path.of(arguments[1]), results);
     }
 
-    /** Makes the connector's schemas, with its default options, and the converters. */
-    private static void start(String prefix, String schemasEnable) throws Exception {
+    /** Makes the connector's schemas, with its default options but for names, and the converters. */
+    private static void start(String prefix, String schemasEnable, String names) throws Exception {
         Map<String, String> options = new HashMap<>();
         options.put("name", "recorder");
         options.put("topic.prefix", prefix);
+        options.put("schema.name.adjustment.mode", names);
         options.put("mongodb.connection.string", "mongodb://localhost/?replicaSet=" + REPLICA_SET);
         Configuration configuration = Configuration.from(options);
         config = new MongoDbConnectorConfig(configuration);

@@ -104,6 +104,7 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
         "3.6.1.Final": "message",
         "3.6.1.Final+change_streams+schemaless": "none",
     },
+    "debezium-mongodb-avro": {"3.6.1.Final": "registry"},
     "ticdc-debezium-json": {
         "v8.1.2": "value",
         "v8.5.7": "message",

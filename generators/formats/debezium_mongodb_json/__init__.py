@@ -59,7 +59,12 @@ from generators.formats.debezium_mongodb_json.profiles import (
     MongodbProfile,
     supports,
 )
-from generators.formats.debezium_mongodb_json.scenarios import losses, scenarios, unfit_cells
+from generators.formats.debezium_mongodb_json.scenarios import (
+    change_json_document,
+    losses,
+    scenarios,
+    unfit_cells,
+)
 from generators.model import (
     SIDES,
     Change,
@@ -272,7 +277,9 @@ class _Writer:
             full_after=new.full,
             accept=((Kind.CORRUPT, None),) if old.has_no_json or new.has_no_json else (),
         )
-        key = self.part(envelope.key_schema(topic), {"id": documents.key_text(table, document)})
+        key = self.part(
+            envelope.key_schema(self.profile, topic), {"id": documents.key_text(table, document)}
+        )
         value = self.part(envelope.envelope_schema(self.profile, topic), members)
         self.emit(topic, key, value, change, event.at)
         if op is Op.DELETE and self.profile.tombstones:
@@ -297,6 +304,6 @@ FORMAT: Final = Format(
     supports=supports,
     faults=MONGODB_FAULTS,
     cell_faults=lambda _profile: (),
-    unfit=lambda _profile, _fits: unfit_cells(),
+    unfit=lambda _profile, _fits: unfit_cells(change_json_document),
     losses=losses,
 )

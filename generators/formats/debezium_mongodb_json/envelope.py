@@ -45,11 +45,22 @@ _TRANSACTION: Final = Schema(
 
 def topic_name(*parts: str) -> str:
     """The name of a topic: the parts joined by dots, with `_` for what Kafka does not allow."""
-    return re.sub(
-        "[^A-Za-z0-9._-]",
-        lambda match: "_" if match[0] <= "\uffff" else "__",
-        ".".join(parts),
-    )
+    return _underscored("[^A-Za-z0-9._-]", ".".join(parts))
+
+
+def _underscored(invalid: str, name: str) -> str:
+    """The name with `_` for each char of Java that the pattern matches: two for a character beyond
+    U+FFFF.
+    """
+    return re.sub(invalid, lambda match: "_" if match[0] <= "\uffff" else "__", name)
+
+
+def _schema_name(profile: MongodbProfile, topic: str, part: str) -> str:
+    """The name of the schema of a topic's envelopes or keys, with `_` for what Avro's names cannot
+    have where the profile adjusts them (confluent#names).
+    """
+    name = f"{topic}.{part}"
+    return _underscored(r"[^A-Za-z0-9_.]|^[0-9.]", name) if profile.avro_names else name
 
 
 @lru_cache(maxsize=64)
@@ -90,13 +101,14 @@ def envelope_schema(profile: MongodbProfile, topic: str) -> Schema:
         source=source_schema(profile),
         transaction=_TRANSACTION,
     )
-    return Schema("struct", False, f"{topic}.Envelope", fields=members)
+    return Schema("struct", False, _schema_name(profile, topic, "Envelope"), fields=members)
 
 
 @lru_cache(maxsize=1024)
-def key_schema(topic: str) -> Schema:
+def key_schema(profile: MongodbProfile, topic: str) -> Schema:
     """The Connect schema of a record key: the text of the document's `_id`."""
-    return Schema("struct", False, f"{topic}.Key", fields=fields("id:string"))
+    name = _schema_name(profile, topic, "Key")
+    return Schema("struct", False, name, fields=fields("id:string"))
 
 
 HEARTBEAT_KEY: Final = Schema(

@@ -6,16 +6,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR, UNSPECIFIED, Fault
 from generators.model import Kind
+
+PayloadChange: TypeAlias = Callable[[dict[str, Any]], bool]
+"""Changes the members of a message, and returns whether there was a place for it."""
+ChangePayload: TypeAlias = Callable[[PayloadChange], Callable[[bytes], bytes | None]]
+"""Makes of a change of members the function that changes a message's value, which gives None where
+there is no place.
+"""
 
 _ROWS_OF_OBJECTS: Final = ("rows-reshaped", "rows-gone")
 """Faults of messages whose rows are JSON objects, not texts."""
 
 
-def _change_payload(change: Callable[[dict[str, Any]], bool]) -> Callable[[bytes], bytes | None]:
+def _change_payload(change: PayloadChange) -> Callable[[bytes], bytes | None]:
     """The function that applies `change` to the payload of a value, the whole document where there
     is none; it gives None where `change` says that there is no place for it.
     """
@@ -32,8 +39,8 @@ def _change_payload(change: Callable[[dict[str, Any]], bool]) -> Callable[[bytes
     return apply
 
 
-def _change_text(change: Callable[[str], Any]) -> Callable[[bytes], bytes | None]:
-    """The function that changes the text of a message's new document: that of `after`, else of
+def _change_text(change: Callable[[str], Any]) -> PayloadChange:
+    """The change of the text of a message's new document: that of `after`, else of
     `updatedFields`.
     """
 
@@ -46,7 +53,7 @@ def _change_text(change: Callable[[str], Any]) -> Callable[[bytes], bytes | None
                 return True
         return False
 
-    return _change_payload(apply)
+    return apply
 
 
 def _drop_document(members: dict[str, Any]) -> bool:
@@ -64,56 +71,63 @@ _DOCUMENT_GONE: Final = Fault(
     _change_payload(_drop_document),
     accept=(Kind.CONTROL,),
 )
-_DOCUMENTS: Final = (
-    Fault(
+
+
+def faults_of_texts(change_payload: ChangePayload) -> tuple[Fault, ...]:
+    """The ways to spoil the text of the document in a message; `change_payload` reads and writes
+    the messages of a format.
+    """
+    return tuple(
+        Fault(name, "syntax", statement, change_payload(_change_text(change)))
+        for name, statement, change in _TEXTS
+    )
+
+
+_TEXTS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
+    (
         "document-truncated",
-        "syntax",
         "The text of the document is cut in the middle.",
-        _change_text(lambda document: document[: len(document) // 2]),
+        lambda document: document[: len(document) // 2],
     ),
-    Fault(
+    (
         "document-array",
-        "syntax",
         "The text of the document is that of an array of it.",
-        _change_text(lambda document: f"[{document}]"),
+        lambda document: f"[{document}]",
     ),
-    Fault(
+    (
         "document-scalar",
-        "syntax",
         "The text of the document is a number.",
-        _change_text(lambda _document: "42"),
+        lambda _document: "42",
     ),
-    Fault(
+    (
         "document-trailing",
-        "syntax",
         "A letter follows the document in its text.",
-        _change_text(lambda document: f"{document}x"),
+        lambda document: f"{document}x",
     ),
-    Fault(
+    (
         "document-twice",
-        "syntax",
         "The document stands in its text twice.",
-        _change_text(lambda document: document * 2),
+        lambda document: document * 2,
     ),
-    Fault(
+    (
         "document-empty",
-        "syntax",
         "The text of the document has no characters.",
-        _change_text(lambda _document: ""),
+        lambda _document: "",
     ),
-    Fault(
-        "document-object",
-        "nested-cell",
-        "The document stands in the message as an object, not as a text.",
-        _change_text(json.loads),
-        UNSPECIFIED,
-    ),
+)
+_DOCUMENT_AS_OBJECT: Final = Fault(
+    "document-object",
+    "nested-cell",
+    "The document stands in the message as an object, not as a text.",
+    _change_payload(_change_text(json.loads)),
+    UNSPECIFIED,
 )
 
 MONGODB_FAULTS: Final = (
     *(fault for fault in FAULTS if fault.name not in _ROWS_OF_OBJECTS),
     SCHEMA_NO_GRAMMAR,
     _DOCUMENT_GONE,
-    *_DOCUMENTS,
+    *faults_of_texts(_change_payload),
+    _DOCUMENT_AS_OBJECT,
 )
 """Every fault of a whole value of the format."""

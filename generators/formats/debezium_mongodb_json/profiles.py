@@ -39,6 +39,10 @@ class MongodbProfile(Profile):
     """Records have headers that name the connector (debezium#context-headers)."""
     source_version: int = 1
     """The version of `source`'s schema, 0 for none."""
+    avro_names: bool = False
+    """`schema.name.adjustment.mode=avro`: schemas have names that Avro allows."""
+    subjects: str = ""
+    """The strategy that names a schema's subject, where messages have schemas in a registry."""
     snapshot_markers: str = (
         "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from generators.formats.debezium_mongodb_json.profiles import MongodbProfile
 from generators.garbage.faults import CellFault
@@ -281,10 +281,20 @@ _UNFIT: Final = (
 )
 
 
-def unfit_cells() -> tuple[CellFault, ...]:
-    """The cell faults of the format: in the text of the document in `after`, a field has a value
-    that is none of its type.
+TextChange: TypeAlias = Callable[[str], str | None]
+"""Changes the text of a document, or gives None where there is no place for it."""
+
+
+def unfit_cells(
+    change_document: Callable[[bytes, TextChange], bytes | None],
+) -> tuple[CellFault, ...]:
+    """The cell faults of the connector: in the text of the document in `after`, a field has a value
+    that is none of its type. `change_document` changes that text in a message's value.
     """
+
+    def spoil_field(value: bytes, field: str, spoiled: str) -> bytes | None:
+        return change_document(value, partial(_spoil_field, field=field, spoiled=spoiled))
+
     return tuple(
         CellFault(
             unfit.name,
@@ -292,7 +302,7 @@ def unfit_cells() -> tuple[CellFault, ...]:
             unfit.value,
             "",
             unfit.spoiled,
-            edit=partial(_spoil_field, field=f"c_{unfit.type}", spoiled=unfit.spoiled),
+            edit=partial(spoil_field, field=f"c_{unfit.type}", spoiled=unfit.spoiled),
         )
         for unfit in _UNFIT
     )
@@ -304,16 +314,21 @@ _AFTER: Final = re.compile(rb'"after":("(?:[^"\\]|\\.)*")')
 _PLACE: Final = "the field's new value"
 
 
-def _spoil_field(value: bytes, field: str, spoiled: str) -> bytes | None:
-    """The message's value with other JSON in a field of the document in `after`; None if there is
-    no such field.
+def change_json_document(value: bytes, change: TextChange) -> bytes | None:
+    """A message's value in JSON with the text of the document in `after` changed; None if it has
+    none, or no place for the change.
     """
     match = _AFTER.search(value)
-    if match is None:
+    changed = None if match is None else change(json.loads(match[1]))
+    if match is None or changed is None:
         return None
-    document = json.loads(json.loads(match[1]))
+    spoiled_text = json.dumps(changed, ensure_ascii=False).encode()
+    return value[: match.start(1)] + spoiled_text + value[match.end(1) :]
+
+
+def _spoil_field(document_text: str, field: str, spoiled: str) -> str | None:
+    """The text of a document with other JSON in a field; None if it does not have the field."""
+    document = json.loads(document_text)
     if field not in document:
         return None
-    document_text = json.dumps({**document, field: _PLACE}).replace(json.dumps(_PLACE), spoiled)
-    spoiled_text = json.dumps(document_text, ensure_ascii=False).encode()
-    return value[: match.start(1)] + spoiled_text + value[match.end(1) :]
+    return json.dumps({**document, field: _PLACE}).replace(json.dumps(_PLACE), spoiled)

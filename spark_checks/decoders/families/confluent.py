@@ -31,15 +31,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment, Table
-from spark_checks.decoders.baselines import Baseline
-from spark_checks.decoders.families.connect.rows import ConnectDialect
 
 WAIT_S: Final = 60.0
 ANSWER_TIMEOUT_S: Final = 10.0
@@ -143,15 +141,33 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
     return records.mapInArrow(batches, records.schema)
 
 
+class Decoder(Protocol):
+    """A decoder of Kafka Connect's JSON, at both levels."""
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level one."""
+        ...
+
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
+        """Level two."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A decoder of Connect's JSON, applied to messages in Avro after they were turned into JSON."""
+    """A decoder of Connect's JSON, applied to messages in Avro after they were turned into JSON;
+    with `whole_keys` it reads the key's payload beside its schema.
+    """
 
-    of: ConnectDialect | Baseline
+    of: Decoder
+    whole_keys: bool = False
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one: the changes of records in Confluent's Avro, read as Connect's JSON."""
-        return self.of.decode(as_connect_json(records), deployment=deployment)
+        in_json = as_connect_json(records, whole_keys=self.whole_keys)
+        return self.of.decode(in_json, deployment=deployment)
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
@@ -159,7 +175,8 @@ class Behind:
         """Level two: typed row changes of `table` from records in Confluent's Avro, read as
         Connect's JSON.
         """
-        return self.of.decode_rows(as_connect_json(records), table, deployment=deployment)
+        in_json = as_connect_json(records, whole_keys=self.whole_keys)
+        return self.of.decode_rows(in_json, table, deployment=deployment)
 
 
 def _convert_batch(

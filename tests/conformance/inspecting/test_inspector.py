@@ -519,7 +519,7 @@ def problems(document, **facts):
                 "ts_ms": {"long": 1},
             },
             PRINTED_AVRO,
-            ("debezium-avro",),
+            ("debezium-avro", "debezium-mongodb-avro"),
         ),
         # Flink CDC's Kafka sink and TiCDC's checksums: no known formats, but near to some.
         (
@@ -607,6 +607,22 @@ def test_oracles_connector_is_told():
     assert options["sqlserver"] == NO
     assert options["nanoseconds"] != YES
     assert inspector.problems == {}
+
+
+def test_an_update_of_mongodb_tells_its_capture_mode_in_avro_too():
+    fmt = get("debezium-mongodb-avro")
+    for profile in fmt.profiles:
+        scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name == "update/one-field")
+        case = as_case(fmt, profile, scenario)
+        inspector = inspect([of_message(written.message) for written in case.written])
+        modes = {
+            option
+            for option, state in inspector.tallies["debezium-mongodb-avro"].options.items()
+            if state is YES
+        }
+        assert modes == {option for option in profile.options if option.startswith("change_")}
+        assert [*inspector.tallies] == ["debezium-mongodb-avro"]
+        assert inspector.tallies["debezium-mongodb-avro"].releases == (profile.release,)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ SILENT = {
         *_EMPTY,
     },
     "debezium-mongodb-json": {"shape/update-nothing", "rows/every-type/update-nothing"},
+    "debezium-mongodb-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "debezium-json/3.5.0.Final+postgresql": {
         *("rows/keyless/multi-row-delete", "tombstone/keyless", "rows/debezium/keyless-deletes")
     },
@@ -386,7 +387,8 @@ UNFLIPPED = {
     "ticdc-open-protocol": _SINK,
     "ticdc-debezium-json": {"describes_commit", *_SINK},
     "debezium-json": {"avro_names", "subjects", *_OF_DEBEZIUM_S_RELEASES},
-    "debezium-mongodb-json": {"schemas"},
+    "debezium-mongodb-json": {"schemas", "avro_names", "subjects"},
+    "debezium-mongodb-avro": {"schemas", "avro_names", "subjects"},
     "flinkcdc-debezium-json": {"deletes_in_old"},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
     - {"modes", "avro_names", *_OF_PROFILE},

@@ -38,6 +38,7 @@ PROFILES = {
     "ticdc-simple-avro": "v8.5.7",
     "debezium-avro": "3.5.0.Final",
     "debezium-mongodb-json": "3.6.1.Final+change_streams+schemaless",
+    "debezium-mongodb-avro": "3.6.1.Final+change_streams+record-name",
     "maxwell-json": "1.45.0+ddl",
     "aws-dms-json": "2016-01-01",
     **dict.fromkeys(

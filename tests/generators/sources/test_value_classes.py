@@ -23,19 +23,23 @@ PLACES = {
     for level in (1, 2)
     for logical, name in CLASSES
 }
+OF_DOCUMENTS: dict[Logical, str] = {
+    Logical.DATE: "MongoDB has no day without a time",
+    Logical.DATETIME: "MongoDB has no clock without a zone",
+}
+NO_VALUES_OF_DOCUMENTS: dict[tuple[Logical, str], str] = {
+    (Logical.TEXT, "full-length"): "a string has no length of its own",
+    (Logical.JSON, "text"): "a field with a document has an object or an array",
+}
 NOT_CARRIED: dict[str, dict[Logical, str]] = {
     "ogg-json": {Logical.JSON: "no page says how a JSON column is written (ogg#values)"},
-    "debezium-mongodb-json": {
-        Logical.DATE: "MongoDB has no day without a time",
-        Logical.DATETIME: "MongoDB has no clock without a zone",
-    },
+    "debezium-mongodb-json": OF_DOCUMENTS,
+    "debezium-mongodb-avro": OF_DOCUMENTS,
 }
 """What no message of a format carries, with the reason."""
 NO_VALUES: dict[str, dict[tuple[Logical, str], str]] = {
-    "debezium-mongodb-json": {
-        (Logical.TEXT, "full-length"): "a string has no length of its own",
-        (Logical.JSON, "text"): "a field with a document has an object or an array",
-    },
+    "debezium-mongodb-json": NO_VALUES_OF_DOCUMENTS,
+    "debezium-mongodb-avro": NO_VALUES_OF_DOCUMENTS,
 }
 """Classes of which no type of the format's source has a value, with the reason."""
 

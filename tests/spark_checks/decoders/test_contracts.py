@@ -21,9 +21,10 @@ from spark_checks.decoders.families import framing
 
 AVRO = ("aliyun-dts-avro", "ticdc-simple-avro")
 PROTOBUF = ("alibaba-canal-protobuf",)
-BINARY = (*AVRO, *PROTOBUF, "ticdc-open-protocol", "debezium-avro", "ticdc-avro")
+CONFLUENT = ("debezium-avro", "ticdc-avro", "debezium-mongodb-avro")
+BINARY = (*AVRO, *PROTOBUF, "ticdc-open-protocol", *CONFLUENT)
 MODULES = {**{name: reference(name) for name in FORMATS}, "a baseline": ticdc_canal_json.BASELINE}
-DOCUMENTS = ("debezium-mongodb-json",)
+DOCUMENTS = ("debezium-mongodb-json", "debezium-mongodb-avro")
 """Formats whose rows are JSON in a text of JSON."""
 ROW_ALONE = {"alibaba-canal-protobuf": "1.1.8+filtered"}
 """The profile of a format whose plain one writes other changes into the message of a row."""
@@ -38,7 +39,7 @@ NAMELESS = (
 PARSES = {
     "debezium-json": ([2], [2]),
     "debezium-avro": ([2], [2]),
-    "debezium-mongodb-json": ([5], [5]),
+    **dict.fromkeys(DOCUMENTS, ([5], [5])),
     "ticdc-simple-json": ([1, 1], [1]),
     **dict.fromkeys(("maxwell-json", "ogg-json", "aws-dms-json"), ([4], [1])),
     **dict.fromkeys(NAMELESS, ([4], [1])),
