@@ -445,7 +445,7 @@ def change_record(
         """The value with its record changed and written again by the same schema."""
         _, schema_json = SCHEMAS[int.from_bytes(value[1:HEAD])]
         plain = physical(json.loads(schema_json))
-        members = fastavro.schemaless_reader(io.BytesIO(value[HEAD:]), plain, None)
+        members: Any = fastavro.schemaless_reader(io.BytesIO(value[HEAD:]), plain, None)
         if not change(members):
             return None
         return value[:HEAD] + encoder_of_schema(schema_json)(members)
