@@ -21,6 +21,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -299,12 +300,12 @@ def compare_profile(
     results = run_program(
         "DebeziumDocuments", jars, lines, LAYOUT.topic, str(profile.schemas).lower(), names
     )
-    made = [_made_record(json.loads(result)) for result in results]
+    made_records = [_made_record(json.loads(result)) for result in results]
     if fmt.container == "confluent":
-        made = _converted_records(made, jars_of(AVRO_CONVERTER, note))
+        made_records = _converted_records(made_records, jars_of(AVRO_CONVERTER, note))
     return [
         _compared(profile, record, by_connector)
-        for record, by_connector in zip(records, made, strict=True)
+        for record, by_connector in zip(records, made_records, strict=True)
     ]
 
 
@@ -323,18 +324,18 @@ def _made_record(result: Mapping[str, str]) -> MadeRecord:
     return MadeRecord(*parts)
 
 
-def _converted_records(made: list[MadeRecord], jars: list[Path]) -> list[MadeRecord]:
+def _converted_records(made_records: list[MadeRecord], jars: list[Path]) -> list[MadeRecord]:
     """The records, whose keys and values are JSON with schemas, as the converter's classes make
     Avro of them: each key and value is JSON of its schema and its datum.
     """
-    parts = [part for record in made for part in (record.key, record.value)]
+    parts = chain.from_iterable((record.key, record.value) for record in made_records)
     lines = "".join(f"{base64.b64encode(part.encode()).decode()}\n" for part in parts)
     results = [base64.b64decode(line) for line in run_program("ConnectAvro", jars, lines)]
     texts = iter(
         _readable(schema.decode(), datum)
         for schema, datum in zip(results[::2], results[1::2], strict=True)
     )
-    return [MadeRecord(record.topic, next(texts), next(texts)) for record in made]
+    return [MadeRecord(record.topic, next(texts), next(texts)) for record in made_records]
 
 
 def _readable(schema_json: str, datum: bytes) -> str:
@@ -343,7 +344,7 @@ def _readable(schema_json: str, datum: bytes) -> str:
     return confluent.readable(framed, lambda _number: ((), schema_json)).decode()
 
 
-def _text_of(part: bytes | None) -> str:
+def _readable_part(part: bytes | None) -> str:
     """A key or value of our writer as text: JSON as it is, Avro as JSON of its schema and its
     datum.
     """
@@ -361,7 +362,7 @@ def _compared(
     """
     message = record.written.message
     assert by_connector.topic == message.topic, record.scenario
-    written = (_text_of(message.key), _text_of(message.value))
+    written = (_readable_part(message.key), _readable_part(message.value))
     made_value = by_connector.value
     if record.event["operationType"] == "read":
         made_value = _with_clock_of(written[1], made_value)
