@@ -37,7 +37,10 @@ WITH_SECONDS: Final = "with seconds"
 SEVERAL_MEMBERS: Final = "of several members"
 NOT_EMPTY: Final = "that is not empty"
 OTHER_BACKWARDS: Final = "whose bits in reverse order are another number"
+BYTES_OTHER_BACKWARDS: Final = "whose bytes in reverse order are another number"
 DAY_MAY_BE_MONTH: Final = "whose day may be a month"
+LETTERS_IN_TEXT: Final = "whose text has {}"
+"""Which letters the text of bytes has, as their base64 or hexadecimal digits."""
 BASE64_LIKE_A_WORD: Final = "whose base64 is nothing but digits or small letters"
 FORMS: Final = ("NFC", "NFKC")
 """Normal forms of Unicode that decoders bring texts into."""
@@ -193,15 +196,23 @@ _DATE_OF_ZEROS: Final = re.compile(r"0000|\d{4}-00|\d{4}-\d\d-00")
 _CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
 
 
-def is_other_backwards(cell: Cell, level: int) -> bool:
-    """Whether the bits of a bit string, in reverse order, are another number: at level one those of
-    the number that its text has.
+def describe_reversals(cell: Cell, level: int) -> Iterator[str]:
+    """Whether the bits, and the bytes, of a bit string in reverse order are another number: at
+    level one those of the number that its text has.
     """
     if cell.type.logical is not Logical.BIT:
-        return False
-    number = int(cell.text) if level == 1 and cell.text and cell.text.isdecimal() else cell.value
-    bits = f"{number:0{cell.type.length or 1}b}" if isinstance(number, int) else ""
-    return bits != bits[::-1]
+        return
+    number = cell.value
+    if level == 1 and cell.text is not None:
+        number = int(cell.text) if cell.text.isdecimal() else None
+    if not isinstance(number, int) or number < 0:
+        return
+    bits = f"{number:0{cell.type.length or 1}b}"
+    if bits != bits[::-1]:
+        yield OTHER_BACKWARDS
+    octets = number.to_bytes((len(bits) + 7) // 8, "big")
+    if octets != octets[::-1]:
+        yield BYTES_OTHER_BACKWARDS
 
 
 def text_day(cell: Cell, level: int) -> str:
@@ -272,7 +283,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
         if family is Logical.JSON:
             patterns += _IN_JSON
         matches = {f"with {sort}": re.search(pattern, content) for sort, pattern in patterns}
-        letters = () if isinstance(value, bytes) else _describe_letters(content)
+        letters = () if isinstance(value, bytes) else describe_letters(content)
         return (
             *(words for words, match in matches.items() if match),
             *(f"with {sort}" for sort in letters),
@@ -396,7 +407,7 @@ def _has_long_fraction(part: Any) -> bool:
     return number != number.to_integral_value() and len(number.normalize().as_tuple().digits) > 6
 
 
-def _describe_letters(content: str) -> Iterator[str]:
+def describe_letters(content: str) -> Iterator[str]:
     """Which letters a text has, of those that are there in capitals and small."""
     if content != content.lower():
         yield "capital letters"
@@ -472,4 +483,4 @@ def describe_statement(sql: str | None) -> tuple[str, ...]:
     """What a statement of SQL contains that decoders are known to lose, in words."""
     content = sql or ""
     signs = (words for words, pattern in _IN_STATEMENTS if re.search(pattern, content))
-    return *signs, *_describe_letters(content)
+    return *signs, *describe_letters(content)

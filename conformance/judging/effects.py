@@ -30,7 +30,7 @@ from conformance.judging.effects_on_times import find_effect_on_times
 from conformance.judging.findings import NOT_THERE
 from conformance.judging.index import NEARLY, Failing, Unit
 from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.relations_of_cells import is_value_of
+from conformance.judging.rows_of_messages import find_last_row_for_others
 from conformance.judging.wording import clip, value
 from conformance.judging.wrong_values import WrongValues
 from conformance.rules.rules import Aspect
@@ -116,8 +116,8 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
             return _find_one_kind(failings)
         case DeviationKind.COLUMN_MISSING:
             return _find_renaming(failings)
-        case DeviationKind.ROWS_SHUFFLED if all(map(_has_value_of_last_row, failings)):
-            return Relation(RelationKind.LAST_ROW)
+        case DeviationKind.ROWS_SHUFFLED | DeviationKind.OTHER_KIND:
+            return find_last_row_for_others(failings)
         case DeviationKind.COLUMNS_SWAPPED:
             return _find_order_of_columns(failings)
     return deviation.relation
@@ -266,14 +266,6 @@ def _find_renaming(failings: Iterable[Failing]) -> Relation | None:
         if sum(fitting) >= NEARLY * len(fitting):
             return Relation(RelationKind.RENAMED, name=words)
     return None
-
-
-def _has_value_of_last_row(failing: Failing) -> bool:
-    """Whether what came is the value of the message's last row."""
-    finding, case = failing.finding, failing.result.case
-    last = case.written[finding.message].changes[-1]
-    cell = (last.image(finding.side, case.level) or {}).get(finding.column or "")
-    return cell is not None and is_value_of(cell, finding.came)
 
 
 def _find_order_of_columns(failings: Iterable[Failing]) -> Relation | None:

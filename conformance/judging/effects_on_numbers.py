@@ -15,8 +15,13 @@ from decimal import (
 )
 from typing import Final, NamedTuple
 
+from conformance.judging.index import NEARLY
 from conformance.judging.relations import Relation, RelationKind
-from conformance.judging.relations_of_numbers import find_reversal, round_to_float
+from conformance.judging.relations_of_numbers import (
+    find_reversal,
+    find_widths,
+    round_to_float,
+)
 from conformance.judging.wrong_values import Pair, WrongValues
 from generators.model import Logical
 
@@ -66,7 +71,7 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
     if values.logicals <= _OF_DECIMALS:
         return _find_effect_on_decimals(values)
     if values.kind is RelationKind.WRAP:
-        return _find_sign_bit(values)
+        return _find_sign_bit(values) or _find_lost_bits(values)
     if values.logicals == {Logical.BIT} and _are_reversed(values):
         return Relation(RelationKind.BITS_REVERSED)
     has_bits = any(pair.number_that_came for pair in values.pairs)
@@ -80,7 +85,7 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.CHANGED_PARTS, name="counted from 1900")
     if not values.is_unexplained:
         return None
-    return _find_boolean(values) or _find_members(values)
+    return _find_boolean(values) or _find_members(values) or _find_lost_bits(values)
 
 
 def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
@@ -201,13 +206,34 @@ def _find_sign_bit(values: WrongValues) -> Relation | None:
     return None
 
 
+def _find_lost_bits(values: WrongValues) -> Relation | None:
+    """Whether all of these large integers come as 0, since their highest bits are lost; of several
+    integers with the number of bits that are left.
+    """
+    integers = _gather_integers(values)
+    if not integers or any(came for _, came in integers):
+        return None
+    widths = [find_widths(Decimal(expected), Decimal(came)) for expected, came in integers]
+    common = frozenset.intersection(*widths)
+    if not common:
+        return None
+    is_sure = len(set(integers)) > 1
+    return Relation(RelationKind.LOW_BITS, max(common) if is_sure else 0)
+
+
 def _are_reversed(values: WrongValues) -> bool:
-    """Whether the bits of all these BITs came in reverse order."""
-    reversals = [find_reversal(pair.cell, pair.number_that_came) for pair in values.pairs]
-    return all(
+    """Whether the bits of nearly all these BITs came in reverse order: of one with more bits than
+    its column this cannot be told.
+    """
+    reversals = [
+        find_reversal(pair.cell.type, pair.owed_number, pair.number_that_came)
+        for pair in values.pairs
+    ]
+    reversed_bits = [
         reversal is not None and reversal.kind is RelationKind.BITS_REVERSED
         for reversal in reversals
-    )
+    ]
+    return sum(reversed_bits) >= NEARLY * len(reversed_bits)
 
 
 _DIGITS_AS_BITS: Final = "the digits 0 and 1 at its beginning are read as bits"

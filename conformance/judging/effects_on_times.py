@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from conformance.judging.contents import DAY, MINUTE, SECOND
+from conformance.judging.index import NEARLY
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.wrong_values import OF_CLOCKS, Pair, WrongValues
 from generators.model import Logical
@@ -48,7 +49,9 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
     """The one thing that happens to all of these dates, times or years; None if they are none, or
     none is known.
     """
-    if values.is_unexplained and all(map(_is_date_of_year, values.pairs)):
+    # The text of a year that cannot be read is no year.
+    dates_of_years = sum(map(_is_date_of_year, values.pairs))
+    if values.is_unexplained and 0 < NEARLY * len(values.pairs) <= dates_of_years:
         return Relation(RelationKind.COMES_AS, name="a date")
     if not values.logicals <= OF_CLOCKS:
         return None

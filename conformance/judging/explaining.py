@@ -15,10 +15,12 @@ from conformance.judging.causes import relation_of
 from conformance.judging.contents import (
     AT_MIDNIGHT,
     BASE64_LIKE_A_WORD,
+    BYTES_OTHER_BACKWARDS,
     DAY_MAY_BE_MONTH,
     FORMS,
     IN_FIRST_SECOND,
     LENGTHS,
+    LETTERS_IN_TEXT,
     NO_DOUBLE,
     NO_FLOAT,
     NOT_EMPTY,
@@ -76,7 +78,7 @@ _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "database": frozenset({"database-sign", "database-capital"}),
     "commit_time": frozenset({"commit-fraction"}),
     "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
-    "types": frozenset({"type", "family", "unsigned", *OF_NAMES}),
+    "types": frozenset({"declared", "type", "family", "unsigned", *OF_NAMES}),
     "sql": frozenset({"sql"}),
 }
 """Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
@@ -132,13 +134,16 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     relation_names = {relation.name, relation.before}
     names = {_CONTENTS_OF_NAMES.get(name, name) for name in relation_names}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
+    letters = frozenset[str]()
     if relation.kind is RelationKind.LETTER_CASE:
-        names |= _letters_that_change(failings)
+        letters = _letters_that_change(failings)
+    names |= letters
     names |= _CONTENTS_OF_PARTS.get(relation.name, frozenset())
     families = {failing.family for failing in failings}
     contents: set[Trait] = {
         ("held", family, f"with {name}") for family, name in product(families, names)
     }
+    contents |= _letters_of_bytes(letters)
     if relation.kind in _PRECISION_OF_RELATIONS:
         precisions = _digits_of_rounding(relation, failings) or {
             _PRECISION_OF_RELATIONS[relation.kind]
@@ -164,6 +169,11 @@ def _letters_that_change(failings: Sequence[Failing]) -> frozenset[str]:
     """
     letters = name_letters(failing.finding.came for failing in failings)
     return _LETTERS_BEFORE.get(letters, frozenset({"capital letters", "small letters"}))
+
+
+def _letters_of_bytes(letters: Iterable[str]) -> set[Trait]:
+    """The traits of bytes in whose text these letters are."""
+    return {("held", Logical.BINARY.value, LETTERS_IN_TEXT.format(name)) for name in letters}
 
 
 _LETTERS_BEFORE: Final[Mapping[str, frozenset[str]]] = {
@@ -196,12 +206,17 @@ def _digits_of_rounding(relation: Relation, failings: Sequence[Failing]) -> set[
     return {f"of over {effect.number} significant digits", f"of over {effect.number} digits"}
 
 
+_REVERSALS: Final[Mapping[str, RelationKind]] = {
+    OTHER_BACKWARDS: RelationKind.BITS_REVERSED,
+    BYTES_OTHER_BACKWARDS: RelationKind.BYTES_REVERSED,
+}
+"""The relation of the bit strings that come otherwise in reverse order."""
 _TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
     RelationKind.OTHER_ORDER: frozenset(
         {("keys", "with a key of several columns"), ("held", Logical.SET.value, SEVERAL_MEMBERS)}
     ),
     RelationKind.OTHER_IMAGE: frozenset({("changed-key",)}),
-    RelationKind.BITS_REVERSED: frozenset({("held", Logical.BIT.value, OTHER_BACKWARDS)}),
+    **{kind: frozenset({("held", Logical.BIT.value, words)}) for words, kind in _REVERSALS.items()},
     RelationKind.LETTER_CASE: frozenset({("held", Logical.SET.value, NOT_EMPTY)}),
     RelationKind.MONTH_AND_DAY: frozenset({("held", Logical.DATE.value, DAY_MAY_BE_MONTH)}),
     RelationKind.ENCODED: frozenset({("held", Logical.BINARY.value, BASE64_LIKE_A_WORD)}),
@@ -257,9 +272,15 @@ def _contents_of_other_reasons(
 ) -> frozenset[Trait]:
     """Of texts and documents that lose characters, or have others in their place: what they hold
     beside such characters. Of texts that is their class, too; of a document the class says what it
-    is.
+    is. Of bytes whose text comes in other letters: all but its letters.
     """
     relation = deviation.relation
+    if deviation.relation_kind is RelationKind.LETTER_CASE and all(
+        failing.family == Logical.BINARY for failing in failings
+    ):
+        every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
+        contents_of_bytes = {trait for trait in every_trait if trait[0] in _OF_CONTENTS}
+        return frozenset(contents_of_bytes - _LETTERS_OF_BYTES)
     contents = contents_of_lost_characters(relation) if relation else None
     if contents is None:
         return frozenset()
@@ -277,6 +298,9 @@ def _contents_of_other_reasons(
     return frozenset(others)
 
 
+_LETTERS_OF_BYTES: Final = frozenset(_letters_of_bytes(("capital letters", "small letters")))
+
+
 def may_explain(deviation: Deviation, trait: Trait) -> bool:
     """Whether a decoder could deviate so because of the trait: no cell of a row makes its envelope
     wrong, or an image of its own too many.
@@ -285,7 +309,7 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     if deviation.kind is DeviationKind.FIELD_WRONG:
         of_field = _SORTS_OF_FIELDS.get(deviation.name, frozenset())
         return sort in OF_MESSAGES | _OF_CASES | of_field
-    if sort == "commit-fraction":
+    if sort in ("commit-fraction", "declared"):
         return False
     if deviation.is_of_images:
         return sort in OF_MESSAGES | _OF_CASES
@@ -305,8 +329,10 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return contents_of_lost_characters(deviation.relation) is None
     if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT
-    if sort == "held" and trait[-1] == OTHER_BACKWARDS:
-        return deviation.relation_kind is RelationKind.BITS_REVERSED
+    if sort == "held" and trait[-1] in _REVERSALS:
+        return deviation.relation_kind is _REVERSALS[trait[-1]]
+    if trait in _LETTERS_OF_BYTES:
+        return deviation.relation_kind is RelationKind.LETTER_CASE
     if sort == "held" and trait[-1] == WITH_SECONDS:
         return deviation.relation_kind in (None, RelationKind.SHIFT)
     if sort == "held" and trait[-1] == TIME_OF_DAY:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
 from conformance.judging.contents import SIZES, merge_family
+from conformance.judging.deviation_of_finding import deviation_of, without_chance
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.effects import with_effect
 from conformance.judging.explaining import (
@@ -42,6 +43,13 @@ from conformance.judging.relations import RelationKind
 from conformance.judging.results import FormatResult
 from conformance.judging.sentences import Quantity, Statement, merge_alternatives
 from conformance.judging.trait_sorts import Trait, Traits
+from conformance.judging.unified_families import unify_families
+from conformance.judging.unified_rows import (
+    unify_doubtful,
+    unify_other_images,
+    unify_row_numbers,
+    unify_rows,
+)
 from conformance.rules.rules import Obligation, Rule
 from generators.model import Case, Logical
 
@@ -132,7 +140,7 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         for finding in case.findings:
             if finding.rule in case.known or finding.rule not in counting:
                 continue
-            deviation = deviations.deviation_of(finding, case.case)
+            deviation = deviation_of(finding, case.case)
             failing = _failing_unit(deviation, finding, case, index)
             if finding.plan_failed:
                 by_plan_error[finding.actual].append(failing)
@@ -194,11 +202,11 @@ def _group_by_deviation(
     columns) were joined.
     """
     by_deviation: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
-    decided = deviations.without_chance(failings, index)
-    renumbered = list(deviations.unify_row_numbers(decided))
-    for deviation, failing in deviations.unify_doubtful(deviations.unify_rows(renumbered)):
+    decided = without_chance(failings, index)
+    renumbered = list(unify_row_numbers(decided))
+    for deviation, failing in unify_doubtful(unify_rows(renumbered)):
         by_deviation[deviation].setdefault(failing.unit, failing)
-    return deviations.unify_families(deviations.unify_other_images(by_deviation))
+    return unify_families(unify_other_images(by_deviation))
 
 
 def place(finding: Finding) -> Place:
@@ -283,6 +291,8 @@ def _explain(
         )
         if not traits:
             part = _explain_by_content(deviation, index, traits_of_failures, unexplained, favoured)
+            if part is None and not depends_on_company:
+                part = _explain_by_place(deviation, index, traits_of_failures, unexplained)
             if part is not None:
                 parts.append(part)
                 unexplained = []
@@ -378,6 +388,24 @@ def _explain_by_content(
     return _Part((trait,), list(unexplained), share)
 
 
+def _explain_by_place(
+    deviation: Deviation,
+    index: RunIndex,
+    traits_of_failures: Sequence[frozenset[Trait]],
+    unexplained: Sequence[Failing],
+) -> _Part | None:
+    """The unexplained failing values of many families of types as one part, if all are of rows of
+    one op: a decoder that loses values whatever their type does so for what their row does. None if
+    they are of few families or of several ops.
+    """
+    families = {failing.family for failing in unexplained}
+    if deviation != deviations.NULL or len(families) < deviations.FAMILIES:
+        return None
+    parts = _widen_to_places(unexplained, traits_of_failures, index, deviation, least=LARGE)
+    is_of_op = bool(parts) and any(trait[0] == "op" for trait in parts[0].traits)
+    return parts[0] if is_of_op else None
+
+
 def _widen_group(
     group: list[_Part],
     traits_of_failures: Sequence[frozenset[Trait]],
@@ -428,9 +456,10 @@ def _widen_to_places(
     traits_of_failures: Sequence[frozenset[Trait]],
     index: RunIndex,
     deviation: Deviation,
+    least: float = MAJORITY,
 ) -> list[_Part]:
     """One part with the traits on where a value stands that nearly all failing values share, if
-    most values with them fail; else none. Of traits with which about as many fail, those come first
+    at least this share of the values with them fails; else none. Of traits with which about as many fail, those come first
     that say most of what a decoder does.
     """
     population_name = deviations.population_of(deviation)
@@ -443,7 +472,7 @@ def _widen_to_places(
     worth: dict[Traits, float] = {}
     for traits in (*((trait,) for trait in common), *itertools.combinations(common, 2)):
         share = index.share_that_fails(population_name, traits_of_failures, [traits])
-        if share >= MAJORITY and _share_with(failings, traits) >= NEARLY_ALL:
+        if share >= least and _share_with(failings, traits) >= NEARLY_ALL:
             worth[traits] = share
     about_best = [traits for traits, share in worth.items() if share >= max(worth.values()) - ABOUT]
     if not about_best:
@@ -528,6 +557,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     explained = _without_parts_of_others([part for part in group if part.traits])
     total = sum(len(part.failings) for part in explained)
     large = [part for part in explained if len(part.failings) >= LARGE * total] or explained[:1]
+    large += [part for part in explained if part not in large and _adds_no_noun(part, large)]
     if all(len(part.traits) == 1 and part.traits[0][0] == "family" for part in explained):
         # Families of types are one noun, however many they are.
         large = explained
@@ -566,6 +596,13 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), has_others, ops_that_came=ops
     )
     return _Told(traits, statement)
+
+
+def _adds_no_noun(small: _Part, large: Iterable[_Part]) -> bool:
+    """Whether a small part of a mistake is told within the noun of a large one, as of INSERT and
+    DELETE.
+    """
+    return any(len(merge_alternatives((part.traits, small.traits))) == 1 for part in large)
 
 
 def _without_parts_of_others(parts: Sequence[_Part]) -> list[_Part]:

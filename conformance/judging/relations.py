@@ -78,6 +78,7 @@ class RelationKind(enum.StrEnum):
     LETTERS = "letters"
     FURTHER_ROW = "further-row"
     LAST_ROW = "last-row"
+    LAST_ROW_ALONE = "last-row-alone"
     UNSIGNED = "unsigned"
     SIGNED = "signed"
     MANTISSA = "mantissa"

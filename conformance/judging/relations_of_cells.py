@@ -88,9 +88,11 @@ def relate_cell(
 
 def relate(cell: Cell, came: Any) -> Relation | None:
     """How the value that came is related to the expected cell: a text of the wire at level one, a
-    `Typed` value at level two; None if no relation is known.
+    `Typed` value at level two; None if no relation is known. Numbers of which no one value is owed
+    may still have one text on the wire.
     """
-    if cell.state is not State.VALUE:
+    is_number_on_wire = cell.type.logical in _NUMBERS and not isinstance(came, Typed)
+    if cell.state is not State.VALUE and not is_number_on_wire:
         return None
     if isinstance(came, Typed):
         return _relate_typed(cell, came)
@@ -189,7 +191,8 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
     if want_number is not None and got_number is not None:
         if cell.type.logical is Logical.YEAR and has_two_digits(want_number, got_number):
             return Relation(RelationKind.TWO_DIGITS)
-        if want_number != got_number and (reversal := find_reversal(cell, got_number)):
+        reversal = find_reversal(cell.type, want_number, got_number)
+        if want_number != got_number and reversal is not None:
             return reversal
         relation = relate_numbers(want_number, got_number)
         are_equal = want_number == got_number
@@ -237,7 +240,8 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
     if cell.type.logical in _NUMBERS:
         if cell.type.logical is Logical.YEAR and has_two_digits(expected, read_number(actual)):
             return Relation(RelationKind.TWO_DIGITS)
-        if actual != expected and (reversal := find_reversal(cell, read_number(actual))):
+        reversal = find_reversal(cell.type, read_number(expected), read_number(actual))
+        if actual != expected and reversal is not None:
             return reversal
         return relate_numbers(read_number(expected), read_number(actual))
     return None

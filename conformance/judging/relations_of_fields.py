@@ -26,6 +26,8 @@ def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
     if actual is None and expected is not None:
         return Relation(RelationKind.COMES_AS, name="NULL")
     if isinstance(expected, str) and isinstance(actual, str):
+        if name == "types" and (lost_word := _find_lost_word(expected, actual)):
+            return Relation(RelationKind.CHANGED_PARTS, name=f"without the word `{lost_word}`")
         numbers = relate_numbers(read_number(expected), read_number(actual))
         return numbers or relate_texts(expected, actual)
     if isinstance(expected, int) and isinstance(actual, int):
@@ -41,6 +43,17 @@ def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
             return _relate_sets(Counter(expected.items()), Counter(actual.items()))
         return _relate_members(name, list(expected.values()), [actual[key] for key in expected])
     return None
+
+
+def _find_lost_word(declaration: str, actual: str) -> str:
+    """The word behind the name of a declared type without which the declaration came; "" if there
+    is none.
+    """
+    words = declaration.split()
+    for index, word in enumerate(words[1:], start=1):
+        if actual == " ".join((*words[:index], *words[index + 1 :])):
+            return word
+    return ""
 
 
 def _without_lengths(relation: Relation | None) -> Relation | None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.judging.relations import Relation, RelationKind
-from generators.model import Cell, Logical
+from generators.model import Logical, SourceType
 
 _CLOSE: Final = Decimal("0.001")
 """Share of a number by which one that lost its last digits differs at most."""
@@ -99,7 +99,7 @@ def find_widths(expected: Decimal, actual: Decimal) -> frozenset[int]:
     integer (NaN is none), or too large a one.
     """
     limit = 1 << max(_WIDTHS)
-    if not expected.is_finite() or not -limit < expected < limit:
+    if not expected.is_finite() or not -limit <= expected <= limit:
         return frozenset()
     if expected != expected.to_integral_value():
         return frozenset()
@@ -134,15 +134,18 @@ def has_two_digits(year: Any, actual: Decimal | None) -> bool:
     return isinstance(year, int | Decimal) and year >= 100 and actual == year % 100
 
 
-def find_reversal(cell: Cell, actual: Decimal | None) -> Relation | None:
-    """The relation of a BIT to what came if that is its bits, or its bytes, in reverse order; None
-    if it is neither.
+def find_reversal(
+    type: SourceType, expected: Decimal | None, actual: Decimal | None
+) -> Relation | None:
+    """The relation of the number of a BIT to the one that came if that is its bits, or its bytes,
+    in reverse order; None if it is neither.
     """
-    length, bits = cell.type.length, cell.value
-    if cell.type.logical is not Logical.BIT or not length or not isinstance(bits, int):
+    length = type.length
+    if type.logical is not Logical.BIT or not length or expected is None:
         return None
-    if not 0 < bits < 1 << length:
+    if not 0 < expected < 1 << length or expected != expected.to_integral_value():
         return None
+    bits = int(expected)
     if actual == int(f"{bits:0{length}b}"[::-1], 2):
         return Relation(RelationKind.BITS_REVERSED)
     size = (length + 7) // 8

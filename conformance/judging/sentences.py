@@ -107,6 +107,8 @@ def describe_relation(relation: Relation) -> str:
             return describe_shift(number)
         case RelationKind.WRAP if not number:
             return "differs by a power of 2"
+        case RelationKind.LOW_BITS if not number:
+            return "without its highest bits"
         case RelationKind.FACTOR:
             return _NAMES_OF_FACTORS.get(number, f"10^{number} times as large")
         case RelationKind.CUT:

@@ -33,6 +33,7 @@ _RANKED: Final = (
         "key-capital",
         "untold-key",
         "commit-fraction",
+        "declared",
         "keys",
         "bare",
         "op",

@@ -23,16 +23,17 @@ from conformance.judging.contents import (
     ESCAPE_OF_SIGNS,
     IN_FIRST_SECOND,
     INSTANTS,
-    OTHER_BACKWARDS,
+    LETTERS_IN_TEXT,
     SECOND,
     describe_content,
     describe_document,
+    describe_letters,
     describe_moment,
+    describe_reversals,
     describe_statement,
     has_escaped_signs,
     is_in_first_second,
     is_nested,
-    is_other_backwards,
     merge_family,
     text_day,
 )
@@ -193,6 +194,7 @@ class RunTraits:
             *_of_key(change),
             *_of_table(change),
             *_of_commit(change),
+            *_of_types(tuple((change.types or {}).values())),
             *_of_statement(change.sql if change.kind is not Kind.ROW else None),
             *self._of_other_changes(case, number, change),
         }
@@ -225,7 +227,7 @@ class RunTraits:
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if _images_come_alike(before, after, case.level) else [])
             keys = [key for key in _key_of(case, change) if key in before and key in after]
-            if any(not _come_alike(before[key], after[key], case.level) for key in keys):
+            if any(_differ_as_told(before[key], after[key], case.level) for key in keys):
                 traits.add(("rekeyed",))
         return frozenset(traits)
 
@@ -483,6 +485,20 @@ def _of_commit(change: Change) -> Iterator[Trait]:
         yield ("commit-fraction",)
 
 
+@lru_cache(maxsize=1 << 12)
+def _of_types(declarations: tuple[str, ...]) -> frozenset[Trait]:
+    """A trait for each word behind the names of the types that a row's message tells, such as
+    `unsigned`, and for a length, precision or number of digits.
+    """
+    traits = set[Trait]()
+    for declaration in declarations:
+        _name, *words = declaration.split() or [""]
+        traits.update(("declared", word) for word in words if word.isalpha())
+        if "(" in declaration:
+            traits.add(("declared", "with a length"))
+    return frozenset(traits)
+
+
 def _of_statement(sql: str | None) -> frozenset[Trait]:
     """A trait for each sort of text that a statement of SQL has."""
     return frozenset(("sql", words) for words in describe_statement(sql))
@@ -532,8 +548,8 @@ def of_name(case: Case, change: Change, side: SideOrRow, column: str) -> set[Tra
     are_told = all(cell is not None and cell.state is not State.ANY for cell in (old, new))
     if old is not None and new is not None and are_told:
         traits.add(("unchanged",) if _come_alike(old, new, level) else ("changed",))
-    if is_of_key and ("changed",) in traits:
-        traits.add(("changed-key",))
+        if is_of_key and _differ_as_told(old, new, level):
+            traits.add(("changed-key",))
     return traits
 
 
@@ -548,6 +564,15 @@ def _come_alike(old: Cell, new: Cell, level: int) -> bool:
     if level == 1 and old.text is not None:
         return old.text == new.text
     return (old.value, old.options) == (new.value, new.options)
+
+
+def _differ_as_told(old: Cell, new: Cell, level: int) -> bool:
+    """Whether a message tells that an UPDATE changes a column: at level one not if one image alone
+    leaves it out, as an image of changed columns does.
+    """
+    states = {old.state, new.state}
+    is_in_one_alone = level == 1 and State.ABSENT in states and len(states) > 1
+    return not is_in_one_alone and not _come_alike(old, new, level)
 
 
 def _images_come_alike(before: Image, after: Image, level: int) -> bool:
@@ -642,13 +667,15 @@ def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
         yield "held", merge_family(family.value), "of at least 10^16 or under 10^-4"
     if level == 1 and family is Logical.JSON and has_escaped_signs(cell.text or ""):
         yield "held", family.value, f"with {ESCAPE_OF_SIGNS}"
+    if level == 1 and family is Logical.BINARY:
+        for letters in describe_letters(cell.text or ""):
+            yield "held", family.value, LETTERS_IN_TEXT.format(letters)
     if level == 1 and family in INSTANTS and cell.text:
         yield from (("spelled", family.value, words) for words in describe_moment(cell.text))
     if family in INSTANTS and is_in_first_second(cell, level):
         yield "held", family.value, IN_FIRST_SECOND
     if family in INSTANTS and (day := text_day(cell, level)):
         yield "day", family.value, day
-    if is_other_backwards(cell, level):
-        yield "held", family.value, OTHER_BACKWARDS
+    yield from (("held", family.value, words) for words in describe_reversals(cell, level))
     if type(value) is date:
         yield "day", family.value, value.isoformat()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.judging.deviations import deviation_of
+from conformance.judging.deviation_of_finding import deviation_of
 from conformance.judging.findings import Finding
 from conformance.judging.merging import Mistake
 from conformance.judging.mistakes import MOST, mistakes

@@ -149,10 +149,10 @@ def _round_to_digits(count: int) -> Callable[[SourceType, Any], Any]:
         """The number rounded to `count` significant digits, of the same Python type; a Decimal that
         loses nothing stays.
         """
-        digits = f"{number:.{count}g}"
         if isinstance(number, float):
-            return type(number)(digits)
-        return Decimal(digits) if float(digits) != number else number
+            return type(number)(f"{number:.{count}g}")
+        # An integer would be formatted as a double.
+        return Decimal(f"{Decimal(number):.{count}g}")
 
     return round_number
 

@@ -14,6 +14,7 @@ from conformance.judging.findings import NOT_THERE, CaseResult, Finding, Verdict
 from conformance.judging.index import Failing
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.sentences import describe_relation
+from conformance.judging.unified_families import unify_families
 from conformance.rules.rules import Aspect
 from generators.model import (
     Case,
@@ -189,7 +190,7 @@ def documents(*pairs):
             numbers(("101", "5"), ("127", "1"), ("20", "0")),
             "the digits 0 and 1 at its beginning are read as bits",
         ),
-        (mysql.bit(64), numbers(("9223372036854775808", "0")), ""),
+        (mysql.bit(64), numbers(("9223372036854775808", "0")), "without its highest bits"),
         (
             mysql.enum_of("a,b", "c"),
             [(1, Typed("string", "a\\,b"))],
@@ -513,3 +514,33 @@ def test_a_row_that_comes_again_is_told_from_one_that_nobody_owes(came, kind):
 )
 def test_letters_are_named_only_of_texts(values_that_came, letters):
     assert name_letters(values_that_came) == letters
+
+
+@pytest.mark.parametrize(
+    ("numbers_owed", "words"),
+    [((1 << 63,), "without its highest bits"), ((1 << 63, 1 << 32), "its lowest 32 bits")],
+)
+def test_a_large_integer_that_comes_as_zero_has_lost_its_highest_bits(numbers_owed, words):
+    assert words_of_values(SET, [(owed, Typed("decimal", 0)) for owed in numbers_owed]) == words
+
+
+def test_the_sign_of_a_zero_is_lost_with_the_fractions_of_other_numbers():
+    def failing_doubles(case, *pairs):
+        """The failing units, each with the trait of its family of types."""
+        images = [({"c": Cell(State.VALUE, DOUBLE, owed, None)}, "c", came) for owed, came in pairs]
+        return {
+            (case, *failing.unit): replace(failing, traits=frozenset({("family", "double")}))
+            for failing in failing_cells(*images)
+        }
+
+    of_fractions, of_signs = (
+        Deviation(WRONG, relation=Relation(kind))
+        for kind in (RelationKind.FRACTION, RelationKind.SIGN)
+    )
+    by_deviation = {
+        of_fractions: failing_doubles(
+            "a", *((owed + 0.5, Typed("float", float(owed))) for owed in range(1, 10))
+        ),
+        of_signs: failing_doubles("b", (-0.0, Typed("float", 0.0))),
+    }
+    assert [*unify_families(by_deviation)] == [of_fractions]

@@ -294,7 +294,11 @@ MISTAKES = [
         ("images-swapped", "time-to-the-minute"),
         ["image's", "of the time types with seconds is wrong: cut to the minute"],
     ),
-    (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
+    (
+        1,
+        ("last-row-alone",),
+        ["have each other's values: the last one alone comes out, in the place of the first"],
+    ),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
     # What a text loses is told by the narrowest sort of characters, and by no other content.
     (
@@ -549,6 +553,42 @@ def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
             2,
             "old-key-in-after",
             "every value of a key that the UPDATE changes is wrong: the actual value is the before image's",
+        ),
+        (
+            POSITIONED,
+            1,
+            "old-key-in-after",
+            "every value of a key that the UPDATE changes is wrong: the actual value is the before image's",
+        ),
+        (
+            POSITIONED,
+            1,
+            "bit-bits-reversed",
+            "every value of the bit types whose bits in reverse order are another number is wrong: its bits in reverse order",
+        ),
+        (
+            NAME,
+            2,
+            "bit-bytes-reversed",
+            "every value of the bit types whose bytes in reverse order are another number is wrong: its bytes in reverse order",
+        ),
+        (
+            POSITIONED,
+            1,
+            "binary-text-lower-case",
+            "every value of the binary types whose text has capital letters is wrong: in small letters",
+        ),
+        (
+            NAME,
+            1,
+            "types-without-unsigned",
+            "the column types is wrong for every row with a column declared unsigned: without the word `unsigned`",
+        ),
+        (
+            POSITIONED,
+            2,
+            "missing-image-as-empty",
+            "every row of INSERT, DELETE comes out with an image of no columns where it has none",
         ),
         (POSITIONED, 2, "delete-with-key-alone", "most values of DELETE outside the key are NULL"),
         (

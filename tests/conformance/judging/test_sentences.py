@@ -87,6 +87,7 @@ RELATIONS = {
     ),
     RelationKind.FURTHER_ROW: Relation(RelationKind.FURTHER_ROW),
     RelationKind.LAST_ROW: Relation(RelationKind.LAST_ROW),
+    RelationKind.LAST_ROW_ALONE: Relation(RelationKind.LAST_ROW_ALONE),
     RelationKind.UNSIGNED: Relation(RelationKind.UNSIGNED),
     RelationKind.SIGNED: Relation(RelationKind.SIGNED),
     RelationKind.MANTISSA: Relation(RelationKind.MANTISSA),

@@ -51,6 +51,7 @@ def altered(name: str, slug: str, held: object, level: int = 1) -> object:
             2,
             Typed("int", -(1 << 31)),
         ),
+        ("decimal-cut-to-38-digits", "decimal-10-0", "9007199254740993", 1, "9007199254740993"),
         ("integer-through-a-double", "bigint", "9007199254740993", 1, "9007199254740992"),
         ("real-negative-zero-as-zero", "double", "-0.0", 1, "0.0"),
         *(

@@ -1,0 +1,253 @@
+"""Which deviation a finding is, by itself and beside the others of a run: few values that equal
+another cell's do so by chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from conformance.judging.causes import relation_of
+from conformance.judging.compare import ACCEPTED, Typed
+from conformance.judging.compared_units import cell_of, change_of
+from conformance.judging.deviations import (
+    FAMILIES,
+    MISSING_COLUMN,
+    NOT_NULL,
+    NULL,
+    OTHER_OP,
+    SHUFFLED,
+    SURPLUS_COLUMN,
+    SWAPPED,
+    WRONG,
+    Deviation,
+    DeviationKind,
+    spell_op,
+)
+from conformance.judging.findings import NOT_THERE, Finding
+from conformance.judging.index import (
+    NEARLY,
+    Failing,
+    RunIndex,
+)
+from conformance.judging.relations import (
+    Relation,
+    RelationKind,
+    widen_relation,
+)
+from conformance.judging.relations_of_fields import relate_fields
+from conformance.judging.rows_of_messages import (
+    came_as_in_other_image,
+    is_other_value_unknown,
+)
+from conformance.rules.rules import Aspect
+from generators.model import OTHER_SIDE, Case, Cell, Change, Kind, Logical, Op, State
+
+_KIND_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "kind")
+_OP_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "op")
+_AS_TEXT: Final = Deviation(
+    DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.COMES_AS, name="string")
+)
+_OF_ROWS: Final = {
+    Aspect.MISSING: Deviation(DeviationKind.ROW_LOST),
+    Aspect.EXTRA: Deviation(DeviationKind.ROW_SURPLUS),
+    Aspect.CORRUPT: Deviation(DeviationKind.ROW_REFUSED),
+}
+_TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
+
+
+def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Deviation:
+    """What is wrong; `elsewhere` is false where it is by chance that another image or row holds the
+    value.
+    """
+    change = change_of(finding, case)
+    unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
+    match finding.aspect:
+        case Aspect.ACCEPTED | Aspect.MISSING | Aspect.KIND if unreadable:
+            return _deviation_of_fault(finding, is_doubtful=change is not None and change.anything)
+        case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
+            return _OF_ROWS[finding.aspect]
+        case Aspect.KIND | Aspect.OP:
+            return _deviation_of_op(finding)
+        case Aspect.FIELD:
+            relation = relate_fields(finding.path, finding.owed, finding.came)
+            return Deviation(DeviationKind.FIELD_WRONG, finding.path, _without_lengths(relation))
+        case Aspect.IMAGE:
+            return _deviation_of_image(finding, case, change)
+        case Aspect.PRESENCE if finding.came is NOT_THERE:
+            return MISSING_COLUMN
+        case Aspect.PRESENCE:
+            return NOT_NULL if case.level == 2 else SURPLUS_COLUMN
+    return _deviation_of_value(finding, case, elsewhere)
+
+
+def _deviation_of_fault(finding: Finding, *, is_doubtful: bool) -> Deviation:
+    """How the rows of an unreadable message differ from the one CORRUPT row that it owes: none
+    came, one whose kind is `Corrupt` or `corrupt`, several CORRUPT rows, other rows beside a
+    CORRUPT one, or other rows alone.
+
+    A doubtful message (no source says whether it can be read) owes any row, CORRUPT or not.
+    """
+    if is_doubtful:
+        return Deviation(DeviationKind.DOUBTFUL_VANISHES)
+    if finding.came == ():
+        return Deviation(DeviationKind.MESSAGE_VANISHES)
+    # The kinds of the rows that came; None in a finding that says nothing of rows.
+    kinds: tuple[str, ...] = finding.came or ()
+    if len(kinds) == 1 and _is_in_other_letters(kinds[0], (Kind.CORRUPT,)):
+        return _KIND_IN_OTHER_LETTERS
+    if len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
+        return _OF_ROWS[Aspect.EXTRA]
+    if len(kinds) > 1 and Kind.CORRUPT in kinds:
+        return Deviation(DeviationKind.ROWS_BESIDE_REFUSAL)
+    return Deviation(DeviationKind.MESSAGE_ACCEPTED)
+
+
+def _deviation_of_op(finding: Finding) -> Deviation:
+    """How the wrong kind or op of a row differs from those that are accepted: in the case of its
+    letters alone, a kind (with the one that came), or another op.
+    """
+    came = finding.came
+    is_of_kind = finding.aspect is Aspect.KIND
+    if _is_in_other_letters(came, finding.owed or ()):
+        return _KIND_IN_OTHER_LETTERS if is_of_kind else _OP_IN_OTHER_LETTERS
+    if is_of_kind:
+        return Deviation(DeviationKind.OTHER_KIND, spell_op(came))
+    return OTHER_OP
+
+
+def _is_in_other_letters(came: object, accepted: Collection[str]) -> bool:
+    """Whether a kind or op that is not accepted is an accepted one but for capital letters."""
+    return isinstance(came, str) and came.casefold() in {word.casefold() for word in accepted}
+
+
+def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> Deviation:
+    """How a whole image of a row is wrong: it is missing, or there although it is not owed.
+    IMAGE_WITHOUT_COLUMNS is an image that is not owed and empty, unless the owed other image is
+    empty too.
+    """
+    side = finding.side
+    if finding.owed is not None:
+        return Deviation(DeviationKind.IMAGE_MISSING, side)
+    other_image = change.image(OTHER_SIDE[side], case.level) if change else None
+    if finding.came == {} and other_image != {}:
+        return Deviation(DeviationKind.IMAGE_WITHOUT_COLUMNS)
+    return Deviation(DeviationKind.IMAGE_SURPLUS, side)
+
+
+def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviation:
+    """How a wrong value or a wrong NULL deviates: by its relation to what is expected in the cell,
+    or elsewhere in the message.
+    """
+    cell = cell_of(finding, case)
+    relation = relation_of(finding, case, elsewhere=elsewhere)
+    kind = relation.kind if relation else None
+    if finding.aspect is Aspect.NULL:
+        if cell is None or cell.state is not State.NULL:
+            return NULL
+        if kind in (RelationKind.OTHER_IMAGE, RelationKind.EARLIER_ROW):
+            return replace(NOT_NULL, relation=relation)
+        return SWAPPED if kind is RelationKind.OTHER_COLUMN else NOT_NULL
+    if kind is RelationKind.OTHER_ROW:
+        return SHUFFLED
+    if kind is RelationKind.OTHER_COLUMN:
+        return SWAPPED
+    if kind is not RelationKind.OTHER_IMAGE and cell is not None:
+        family = _wrong_family(finding, cell)
+        if family:
+            relation = Relation(RelationKind.COMES_AS, name=family)
+    return Deviation(DeviationKind.VALUE_WRONG, relation=_without_lengths(relation))
+
+
+def _wrong_family(finding: Finding, cell: Cell) -> str:
+    """The family of the Spark type that came, if no value of the column's type may be of it; else
+    "".
+    """
+    family = _family_that_came(finding)
+    return family if family and family not in ACCEPTED[cell.type.logical] else ""
+
+
+def _family_that_came(finding: Finding) -> str:
+    return finding.came.family if isinstance(finding.came, Typed) else ""
+
+
+def _without_lengths(relation: Relation | None) -> Relation | None:
+    """The relation without the length of a cut, so that cuts after different numbers of characters
+    are the same; other relations stay.
+    """
+    if relation is not None and relation.kind is RelationKind.CUT:
+        return widen_relation(relation)
+    return relation
+
+
+def without_chance(
+    failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
+) -> list[tuple[Deviation, Failing]]:
+    """The failing units with their deviations, corrected where a relation is mere chance: few wrong
+    values equal a value of another image or row. Where values of several families come as texts,
+    all that come as texts get that deviation.
+    """
+    families: dict[Deviation, Counter[str]] = defaultdict(Counter)
+    for deviation, failing in failings:
+        families[deviation][failing.family] += 1
+    wrong_by_family = Counter[str]()
+    for deviation, counts in families.items():
+        if deviation.is_wrong_value or _is_elsewhere(deviation):
+            wrong_by_family.update(counts)
+    for deviation, failing in failings:
+        if deviation not in (NULL, WRONG):
+            continue
+        image = Deviation(
+            DeviationKind.VALUE_WRONG,
+            relation=Relation(RelationKind.OTHER_IMAGE, name=OTHER_SIDE[failing.finding.side]),
+        )
+        came_as_in_other = deviation == NULL and came_as_in_other_image(failing)
+        if image in families and (came_as_in_other or is_other_value_unknown(failing)):
+            families[image][failing.family] += 1
+    by_chance = {
+        deviation
+        for deviation, counts in families.items()
+        if _is_by_chance(deviation, counts, wrong_by_family, index)
+    }
+    all_as_text = len(families[_AS_TEXT]) >= FAMILIES
+    decided: list[tuple[Deviation, Failing]] = []
+    for_null = sum((counts for each, counts in families.items() if each.is_for_null), Counter())
+    by_chance |= {
+        deviation
+        for deviation, counts in families.items()
+        if deviation.is_for_null and counts.total() < NEARLY * for_null.total()
+    }
+    for deviation, failing in failings:
+        if deviation in by_chance:
+            deviation = deviation_of(failing.finding, failing.result.case, elsewhere=False)
+        is_other_type = deviation.is_wrong_value and failing.family not in _TEXTS
+        if all_as_text and is_other_type and _family_that_came(failing.finding) == "string":
+            deviation = _AS_TEXT
+        decided.append((deviation, failing))
+    return decided
+
+
+def _is_by_chance(
+    deviation: Deviation,
+    counts: Mapping[str, int],
+    wrong_by_family: Mapping[str, int],
+    index: RunIndex,
+) -> bool:
+    """Whether it is by chance that values of so few families, and few of those that are wrong, are
+    another image's, row's or column's.
+    """
+    if not _is_elsewhere(deviation):
+        return False
+    if any(number >= NEARLY * wrong_by_family[family] for family, number in counts.items()):
+        return False
+    if deviation == SHUFFLED:
+        return len(counts) < min(2, len(index.families_with(("several",))))
+    if deviation == SWAPPED:
+        return len(counts) < min(2, len(index.families_with(("any",))))
+    return len(counts) < min(FAMILIES, len(index.families_with(("op", Op.UPDATE.value))))
+
+
+def _is_elsewhere(deviation: Deviation) -> bool:
+    return deviation in (SHUFFLED, SWAPPED) or deviation.is_of_other_image
