@@ -299,17 +299,20 @@ def _with_key_not_null(table: Table) -> Table:
     return replace(table, columns=columns)
 
 
-def _identity_index_clause(table: Table, dialect: SqlDialect) -> str:
-    """The USING INDEX clause that makes the table's first unique key its replica identity; ""
-    without a unique key. PostgreSQL derives the index's name. Raises Refused for a name that it
-    would truncate.
+def _replica_identity(table: Table, dialect: SqlDialect) -> str:
+    """What stands behind REPLICA IDENTITY in an ALTER TABLE of this table; "" for the identity that
+    PostgreSQL takes by itself. With the identity `index` it is the index of the first unique key
+    without nullable columns, since PostgreSQL takes no other, under the name that it gives it.
     """
-    if not table.unique:
+    if dialect.identity == "full":
+        return "FULL"
+    if dialect.identity != "index":
         return ""
-    name = "_".join((table.name, *table.unique[0], "key"))
-    if len(name.encode()) > 63:
-        raise Refused("PostgreSQL cuts the name of the unique key")
-    return f"USING INDEX {dialect.quote(name)}"
+    for key in table.unique:
+        if not any(table.column(name).nullable for name in key):
+            index = postgresql.index_name(table.name, key, "key")
+            return f"USING INDEX {dialect.quote(index)}"
+    return ""
 
 
 def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDialect) -> str:
@@ -415,9 +418,7 @@ class _StatementPlanner:
             )
         )
         self.statements += [*before, sql]
-        identity = {"full": "FULL", "index": _identity_index_clause(table, self.dialect)}.get(
-            self.dialect.identity
-        )
+        identity = _replica_identity(table, self.dialect)
         if identity:
             self.statements.append(
                 f"ALTER TABLE {_qualified_name(table, self.dialect)} REPLICA IDENTITY {identity}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from math import copysign
+from math import copysign, isfinite
 from typing import Any, Final
 
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
@@ -85,9 +85,10 @@ def _is_double(number: int | float | Decimal) -> bool:
 def _same_double(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
     """Whether two numbers become the same double; false for one beyond its range."""
     try:
-        return float(expected) == float(actual)
-    except OverflowError:
+        expected_double, actual_double = float(expected), float(actual)
+    except OverflowError:  # of an int; a Decimal becomes infinite
         return False
+    return isfinite(expected_double) and expected_double == actual_double
 
 
 def same_text(cell: Cell, actual: str) -> bool:

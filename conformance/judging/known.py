@@ -382,5 +382,7 @@ def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         or not globs
         or not all(isinstance(glob, str) and glob for glob in globs)
     ):
-        raise UsageError(f"{where}: {key} = {value!r} must be a text or a list of texts")
+        raise UsageError(
+            f"{where}: {key} = {value!r} must be a text or a list of texts, none empty"
+        )
     return tuple(globs)

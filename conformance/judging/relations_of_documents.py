@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from functools import partial
 from typing import Any, Final
 
+from conformance.judging.compare import same_json
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.relations_of_texts import relate_texts
 
@@ -25,7 +26,7 @@ def relate_documents(expected: str, actual: str) -> Relation | None:
     if not expected_documents or not actual_documents:
         return None
     (expected_document,), (actual_document,) = expected_documents, actual_documents
-    if isinstance(actual_document, str) and _parse_document(actual_document) == [expected_document]:
+    if isinstance(actual_document, str) and _is_text_of(actual_document, expected_document):
         return Relation(RelationKind.ENCODED_TWICE)
     relations = set(_walk_differences(expected_document, actual_document))
     if not relations and expected != actual:
@@ -43,7 +44,7 @@ def find_relations_of_documents(expected: str, actual: str) -> frozenset[Relatio
     (expected_document,), (actual_document,) = expected_documents, actual_documents
     differences = set(_walk_differences(expected_document, actual_document))
     relations = {difference for difference in differences if difference and len(differences) == 1}
-    if isinstance(actual_document, str) and _parse_document(actual_document) == [expected_document]:
+    if isinstance(actual_document, str) and _is_text_of(actual_document, expected_document):
         relations.add(Relation(RelationKind.ENCODED_TWICE))
     return frozenset(relations)
 
@@ -58,7 +59,7 @@ def _find_encoded_document(document: Any, actual: str) -> Relation | None:
             decoded = decode(actual).decode("utf-8")
         except ValueError:
             continue
-        if _parse_document(decoded) == [document]:
+        if _is_text_of(decoded, document):
             return Relation(RelationKind.ENCODED, name=name)
     return None
 
@@ -71,9 +72,25 @@ def _parse_document(json_text: str) -> list[Any]:
         return []
 
 
+def _is_text_of(json_text: str, document: Any) -> bool:
+    """Whether a text is the JSON of a document; true is not 1."""
+    return any(same_json(document, parsed) for parsed in _parse_document(json_text))
+
+
+def _is_first_item(expected: Any, actual: Any) -> bool:
+    """Whether a document is the first item of an array."""
+    return isinstance(expected, list) and bool(expected) and same_json(expected[0], actual)
+
+
+def _lost_its_nulls(expected: dict[str, Any] | list[Any], actual: Any) -> bool:
+    """Whether an object or array that has nulls is there without them."""
+    without_nulls = _without_nulls(expected)
+    return len(without_nulls) < len(expected) and same_json(without_nulls, actual)
+
+
 def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
     """The relation of each two values of two documents that differ."""
-    if isinstance(expected, dict | list) and _without_nulls(expected) == actual != expected:
+    if isinstance(expected, dict | list) and _lost_its_nulls(expected, actual):
         yield Relation(RelationKind.WITHIN_DOCUMENT, name="nulls")
         return
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -87,7 +104,7 @@ def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
     elif isinstance(expected, str) and isinstance(actual, str) and expected != actual:
         relation = relate_texts(expected, actual)
         yield relation or Relation(RelationKind.WITHIN_DOCUMENT, name="texts")
-    elif type(expected) is not type(actual) or expected != actual:
+    elif not same_json(expected, actual):
         yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(expected))
 
 
@@ -104,7 +121,7 @@ def describe_changed_parts(expected: str, actual: str) -> frozenset[str] | None:
         unescaped = re.sub(r'\\(["\\/bfnrt])', _resolve_escape, expected)
         return frozenset({"its escapes are resolved once more"}) if unescaped == actual else None
     expected_document, actual_document = expected_documents[0], actual_documents[0]
-    if isinstance(expected_document, list) and expected_document[:1] == [actual_document]:
+    if _is_first_item(expected_document, actual_document):
         return frozenset({"its first item alone"})
     try:
         changes = frozenset(_walk_changes(expected_document, actual_document))
@@ -144,7 +161,7 @@ def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
             expected = without_nulls if len(without_nulls) == len(actual) else []
         for want, got in zip(expected, actual, strict=False):
             yield from _walk_changes(want, got)
-    elif type(expected) is not type(actual) or expected != actual:
+    elif not same_json(expected, actual):
         yield _describe_change(expected, actual)
 
 
@@ -164,7 +181,7 @@ def _describe_change(expected: Any, actual: Any) -> str | None:
     if expected in ([], {}) and isinstance(expected, list | dict) and actual is None:
         return "its empty objects and arrays come as null"
     if isinstance(expected, list | dict) and isinstance(actual, str):
-        is_its_text = _parse_document(actual) == [expected]
+        is_its_text = _is_text_of(actual, expected)
         return "its inner objects and arrays come as texts" if is_its_text else None
     if isinstance(expected, str) and actual == expected.strip():
         return "its texts come without white space at their ends"

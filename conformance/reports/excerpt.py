@@ -313,26 +313,39 @@ def _find_key_marks(reading: _Reading, field: Field) -> list[Span]:
     for start, end in reading.documents:
         columns = _key_columns(reading.text[start:end][:SCANNED])
         if field.column:
-            columns = [node for node in columns if node.path[-1] == field.column]
-        marks += [(start + node.key[0], start + node.span[1]) for node in columns]
+            columns = [column for column in columns if column.name == field.column]
+        for column in columns:
+            marks.append((start + column.node.key[0], start + column.node.span[1]))
     return marks
 
 
-def _key_columns(key_text: str) -> list[Node]:
+class _KeyColumn(NamedTuple):
+    """A column in a record's key: its name, and the JSON value that stands under it."""
+
+    name: str
+    node: Node
+
+
+def _key_columns(key_text: str) -> list[_KeyColumn]:
     """The columns in a record's key: the members of Connect's payload, or those that are named
     pk.COLUMN, or those of an object that holds nothing but columns.
     """
     values = [node for node in nodes(key_text) if node.path]
     in_payload = [node for node in values if node.path[:-1] == ("payload",)]
     if in_payload:
-        return in_payload
+        return [_KeyColumn(str(node.path[-1]), node) for node in in_payload]
     members = [node for node in values if len(node.path) == 1]
-    prefixed = [node for node in members if str(node.path[0]).startswith("pk.")]
-    names_table = any(node.path[0] in _TABLE_NAMES for node in members)
-    return prefixed or ([] if names_table else members)
+    columns = [_KeyColumn(str(node.path[0]), node) for node in members]
+    prefixed = [column for column in columns if column.name.startswith("pk.")]
+    if prefixed:
+        return [_KeyColumn(column.name.removeprefix("pk."), column.node) for column in prefixed]
+    names = {column.name for column in columns}
+    names_table = any(table_names <= names for table_names in _TABLE_NAMES)
+    return [] if names_table else columns
 
 
-_TABLE_NAMES: Final = ("table", "tbl")
+_TABLE_NAMES: Final = (frozenset(("database", "table")), frozenset(("scm", "tbl")))
+"""Members by which a key names its table: Maxwell's, and those of TiCDC's Open Protocol."""
 
 
 def find_first_fault(json_text: str) -> list[Span]:

@@ -140,12 +140,19 @@ def _typed_rows(
     for table, table_messages, future in futures:
         places = {s.place for s in table_messages}
         for place, output_rows in read(future.result(), 2).items():
-            if place not in places or (
-                place in typed and all(output_row.kind == "CORRUPT" for output_row in output_rows)
-            ):
-                continue
-            typed[place] = [_with_table_names(output_row, table) for output_row in output_rows]
+            if place in places:
+                named_rows = [_with_table_names(output_row, table) for output_row in output_rows]
+                typed[place] = _merge_rows(typed.get(place, []), named_rows)
     return typed
+
+
+def _merge_rows(earlier: list[OutputRow], later: list[OutputRow]) -> list[OutputRow]:
+    """The rows that two calls, each for a table of its own, give of one message: those of both
+    tables, and a CORRUPT row only if neither has another.
+    """
+    every_row = [*earlier, *later]
+    typed_rows = [output_row for output_row in every_row if output_row.kind != "CORRUPT"]
+    return typed_rows or earlier or later
 
 
 def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
@@ -154,8 +161,9 @@ def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
         return output_row
     fields = {
         "database": table.database,
+        **({} if table.schema is None else {"schema": table.schema}),
         "table": table.name,
-        "keys": list(table.primary_key),
+        "keys": list(table.handle_key),
         **output_row.fields,
     }
     return OutputRow(

@@ -216,7 +216,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         elif cursor.accept("BINARY"):
             new_column = replace(new_column, collation="binary")
         elif cursor.accept("PRIMARY KEY", "KEY"):
-            draft.primary = (name,)
+            draft.primary, draft.included = (name,), ()
             _read_clustering(draft, cursor)
             read_parameters(draft, cursor)
         elif cursor.accept("UNIQUE"):

@@ -177,6 +177,8 @@ class Draft:
         if name in self.included:
             self.primary = self.included = ()
         self.primary = self._without_column(self.primary, name)
+        if not self.primary:
+            self.included = ()
         indexes = [
             replace(index, columns=self._without_column(index.columns, name))
             for index in self.indexes

@@ -208,9 +208,15 @@ def load_module(
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function can be called with the keyword argument `name`."""
-    parameters = inspect.signature(function).parameters
-    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    """Whether a function can be called with the keyword argument `name`. Raises ValueError for a
+    function of C, of which Python knows no signature.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    return any(
+        p.kind is p.VAR_KEYWORD
+        or (p.name == name and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        for p in parameters
+    )
 
 
 def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
@@ -222,7 +228,10 @@ def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> Non
             f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a"
             " function"
         )
-    signature = inspect.signature(function)
+    try:
+        signature = inspect.signature(function)
+    except ValueError as error:
+        raise DecoderError(f"decoder {spec}: {error}; a decoder is a function of Python") from None
     arguments = [None] * level
     keywords = {"deployment": None} if _takes(function, "deployment") else {}
     try:

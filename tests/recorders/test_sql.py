@@ -171,6 +171,30 @@ def test_postgresql_has_an_enum_type_a_table_and_rows_that_are_found_without_a_k
     )
 
 
+def test_a_unique_key_without_nulls_is_the_replica_identity_under_the_name_of_its_index():
+    """PostgreSQL takes no key with a nullable column; it cuts the index's name to 63 bytes."""
+    long_name = "a_long_name_of_a_column_that_is_not_null"
+    columns = (
+        Column("n", postgresql.integer()),
+        Column(long_name, postgresql.integer(), nullable=False),
+    )
+    table = Table("audit", "a" * 40, columns, unique=(("n",), (long_name,)), schema="public")
+    history = History((change(table, Op.INSERT, (None, {"n": None, long_name: 1})),))
+    identity = sql.plan_statements(history, identity="index").statements[1]
+    assert identity == (
+        f'ALTER TABLE "public"."{"a" * 40}" REPLICA IDENTITY USING INDEX'
+        ' "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa_a_long_name_of_a_column_that__key"'
+    )
+
+
+def test_a_long_key_of_mysql_has_no_identity():
+    name = "a_long_name_of_a_column"
+    columns = (Column(name, mysql.integer("int"), nullable=False),)
+    table = Table("audit", "a" * 45, columns, unique=((name,),))
+    plan = sql.plan_statements(History((change(table, Op.INSERT, (None, {name: 1})),)))
+    assert [statement.split(" ", 1)[0] for statement in plan.statements] == ["CREATE", "INSERT"]
+
+
 def test_rows_follow_a_statement():
     renamed = Table("audit", "r_s1", MARIADB.columns, ("id",))
     row = {"id": 1, "v": None, "e": None}

@@ -442,6 +442,12 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
         ),
         (FINE, "decode", "rows", r"does not take \(records, table\)"),
         (
+            "from builtins import max as decode\n",
+            "decode",
+            "auto",
+            r"no signature found for builtin .*; a decoder is a function of Python",
+        ),
+        (
             "class D:\n    def __init__(self, x): ...\n    def decode(self, r): ...\n",
             "D",
             "auto",

@@ -442,6 +442,7 @@ def test_a_decimals_number_is_compared_exactly_and_a_doubles_as_a_double(
         ('{"a":0.30000000000000004}', '{"a":0.3}', False),
         ('{"a":1e400}', '{"a":1e400}', True),
         ('{"a":1e400}', '{"a":1e401}', False),
+        ('{"a":1.5e400}', '{"a":2.5e400}', False),
     ],
 )
 def test_a_documents_number_is_exact_unless_a_double_prints_it(text, actual, same):

@@ -239,14 +239,23 @@ def test_the_beginning_of_json_has_no_fault(json_text):
             '{"table":"t",«"pk.id":1»}',
             True,
         ),
+        (b'{"table":"t","pk.c":1}', b'{"data":{}}', CELL, '{"table":"t",«"pk.c":1»}', True),
+        # A column may be called as the member is that names a table.
+        (
+            b'{"id":1,"table":5}',
+            b'{"after":{}}',
+            Field("keys"),
+            '{«"id":1»,«"table":5»}',
+            True,
+        ),
         # The value says itself which columns are the key.
         (b'{"id":1}', b'{"pkNames":["id"]}', Field("keys"), '{«"id":1»}', False),
         # The key of TiCDC's Open Protocol has no column.
         (
-            b'\0\x07{"tbl":"t"}',
+            b'\0\x07{"scm":"d","tbl":"t"}',
             b'{"u":{"id":{"h":true}}}',
             Field("keys"),
-            '[00 07]{"tbl":"t"}',
+            '[00 07]{"scm":"d","tbl":"t"}',
             False,
         ),
     ],

@@ -7,10 +7,13 @@ import pytest
 
 from conformance.cases.catalogue import matches_pattern, named_cases
 from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
 from conformance.running import look as module
 from conformance.running.look import LookFailed, decode_corpora
 from generators.bulk import expander as bulk
 from generators.errors import NothingSelected
+from generators.model import Column, Table
+from generators.sources import postgresql
 from generators.storage import corpus
 from generators.wire_format import get
 
@@ -134,6 +137,37 @@ def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
         assert (line["kind"], line["database"]) == ("ROW", "pool")
         image = line["after"] or line["before"]
         assert any(not isinstance(value, str) for value in image.values())
+
+
+ORDER = OutputRow(0, "ROW", "INSERT", {"table": "orders"})
+ITEM = OutputRow(1, "ROW", "INSERT", {"table": "items"})
+UNREADABLE = OutputRow(None, "CORRUPT", None)
+
+
+@pytest.mark.parametrize(
+    ("first_call", "second_call", "merged"),
+    [
+        ([ORDER], [ITEM], [ORDER, ITEM]),
+        ([ORDER], [UNREADABLE], [ORDER]),
+        ([UNREADABLE], [ITEM], [ITEM]),
+        ([UNREADABLE], [UNREADABLE], [UNREADABLE]),
+        ([], [UNREADABLE], [UNREADABLE]),
+    ],
+)
+def test_a_message_of_two_tables_has_the_rows_of_both_calls(first_call, second_call, merged):
+    assert module._merge_rows(first_call, second_call) == merged
+
+
+def test_a_row_of_level_two_has_the_names_of_its_table():
+    columns = (Column("n", postgresql.integer(), nullable=False),)
+    table = Table("shop", "orders", columns, unique=(("n",),), schema="sales")
+    named = module._with_table_names(OutputRow(0, "ROW", "INSERT"), table)
+    assert named.fields == {
+        "database": "shop",
+        "schema": "sales",
+        "table": "orders",
+        "keys": ["n"],
+    }
 
 
 def test_a_decoder_that_raises_or_keeps_silent_is_told(directory, tmp_path, looking):

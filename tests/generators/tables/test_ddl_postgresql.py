@@ -497,3 +497,16 @@ def test_keys_and_indexes_without_names_get_postgresql_s(reads):
 )
 def test_escapes_stand_for_what_postgresql_reads(escaped, text):
     assert unescape(escaped) == text
+
+
+@pytest.mark.parametrize("dropped", ["id", "b"])
+def test_the_columns_of_a_dropped_key_are_no_part_of_the_next_one(reads, dropped):
+    schema = reads(
+        "CREATE TABLE t (id int, b int, c int, PRIMARY KEY (id) INCLUDE (b));"
+        f" ALTER TABLE t DROP COLUMN {dropped};"
+        " ALTER TABLE t ADD COLUMN k int PRIMARY KEY; ALTER TABLE t DROP COLUMN c;",
+        dialect="postgresql",
+        database="d",
+    )
+    table = schema.tables[0].table
+    assert (table.primary_key, table.included) == (("k",), ())
