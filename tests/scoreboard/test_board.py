@@ -671,6 +671,9 @@ def texts_of(format_name, case_id):
     profile = case_id.split("/")[1]
     if profile == "recorded":
         cases = catalogue.recorded_cases(fmt, "*", None)
+    elif "/drawn/" in case_id:
+        seed = int(case_id.split("/")[3])
+        cases = catalogue.drawn_cases(fmt, fmt.profiles, catalogue.BUDGETS["smoke"].drawn, seed)
     else:
         cases = catalogue.named_cases(fmt, catalogue.select_profiles(fmt, profile), (case_id,))
     for case in cases:
