@@ -365,8 +365,8 @@ def convert_record(written: Written, subject_strategy: str, partitions: int) -> 
     """
     message, subject = written.message, STRATEGIES[subject_strategy]
     key, value = (
-        text and convert_message(text.decode(), message.topic, side, subject)
-        for side, text in (("key", message.key), ("value", message.value))
+        part and convert_message(part.decode(), message.topic, side, subject)
+        for side, part in (("key", message.key), ("value", message.value))
     )
     place = message.partition if key is None else partition_of(key, partitions)
     return Written(replace(message, key=key, value=value, partition=place), written.changes)
