@@ -75,7 +75,7 @@ class SourceType:
                 return "decimal(20,0)"
             case Logical.DECIMAL:
                 assert self.precision is not None and self.scale is not None
-                precision = self.precision - min(self.scale, 0)
+                precision = max(self.precision - min(self.scale, 0), self.scale)
                 return "string" if precision > 38 else f"decimal({precision},{max(self.scale, 0)})"
             case Logical.BIT:
                 return {1: "boolean", 64: "decimal(20,0)"}.get(self.length or 1, "bigint")

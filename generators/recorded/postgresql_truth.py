@@ -51,6 +51,10 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
 }
 
 
+_BOUNDS: Final = re.compile(r"^(?:\[[+-]?\d+:[+-]?\d+\])+=")
+"""The bounds of an array that does not begin with 1, as in `[0:1]={a,b}`."""
+
+
 def source_type(
     spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> SourceType:
@@ -217,7 +221,7 @@ def _parse_document(type: SourceType, document_text: str) -> Any:
         assert match is not None, document_text
         return {"x": float(match[1]), "y": float(match[2])}
     return (
-        _parse_items(postgresql.element(type), _TOKEN.finditer(document_text[1:]))
+        _parse_items(postgresql.element(type), _TOKEN.finditer(_BOUNDS.sub("", document_text)[1:]))
         if type.name.endswith("[]")
         else json.loads(document_text)
     )

@@ -115,8 +115,9 @@ OTHERS: Final = tuple(name for name, row in postgresql_types().items() if row.re
 
 
 def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
-    """The type numeric of `precision` digits, up to 1000, `scale` of them behind the point; a
-    negative scale is that many zeros before it. Raises ValueError outside these limits.
+    """The type numeric of `precision` digits, up to 1000, `scale` of them behind the point. A
+    negative scale is that many zeros before it; one above the precision says how many of the
+    digits behind the point are zeros. Raises ValueError outside of these limits.
 
     Without precision it is `unconstrained`: up to 131072 digits before and 16383 after the point.
     """
@@ -127,9 +128,9 @@ def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
             precision=NUMERIC_DIGITS + NUMERIC_SCALE,
             scale=NUMERIC_SCALE,
         )
-    if not (1 <= precision <= 1000 and -1000 <= scale <= precision):
+    if not (1 <= precision <= 1000 and -1000 <= scale <= 1000):
         raise ValueError(
-            f"numeric({precision},{scale}): precision is 1 to 1000, scale -1000 to the precision"
+            f"numeric({precision},{scale}): precision is 1 to 1000, scale -1000 to 1000"
         )
     return _type("numeric", Logical.DECIMAL, precision=precision, scale=scale)
 

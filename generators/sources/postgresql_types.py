@@ -43,7 +43,7 @@ class PostgresqlType:
     debezium_connect: str | None = None
     debezium_semantic: str | None = None
     debezium_unknown: bool = False
-    debezium_array: Literal["written", "never", "bytea-arrays", "unknown"] = "written"
+    debezium_array: Literal["written", "never", "bytea-arrays", "single"] = "written"
 
     @property
     def integer_schema(self) -> str:
@@ -71,7 +71,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "debezium_array": str,
 }
 """What a column's value is in the file, beside `logical`."""
-_ARRAYS: Final = ("never", "bytea-arrays", "unknown")
+_ARRAYS: Final = ("never", "bytea-arrays", "single")
 
 
 class PostgresqlTypes(Mapping[str, PostgresqlType]):

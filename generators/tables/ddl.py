@@ -199,6 +199,8 @@ class DdlReader:
         draft = self.drafts[table_name] = Draft(
             *table_name, cursor.script, at, search_path=self.search_path
         )
+        if self.mysql and self.copy_table(draft, cursor):
+            return
         if (
             cursor.next_is("LIKE")
             or cursor.next_is("( LIKE/SELECT/WITH/TABLE")
@@ -210,6 +212,22 @@ class DdlReader:
             self.read_definition(draft, cursor)
         if not draft.columns and not draft.left_out:
             draft.leave_out(cursor, 0, "left out: it has no columns")
+
+    def copy_table(self, draft: Draft, cursor: Cursor) -> bool:
+        """Gives the draft of MySQL's CREATE TABLE ... LIKE the columns and keys of the table that
+        it names. Returns whether it did; a table that was not read, or is left out, cannot be
+        copied.
+        """
+        start = cursor.at
+        in_parentheses = cursor.accept("(")
+        template = self.drafts.get(self.take_table_name(cursor)) if cursor.accept("LIKE") else None
+        if template is None or template.left_out:
+            cursor.at = start
+            return False
+        if in_parentheses:
+            cursor.expect(")")
+        draft.copy_definition(template)
+        return True
 
     def alter_table(self, cursor: Cursor) -> None:
         """Reads ALTER TABLE. A table that no CREATE TABLE made is noted."""

@@ -560,7 +560,10 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
                     if action.next_is("(")
                     else [action]
                 ):
-                    read_column(draft, part, types)
+                    if _is_constraint(draft, part):
+                        read_constraint(draft, part)
+                    else:
+                        read_column(draft, part, types)
         elif action.accept(
             "MODIFY COLUMN IF EXISTS", "MODIFY COLUMN", "MODIFY IF EXISTS", "MODIFY"
         ):

@@ -13,6 +13,7 @@ from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import (
     SERIALS,
+    Unsupported,
     postgresql_default,
     postgresql_spelling,
     postgresql_type,
@@ -88,23 +89,35 @@ class Types:
             cursor.note(0, "left out: columns of this type are left out, too")
 
     def add_label(self, cursor: Cursor) -> None:
-        """Reads ALTER TYPE: ADD VALUE adds a label to an enum, other actions are noted."""
+        """Reads ALTER TYPE of an enum: ADD VALUE adds a label behind the others, since they are
+        listed in the order in which the catalogue got them; RENAME VALUE takes one away and adds
+        another one, RENAME TO gives the type another name. Other actions are noted. Raises
+        UsageError for a neighbour or an old label that the enum does not have.
+        """
         cursor.expect("ALTER TYPE")
         name = cursor.take_names()[-1]
         if name in self.enums and cursor.accept("ADD VALUE"):
             cursor.accept("IF NOT EXISTS")
-            labels, label = list(self.enums[name]), cursor.take().text
-            direction = cursor.accept("BEFORE", "AFTER")
-            position = len(labels)
-            if direction:
-                neighbour = cursor.peek()
-                if neighbour.text not in labels:
-                    raise cursor.expectation_error(f"a label of {name}")
-                position = labels.index(cursor.take().text) + (direction == "AFTER")
-            self.enums[name] = tuple(dict.fromkeys([*labels[:position], label, *labels[position:]]))
+            label = cursor.take().text
+            if cursor.accept("BEFORE", "AFTER"):
+                self._take_label(cursor, name)
+            self.enums[name] = tuple(dict.fromkeys([*self.enums[name], label]))
+        elif name in self.enums and cursor.accept("RENAME VALUE"):
+            old = self._take_label(cursor, name)
+            cursor.expect("TO")
+            kept = [label for label in self.enums[name] if label != old]
+            self.enums[name] = (*kept, cursor.take().text)
+        elif name in self.enums and cursor.accept("RENAME TO"):
+            self.enums[cursor.take_name()] = self.enums.pop(name)
         elif not cursor.accept("OWNER TO"):
             cursor.skip_until()
             cursor.note(0, "left out: not understood")
+
+    def _take_label(self, cursor: Cursor, name: str) -> str:
+        """The label of the enum `name` that comes next. Raises UsageError for another word."""
+        if cursor.peek().text not in self.enums[name]:
+            raise cursor.expectation_error(f"a label of {name}")
+        return cursor.take().text
 
     def create_domain(self, cursor: Cursor) -> None:
         """Reads CREATE DOMAIN and keeps the domain for columns of that type. A domain of another
@@ -146,6 +159,8 @@ def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str
     domain = types.domains.get(parts[-1])
     array = spelling[len(spelling.rstrip("[]")) :]
     type = postgresql_type(f"{domain.spelling}{array}" if domain else spelling, types.enums)
+    if type.name == "bit[]" and cursor.has_ahead("NOT NULL"):
+        raise Unsupported("an array of bits that is NOT NULL, at which Debezium stops")
     new_column = Column(name, type)
     if parts[-1] in SERIALS and len(parts) == 1:
         new_column = replace(

@@ -134,6 +134,16 @@ class Draft:
             return TableName(qualifier[-1] if qualifier else self.database, None, name)
         return TableName(self.database, qualifier[-1] if qualifier else self.search_path, name)
 
+    def copy_definition(self, template: Self) -> None:
+        """Takes over all that MySQL's CREATE TABLE ... LIKE copies of another table: columns, keys,
+        conditions and options, not the foreign keys.
+        """
+        self.columns, self.primary = list(template.columns), template.primary
+        self.indexes, self.checks = list(template.indexes), list(template.checks)
+        self.generated, self.comment = dict(template.generated), template.comment
+        self.charset, self.collation = template.charset, template.collation
+        self.missing, self.new_names = set(template.missing), dict(template.new_names)
+
     def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
         """Leaves the table out, and notes why at the words from number `start` to the cursor's
         place.

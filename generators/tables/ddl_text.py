@@ -348,6 +348,11 @@ class Cursor:
         """Whether the next words are these; a slash separates alternatives of one word."""
         return all(self.peek(i).upper in part.split("/") for i, part in enumerate(phrase.split()))
 
+    def has_ahead(self, phrase: str) -> bool:
+        """Whether these words are somewhere among those that come."""
+        ahead = Cursor(self.script, self.words, self.end)
+        return any(ahead.next_is(phrase) for ahead.at in range(self.at, len(self.words)))
+
     def accept(self, *phrases: str) -> str:
         """Takes the first of the phrases that comes next; "" if none does."""
         for phrase in phrases:

@@ -78,7 +78,9 @@ _PHRASES: Final = {
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
 }
 _REPEATED: Final = ("integer", "numeric", "real", "float4", "character", "DOUBLE PRECISION")
-"""Spellings that writers repeat."""
+"""Spellings that are so usual that no note says how the database shows them."""
+_UNREPEATED: Final = ("varcharacter", "varchar2", "number", "clob", "raw")
+"""Spellings that Debezium's parsers do not read. It stops at them."""
 
 _BYTES_OF_CHARACTER: Final = {
     "latin1": 1,
@@ -137,7 +139,8 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     digits = type.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
     if aliased:
         cursor.note(start, f"taken as {type.key}, as the database shows it")
-    return type, "" if aliased or (spelled in usual_spellings and not digits) else spelled
+    unspelled = word in _UNREPEATED or (spelled in usual_spellings and not digits)
+    return type, "" if unspelled else spelled
 
 
 _DIGITS: Final = re.compile("[0-9]{1,10}")
@@ -434,11 +437,6 @@ def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> Sour
         )
         if base == spelling:
             return type
-        array_type = (
-            postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
-        )
-        if postgresql_types()[type.name].debezium_array == "unknown":
-            raise Unsupported(f"column type {spelling!r}")
+        return postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
     except (ValueError, KeyError) as error:
         raise Unsupported(f"column type {spelling!r}") from error
-    return array_type

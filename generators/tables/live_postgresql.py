@@ -14,7 +14,7 @@ _USERS: Final = """n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"""
 _NAMED: Final = "quote_ident(n.nspname) || '.' || quote_ident({0})"
 _TABLE: Final = f"""FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {_USERS} AND c.relkind IN ('r', 'p')
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')"""
-_ENUMS: Final = f"""SELECT {_NAMED.format("t.typname")}, string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)
+_ENUMS: Final = f"""SELECT {_NAMED.format("t.typname")}, string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.ctid)
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_enum e ON e.enumtypid = t.oid
     WHERE {_USERS} GROUP BY 1 ORDER BY 1"""
 _DOMAINS: Final = f"""SELECT {_NAMED.format("t.typname")}, format_type(t.typbasetype, t.typtypmod)

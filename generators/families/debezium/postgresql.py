@@ -88,6 +88,8 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return values.decimal_schema(type.precision, _wire_scale(type), modes, nullable)
         case Logical.FLOAT:
             return Schema("float", nullable)
+        case Logical.JSON if _is_single(type):
+            return schema(postgresql.element(type), modes, nullable)
         case Logical.JSON if type.name.endswith("[]"):
             element = postgresql.element(type)
             return Schema("array", nullable, items=schema(element, modes, element.name != "enum"))
@@ -136,6 +138,12 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
     return not unknown_types and _is_unknown(name, modes)
 
 
+def _is_single(type: SourceType) -> bool:
+    """Whether the connector takes an array of that type for a single value (debezium#bit-arrays)."""
+    name, brackets, _ = type.name.partition("[]")
+    return bool(brackets) and postgresql_types()[name].debezium_array == "single"
+
+
 def _wire_scale(type: SourceType) -> int:
     """The scale of a numeric as the connector reads it, from the 11 bits in which PostgreSQL keeps
     it: a scale of -2 is read as 2046 (debezium#negative-scale).
@@ -162,8 +170,8 @@ def wire(
 ) -> DebeziumCell:
     """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by a
     fallback (`not_sent`). Raises TypeError for a value that is none of the type's. `declared`
-    changes nothing: PostgreSQL's types have one spelling. Raises Refused for a NaN or infinity at
-    which the connector stops.
+    changes nothing: PostgreSQL's types have one spelling. Raises Refused for a value at which the
+    connector stops: a NaN, an infinity or an array of bits in a NOT NULL column.
     """
     if value is None:
         return (
@@ -185,6 +193,10 @@ def wire(
         raise Refused(
             f"Debezium stops at {value} in a NOT NULL column of {type.key}"
             " (debezium#special-numerics)"
+        )
+    if not nullable and _is_single(type):
+        raise Refused(
+            f"Debezium stops at a value in a NOT NULL column of {type.name} (debezium#bit-arrays)"
         )
     schema_ = schema(type, modes, nullable)
     return wired(schema_, type, _class(type, value, modes, schema_, meaning), meaning, modes)
@@ -569,6 +581,8 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     it are null (debezium#arrays).
     """
     items = value.value
+    if _is_single(type):
+        return Meaning(None, None, _SINGLE, lost=True)
     if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
     element = postgresql.element(type)
@@ -645,6 +659,7 @@ _ENUM_ELEMENTS: Final = (
     "the schema of an enum's array lets no element be null, so the connector leaves out the array"
 )
 _INFINITE_ELEMENTS: Final = "the driver reads no NaN or infinity in an array of numeric, so the connector leaves out the array"
+_SINGLE: Final = "the connector's schema of an array of bits is that of one, so it writes null"
 _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 

@@ -47,7 +47,12 @@ from generators.families.java_text import (
     remainder_of_abs,
 )
 from generators.families.wire_messages import WireMessage, json_text, print_json, print_message
-from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
+from generators.formats.alibaba_canal_json.cells import (
+    column_type,
+    column_wire,
+    has_unread_type,
+    is_key_for_ever,
+)
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
     STATEMENT_TYPES,
@@ -139,7 +144,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     quote = partial(json_string, library=profile.escapes)
     printer = partial(print_json, quote=quote)
     for number, logged, batch in number_batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live else show_event(logged)
+        event = logged if profile.live and not is_unread(logged) else show_event(logged)
         if _stops_the_writer(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -197,6 +202,18 @@ def show_event(event: Event) -> Event:
         for c in table.columns
     )
     return replace(event, table=replace(table, columns=columns, primary_key=key))
+
+
+def is_unread(event: Event) -> bool:
+    """Whether the event has a table that Canal knows by the server's answer alone, since its SQL
+    parser does not read the statement that made it.
+    """
+    match event:
+        case RowChange():
+            return has_unread_type(event.table)
+        case SchemaChange(action="create table", after=Table() as table):
+            return has_unread_type(table)
+    return False
 
 
 def _replace_beyond_three_bytes(value: str) -> str:
@@ -296,7 +313,10 @@ def _flats(
             yield from _row_messages(event, profile, layout)
         case SchemaChange():
             kind = ddl_type(event.action, profile)
-            if kind is not None:
+            if is_unread(event):
+                unnamed = replace(event, database="", table="")
+                yield 0, *ddl_message(unnamed, "QUERY", profile)
+            elif kind is not None:
                 yield 0, *ddl_message(event, kind, profile)
         case SourceStatement():
             yield 0, *statement_message(event)

@@ -14,7 +14,7 @@ from typing import Final
 
 from generators.families.canal import NULL_TYPES, OLD_NULL_TYPES, SQL_TYPES, CanalCell, wire
 from generators.formats.alibaba_canal_json.profiles import CanalProfile
-from generators.model import Cell, Column, Json, Logical, SourceType, State, Value
+from generators.model import Cell, Column, Json, Logical, SourceType, State, Table, Value
 from generators.sources import mysql
 
 _DECLARED: Final = re.compile(
@@ -42,6 +42,20 @@ CHARSETS: Final = {
     "utf32": "utf-32-be",
 }
 """Python's name of each character set; of any other only ASCII characters are written."""
+
+
+_UNREAD_TYPE: Final = re.compile(
+    r"(?:national\s+character|national\s+char\s+varying|nchar\s+var|char\s+varying|long\s+(?:var|char))",
+    re.IGNORECASE,
+)
+"""Spellings of a type at which Canal's SQL parser stops."""
+
+
+def has_unread_type(table: Table) -> bool:
+    """Whether Canal's SQL parser does not read the statement that made the table, for the type of
+    one of its columns, so that Canal asks the server for the table (canal#unread-types).
+    """
+    return any(_UNREAD_TYPE.match(column.declared) for column in table.columns)
 
 
 def is_key_for_ever(column: Column) -> bool:

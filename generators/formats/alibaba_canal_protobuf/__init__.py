@@ -75,6 +75,7 @@ from generators.formats.alibaba_canal_json import (
     accept_corrupt,
     ddl_message,
     has_unfit_value,
+    is_unread,
     log_rows,
     losses,
     number_batches,
@@ -188,7 +189,7 @@ def write(history: History, profile: CanalProtobufProfile, layout: Layout) -> li
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
     for number, logged, batch in number_batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live else show_event(logged)
+        event = logged if profile.live and not is_unread(logged) else show_event(logged)
         for partition, entries, changes, names in _entries_of_event(event, profile, layout):
             has_declared_type = isinstance(event, RowChange) and any(
                 column.declared for column in event.table.columns
@@ -230,7 +231,11 @@ def _entries_of_event(
             yield from _row_entries(event, profile, layout)
         case SchemaChange():
             kind = ddl_type(event.action, profile)
-            if kind is not None:
+            if is_unread(event):
+                unnamed = replace(event, database="", table="")
+                flat, changes = ddl_message(unnamed, "QUERY", profile)
+                yield _statement_entries(unnamed, flat, changes, profile)
+            elif kind is not None:
                 flat, changes = ddl_message(event, kind, profile)
                 yield _statement_entries(event, flat, changes, profile)
         case SourceStatement():

@@ -5,7 +5,7 @@ statements say of character sets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
@@ -21,6 +21,8 @@ _CLAUSE: Final = (
     r"(?:[^,()']|\((?:[^()']|'(?:[^'\\]|''|\\.)*'|\([^()]*\))*\)|'(?:[^'\\]|''|\\.)*')*"
 )
 """What goes up to the next comma or the end of the parentheses that hold it."""
+_CLAUSE_PART: Final = rf"{_CLAUSE}(?:,|$)"
+_CLAUSE_LIST: Final = rf"(?:{_CLAUSE},)*{_CLAUSE}"
 _CHARSET: Final = r"\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*'?(\w+)"
 _COLLATE: Final = r"\bCOLLATE\s*=?\s*'?(\w+)"
 _OF_TYPE: Final = re.compile(
@@ -146,3 +148,72 @@ class TableCharsets:
             elif option := _NEW_DEFAULT.match(clause):
                 default = option[1] or charset_of_collation(option[2])
         return cls(converted, default)
+
+
+_ADDS_LIST: Final = re.compile(r"\bADD\s+(?:COLUMN\s+)?(?:IF\s+NOT\s+EXISTS\s+)?\(", re.IGNORECASE)
+_LISTED_NAME: Final = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+(.*)", re.DOTALL)
+_LISTED_KEY: Final = re.compile(
+    r"\s*(?:CONSTRAINT|PRIMARY|UNIQUE|KEY|INDEX|FOREIGN|CHECK|FULLTEXT|SPATIAL|PERIOD)\b",
+    re.IGNORECASE,
+)
+_NULL_WORDS: Final = re.compile(
+    r"(?<!DEFAULT )\b(NOT\s+NULL|NULL|PRIMARY\s+KEY)\b|^(SERIAL)\b", re.IGNORECASE
+)
+_DEFAULT_WORD: Final = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedColumn:
+    """A column in the parentheses of ADD COLUMN (...): its name, whether the definition says that
+    it is `nullable`, None where it does not say, and whether a DEFAULT comes `before_default`,
+    that is, behind those words.
+    """
+
+    name: str
+    nullable: bool | None
+    before_default: bool
+
+    @classmethod
+    def parse(cls, definition: str) -> Self | None:
+        """Reads one definition of the list; None for a key or a constraint."""
+        named = _LISTED_NAME.match(definition)
+        if named is None or _LISTED_KEY.match(definition):
+            return None
+        words = _NULL_WORDS.search(named[2])
+        nullable = None if words is None else words[0].upper() == "NULL"
+        before_default = words is not None and bool(_DEFAULT_WORD.search(named[2], words.end()))
+        return cls(named[1].strip("`").replace("``", "`"), nullable, before_default)
+
+
+def listed_columns(sql: str) -> Iterator[tuple[ListedColumn, ...]]:
+    """The columns of each ADD COLUMN (...) of an ALTER TABLE. A list with a key among the columns
+    is left out: the connector reads it by another rule of its grammar.
+    """
+    alter = _ALTER.match(_LITERAL.sub(_blank_literal, sql))
+    for added in _ADDS_LIST.finditer(alter[1]) if alter else ():
+        listed = re.match(_CLAUSE_LIST, added.string[added.end() :])
+        definitions = re.findall(_CLAUSE_PART, listed[0]) if listed else []
+        columns = [ListedColumn.parse(definition) for definition in filter(None, definitions)]
+        if all(columns):
+            yield tuple(column for column in columns if column)
+
+
+def _blank_literal(literal: re.Match[str]) -> str:
+    """The quotes of a literal with as many blanks between them, so that no word in it counts."""
+    return "'" + " " * (len(literal[0]) - 2) + "'"
+
+
+def read_nullability(columns: Sequence[ListedColumn]) -> Mapping[str, bool]:
+    """Whether the connector takes each column of a list for nullable, by name. What a definition
+    says goes to its own column and to the next one, where that says nothing itself; the last
+    column hears what its definition says only if a DEFAULT comes behind it
+    (debezium#listed-columns).
+    """
+    nullability: dict[str, bool] = {}
+    carried: bool | None = None
+    for number, column in enumerate(columns, 1):
+        is_heard = number < len(columns) or column.before_default
+        own = column.nullable if is_heard else None
+        nullability[column.name] = next((word for word in (own, carried) if word is not None), True)
+        carried = column.nullable
+    return nullability

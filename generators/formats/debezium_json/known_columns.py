@@ -3,6 +3,7 @@
 
 For CHANGE the connector edits the column that it knows: what the new definition does not say stays.
 MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
+In ADD COLUMN (...) NOT NULL goes on to the next column (debezium#listed-columns).
 CREATE TABLE LIKE takes the columns, not the comment. RENAME keeps what was known. DROP INDEX is
 not read, so that a unique key which is a table's record key stays it (debezium#dropped-keys). A
 unique key is taken for a record key in the statement that makes it or not at all: one that was
@@ -17,6 +18,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from generators.formats.debezium_json.column_definitions import listed_columns, read_nullability
 from generators.formats.debezium_json.envelope import declared_size, is_counted, literal
 from generators.model import Column, SchemaChange, Table
 
@@ -40,8 +42,8 @@ _Key = tuple[str, ...]
 class _Known:
     """A column as the connector knows it: its comment, whether it is `counted` (AUTO_INCREMENT),
     the `labels` of an ENUM or SET, and the numbers behind its type, None without any. `optional`
-    tells that it does not know the column of a key to be NOT NULL, `kept_size` that a number is
-    that of an earlier definition.
+    tells that it does not know a column to be NOT NULL, `required` that it takes a nullable one for
+    NOT NULL, `kept_size` that a number is that of an earlier definition.
     """
 
     comment: str
@@ -51,6 +53,7 @@ class _Known:
     length: int | None = None
     scale: int | None = None
     kept_size: bool = False
+    required: bool = False
 
     @classmethod
     def of(cls, column: Column) -> _Known:
@@ -300,8 +303,17 @@ def _known_after(
     `edits_modified` says that MODIFY edits a column as CHANGE does.
     """
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
+    nullability: dict[str, bool] = {}
+    for listed in listed_columns(event.sql):
+        nullability |= read_nullability(listed)
     for column in columns:
         new, clause = _Known.of(column), clauses.get(column.name)
+        if (nullable := nullability.get(column.name)) is not None:
+            new = replace(
+                new,
+                optional=nullable and not column.nullable,
+                required=column.nullable and not nullable,
+            )
         clause_name = (
             (clause[1] or clause[6] or (edits_modified and clause[4]) or "") if clause else ""
         )
@@ -336,7 +348,7 @@ def _complete_column(column: Column, known: _Known) -> Column:
         type=type,
         declared=declared,
         comment=column.comment or known.comment,
-        nullable=column.nullable or known.optional,
+        nullable=(column.nullable or known.optional) and not known.required,
     )
 
 

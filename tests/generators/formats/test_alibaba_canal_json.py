@@ -602,6 +602,28 @@ def test_a_type_of_two_words_is_written_with_both() -> None:
     assert tuple(body["mysqlType"].values()) == spelled
 
 
+@pytest.mark.parametrize(
+    "spelling", ["NATIONAL CHARACTER(3)", "CHAR VARYING(3)", "NCHAR VARCHAR(3)", "LONG VARCHAR"]
+)
+def test_a_table_whose_statement_canal_does_not_read_is_as_the_server_shows_it(
+    spelling: str,
+) -> None:
+    """As Canal 1.1.7 wrote both (canal#unread-types)."""
+    columns = (
+        Column("id", mysql.integer("int"), False, declared="INT PRIMARY KEY"),
+        Column("c", mysql.text("varchar", 3), declared=spelling),
+    )
+    table = Table("d", "t", columns, ("id",))
+    sql = f"CREATE TABLE t (id INT PRIMARY KEY, c {spelling})"
+    created, _ = message(
+        FORMAT.build("1.1.7"), SchemaChange(START, "create table", sql, "d", "t", None, table)
+    )
+    named = ("type", "database", "table", "isDdl", "sql")
+    assert [created[name] for name in named] == ["QUERY", "", "", True, sql]
+    body, _ = message(FORMAT.build("1.1.7"), insert(table, {"id": 1, "c": "a"}))
+    assert body["mysqlType"] == {"id": "int(11)", "c": "varchar(3)"}
+
+
 def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_its_own() -> None:
     columns = (Column("a😀", mysql.enum_of("😀", "é"), False), Column("b", mysql.integer("int")))
     shown = []

@@ -64,3 +64,24 @@ def test_another_column_of_an_enum_that_has_grown_is_known_alike() -> None:
         ("open,paid", "paid"),
         ("open,paid", "returned"),
     ]
+
+
+def test_a_label_that_alter_type_renames_is_written_and_not_listed() -> None:
+    """As 3.5.0 wrote them after ALTER TYPE ... RENAME VALUE 'void' TO 'dropped'."""
+    old, new = _orders("open", "done", "void"), _orders("open", "done", "dropped")
+    later = replace(new, name="refunds")
+    assert _rows("3.5.0.Final", (old, "void"), (new, "dropped"), (later, "dropped")) == [
+        ("open,done,void", "void"),
+        ("open,done,void", "dropped"),
+        ("open,done,void", "dropped"),
+    ]
+
+
+def test_labels_of_an_enum_that_was_altered_twice_are_those_of_the_first_row() -> None:
+    versions = (
+        _orders("open", "done", "void"),
+        _orders("open", "done", "void", "held"),
+        _orders("open", "done", "held", "dropped"),
+    )
+    allowed = [allowed for allowed, _ in _rows("3.5.0.Final", *((v, "open") for v in versions))]
+    assert allowed == ["open,done,void"] * 3

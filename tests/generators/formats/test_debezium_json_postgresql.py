@@ -5,13 +5,16 @@ each release wrote for the same statements.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from decimal import Decimal
 from hashlib import md5
 from typing import Any
 
 import pytest
 
+from generators.errors import Refused
 from generators.formats.debezium_json import FORMAT, write
-from generators.model import History, Layout, Message, Op, Row, Table
+from generators.model import History, Json, Layout, Message, Op, Row, Table
 from generators.sources import boundaries
 from generators.tables.ddl import DdlReader
 from generators.tables.ddl_text import Script
@@ -180,3 +183,42 @@ def test_an_unchanged_value_that_the_server_compresses_into_the_row_is_sent(
     (update,) = _messages(release, table, Op.UPDATE, old, {**old, "n": 1})
     after = json.loads(update.value or b"")["payload"]["after"]
     assert after == {"id": 4, "n": 1, "a": "__debezium_unavailable_value", **shown}
+
+
+ZEROS_AND_BITS = """CREATE TABLE n1 (id int PRIMARY KEY, a numeric(2,5) NOT NULL DEFAULT 0.00012,
+  c numeric(3,7) DEFAULT -0.0000999, k bit(4)[], l bit[])"""
+
+
+@pytest.mark.parametrize("release", ["2.5.4.Final", "3.5.0.Final"])
+def test_an_array_of_bits_is_null_in_a_column_of_one_value(release: str) -> None:
+    """As both wrote it (debezium#bit-arrays), beside numbers with zeros behind the point."""
+    row: Row = {
+        "id": 1,
+        "a": Decimal("0.00099"),
+        "c": Decimal("0.0000001"),
+        "k": Json([10, None]),
+        "l": Json([1]),
+    }
+    (insert,) = _messages(release, _table(ZEROS_AND_BITS), Op.INSERT, None, row)
+    body = json.loads(insert.value or b"")
+    _, a, c, bits, bit = body["schema"]["fields"][1]["fields"]
+    assert (a["parameters"], a["default"]) == (
+        {"scale": "5", "connect.decimal.precision": "2"},
+        "DA==",
+    )
+    assert c["parameters"] == {"scale": "7", "connect.decimal.precision": "3"}
+    assert (bits["type"], bits["name"], bits["parameters"]) == (
+        "bytes",
+        "io.debezium.data.Bits",
+        {"length": "4"},
+    )
+    assert bit == {"type": "boolean", "optional": True, "field": "l"}
+    assert body["payload"]["after"] == {"id": 1, "a": "Yw==", "c": "AQ==", "k": None, "l": None}
+
+
+def test_an_array_of_bits_that_is_not_null_stops_the_connector() -> None:
+    table = _table(ZEROS_AND_BITS)
+    columns = tuple(replace(c, nullable=c.nullable and c.name != "l") for c in table.columns)
+    row: Row = {**dict.fromkeys(c.name for c in columns), "id": 1, "a": Decimal(0), "l": Json([1])}
+    with pytest.raises(Refused, match=r"NOT NULL column of bit\[\]"):
+        _messages("3.5.0.Final", replace(table, columns=columns), Op.INSERT, None, row)

@@ -29,6 +29,7 @@ from debezium_rows import (
 from generators import model
 from generators.errors import Refused
 from generators.formats.debezium_json import FORMAT, DebeziumProfile, envelope, write
+from generators.formats.debezium_json.column_definitions import listed_columns, read_nullability
 from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.model import (
     Column,
@@ -232,6 +233,58 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
             [(False, True, True, None), *rest],
         ]
         assert json.loads(records[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
+
+
+@pytest.mark.parametrize(
+    ("listed", "nullable"),
+    [
+        ("(r INT NOT NULL, s VARCHAR(3))", {"r": False, "s": False}),
+        ("(d INT, e INT NOT NULL)", {"d": True, "e": True}),
+        ("(d INT, e INT NOT NULL, f INT)", {"d": True, "e": False, "f": False}),
+        ("(d INT, e INT NOT NULL DEFAULT 5)", {"d": True, "e": False}),
+        ("(d INT NOT NULL, e INT DEFAULT 3 NOT NULL)", {"d": False, "e": False}),
+        ("(d INT NULL DEFAULT NULL, e INT NOT NULL)", {"d": True, "e": True}),
+        ("(b SERIAL, c INT)", {"b": False, "c": False}),
+        ("(a INT PRIMARY KEY, b VARCHAR(5), c INT)", {"a": False, "b": False, "c": True}),
+        (
+            (
+                "(d INT, e INT, f INT NOT NULL COMMENT 'a, NULL)', g INT NOT NULL, h INT, i INT NULL,"
+                " j INT NOT NULL)"
+            ),
+            {"d": True, "e": True, "f": False, "g": False, "h": False, "i": True, "j": True},
+        ),
+    ],
+)
+def test_not_null_goes_on_to_the_next_column_of_a_list(
+    listed: str, nullable: dict[str, bool]
+) -> None:
+    """debezium#listed-columns: what 2.5.4 and 3.5.0 made of these statements."""
+    (columns,) = listed_columns(f"ALTER TABLE t ADD COLUMN {listed}, ADD g2 INT NOT NULL")
+    assert read_nullability(columns) == nullable
+
+
+def test_a_list_with_a_key_is_read_by_another_rule() -> None:
+    sql = "ALTER TABLE t ADD COLUMN (a INT NOT NULL, b INT, INDEX (b)), ADD INDEX (a)"
+    assert not list(listed_columns(sql))
+
+
+def test_null_in_a_column_that_the_connector_takes_for_not_null_is_zero() -> None:
+    """What 3.5.0 wrote: {"id": 4, "b": 1, "c": 0}."""
+    number = mysql.integer("int")
+    made = Table("d", "t", (Column("id", number, False),), ("id",))
+    columns = (*made.columns, Column("b", number, False), Column("c", number))
+    added = replace(made, columns=columns)
+    sql = "ALTER TABLE t ADD COLUMN (b INT NOT NULL, c INT)"
+    events = (
+        SchemaChange(START, "create table", "CREATE TABLE t (id INT)", "d", "t", None, made),
+        SchemaChange(START, "add column", sql, "d", "t", made, added),
+        boundaries.insert(added, {"id": 4, "b": 1, "c": None}),
+    )
+    *_, record = written(FORMAT.build("3.5.0.Final", "mariadb"), *events)
+    body = json.loads(record.message.value or b"")
+    fields = {field["field"]: field["optional"] for field in body["schema"]["fields"][1]["fields"]}
+    assert fields == {"id": False, "b": False, "c": False}
+    assert body["payload"]["after"] == {"id": 4, "b": 1, "c": 0}
 
 
 @pytest.mark.parametrize(

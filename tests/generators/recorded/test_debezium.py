@@ -107,6 +107,7 @@ def test_texts_of_postgresql() -> None:
     assert value(postgresql.array("text"), '{a,"b,c",NULL,"NULL","q\\"x",""}') == Json(
         ["a", "b,c", None, "NULL", 'q"x', ""]
     )
+    assert value(postgresql.array("integer"), "[0:1]={7,8}") == Json([7, 8])
     assert value(postgresql.hstore(), '"k"=>"v", "n"=>NULL, "q\\"x"=>"é"') == Json(
         {"k": "v", "n": None, 'q"x': "é"}
     )

@@ -32,6 +32,7 @@ DOUBLE = postgresql.real("double precision")
             [D(1000), D("0.001"), D("NaN"), D("Infinity"), 1],
         ),
         (postgresql.numeric(2, 2), [D("0.99"), D("-0.01"), D("0")], [D("1.00")]),
+        (postgresql.numeric(2, 5), [D("0.00099"), D("-0.00001"), D("0")], [D("0.001")]),
         (
             postgresql.numeric(40, -3),
             [D("0"), D("1E+3"), D(f"{'7' * 40}000")],
@@ -387,7 +388,7 @@ def test_texts_of_numbers_have_the_types_fraction(name: str, fsp: int) -> None:
     ("make", "message"),
     [
         (lambda: postgresql.numeric(1001, 0), r"numeric\(1001,0\): precision is 1 to 1000"),
-        (lambda: postgresql.numeric(5, 6), r"numeric\(5,6\)"),
+        (lambda: postgresql.numeric(5, 1001), r"numeric\(5,1001\)"),
         (lambda: postgresql.bit(0), r"bit\(0\): length is 1 to 64"),
         (lambda: postgresql.bit(65, varying=True), r"bit\(65\)"),
         (lambda: postgresql.temporal("time", 7), r"time\(7\): fractional digits are 0 to 6"),

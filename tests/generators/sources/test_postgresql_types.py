@@ -67,7 +67,7 @@ def test_every_type_of_the_code_has_its_row():
             'debezium_array = "seldom"',
             (
                 "generators/sources/postgresql_types.toml:2: the type 'integer' says 'seldom' for"
-                " 'debezium_array': write one of never, bytea-arrays, unknown, or leave it out."
+                " 'debezium_array': write one of never, bytea-arrays, single, or leave it out."
             ),
         ),
         (

@@ -183,11 +183,11 @@ def test_show_create_table_as_clients_print_it(reads, notes):
         ("INTEGER(5)", "int", {"length": 5}, "INTEGER(5)"),
         *(
             ("int zerofill", "int unsigned", {"zerofill": True}, "int zerofill"),
-            ("int8", "bigint", {}, ""),
+            ("int8", "bigint", {}, "int8"),
         ),
         *(
             ("bool", "tinyint", {"length": 1}, "bool"),
-            ("dec(5)", "decimal", {"precision": 5, "scale": 0}, ""),
+            ("dec(5)", "decimal", {"precision": 5, "scale": 0}, "dec(5)"),
         ),
         *(
             ("NUMERIC(10, 2)", "decimal", {"precision": 10, "scale": 2}, "NUMERIC(10, 2)"),
@@ -199,7 +199,7 @@ def test_show_create_table_as_clients_print_it(reads, notes):
         ),
         *(
             ("char", "char", {"length": 1}, ""),
-            ("national varchar(9)", "varchar", {"length": 9}, ""),
+            ("national varchar(9)", "varchar", {"length": 9}, "national varchar(9)"),
         ),
         ("char(9) character set binary", "binary", {"length": 9}, "char(9) character set binary"),
         *(
@@ -207,7 +207,11 @@ def test_show_create_table_as_clients_print_it(reads, notes):
             ("text(63)", "tinytext", {}, "text(63)"),
         ),
         *(("text(64)", "text", {}, "text(64)"), ("blob(65536)", "mediumblob", {}, "blob(65536)")),
-        *(("serial", "bigint unsigned", {}, ""), ("datetime(6)", "datetime", {"fsp": 6}, "")),
+        *(
+            ("serial", "bigint unsigned", {}, "serial"),
+            ("datetime(6)", "datetime", {"fsp": 6}, ""),
+        ),
+        ("varcharacter(9)", "varchar", {"length": 9}, ""),
         ("enum('a)','b''','c\\\\')", "enum", {"members": ("a)", "b'", "c\\")}, ""),
     ],
 )
@@ -333,7 +337,7 @@ def test_clauses_that_stand_seldom(reads, notes):
   FOREIGN KEY k (b) REFERENCES t (id) MATCH FULL ON DELETE SET NULL
 ) UNION=(x, y) WITH SYSTEM VERSIONING;
 CREATE TABLE g (id int) AS SELECT 1;
-CREATE TABLE h LIKE t;""",
+CREATE TABLE h LIKE elsewhere;""",
         dialect="mariadb",
         database="d",
     )
@@ -366,8 +370,39 @@ CREATE TABLE h LIKE t;""",
         "a.sql:12:39: MATCH FULL ON DELETE SET NULL: left out: no history relies on it",
         f"a.sql:13:16: WITH SYSTEM VERSIONING: {without}",
         "a.sql:14:25: AS SELECT 1: table g left out: its columns come from a query",
-        "a.sql:15:1: CREATE TABLE h LIKE t: table h left out: its columns are another table's or a query's",
+        "a.sql:15:1: CREATE TABLE h LIKE elsewhere: table h left out: its columns are another table's or a query's",
     ]
+
+
+def test_a_table_made_like_another_has_its_definition_and_follows_it_no_longer(reads, notes):
+    schema = reads(
+        """CREATE TABLE t (id INT PRIMARY KEY, n DEC(5,1) DEFAULT 2, UNIQUE u (n)) COMMENT='c';
+CREATE TABLE a LIKE t;
+CREATE TABLE b (LIKE a);
+ALTER TABLE t DROP COLUMN n;
+ALTER TABLE b ADD COLUMN m INT;""",
+        dialect="mysql",
+        database="d",
+    )
+    tables = {user.table.name: user.table for user in schema.tables}
+    assert {name: [c.name for c in table.columns] for name, table in tables.items()} == {
+        "t": ["id"],
+        "a": ["id", "n"],
+        "b": ["id", "n", "m"],
+    }
+    copied = tables["b"]
+    assert (copied.primary_key, copied.unique, copied.comment) == (("id",), (("n",),), "c")
+    assert copied.column("n").default == Default("2", Decimal("2.0"))
+    assert notes(schema) == ["a.sql:1:39: DEC(5,1): taken as decimal, as the database shows it"]
+
+
+def test_an_added_list_may_have_a_key_among_its_columns(reads):
+    (user,) = reads(
+        "CREATE TABLE t (v INT); ALTER TABLE t ADD COLUMN (a INT NOT NULL, b INT, UNIQUE (b), KEY (a));",
+        dialect="mysql",
+    ).tables
+    assert [c.name for c in user.table.columns] == ["v", "a", "b"]
+    assert user.table.unique == (("b",),)
 
 
 def test_statements_change_the_tables_before_them(reads, notes):

@@ -209,7 +209,7 @@ create table d (id bigint);
     )
     assert b.foreign_keys == (ForeignKey(("a_id",), ("shop", "public", "a"), ("id",)),)
     assert c.table.columns == (
-        Column("m", postgresql.enum_of("y", "x"), False),
+        Column("m", postgresql.enum_of("x", "y"), False),
         Column("n", postgresql.integer("bigint"), False, default=Default("5", 5)),
     )
     assert (c.table.primary_key, c.table.unique) == (("m",), (("n",),))
@@ -510,3 +510,17 @@ def test_the_columns_of_a_dropped_key_are_no_part_of_the_next_one(reads, dropped
     )
     table = schema.tables[0].table
     assert (table.primary_key, table.included) == (("k",), ())
+
+
+def test_labels_are_listed_in_the_order_in_which_the_catalogue_got_them(reads, notes):
+    schema = reads(
+        """CREATE TYPE hue AS ENUM ('r', 'g', 'b');
+ALTER TYPE hue RENAME VALUE 'g' TO 'green';
+ALTER TYPE hue ADD VALUE 'a' BEFORE 'r';
+ALTER TYPE hue RENAME TO colour;
+CREATE TABLE t (h colour);""",
+        dialect="postgresql",
+        database="d",
+    )
+    assert schema.tables[0].table.columns[0].type.members == ("r", "b", "green", "a")
+    assert not notes(schema)
