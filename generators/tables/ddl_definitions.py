@@ -594,7 +594,8 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
-    """Drops or renames a key or an index of the draft, if the words at the cursor say so. Returns
+    """Drops or renames a key or an index of the draft, if the words at the cursor say so; one of
+    MySQL's that the draft does not have, such as that of a foreign key, is passed over. Returns
     whether they did.
     """
     start = cursor.at
@@ -613,6 +614,8 @@ def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
             return True
         if any(index.name.lower() == name.lower() for index in draft.indexes):
             draft.rename_index(name, new_name)
+            return True
+        if verb != "DROP CONSTRAINT":
             return True
     cursor.at = start
     return False

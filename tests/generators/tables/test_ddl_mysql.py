@@ -396,6 +396,16 @@ ALTER TABLE b ADD COLUMN m INT;""",
     assert notes(schema) == ["a.sql:1:39: DEC(5,1): taken as decimal, as the database shows it"]
 
 
+def test_an_index_that_was_not_read_is_passed_over(reads, notes):
+    schema = reads(
+        "CREATE TABLE t (a INT, b TEXT, CONSTRAINT f FOREIGN KEY (a) REFERENCES p (a), FULLTEXT g (b));"
+        "ALTER TABLE t DROP INDEX f, DROP KEY g, RENAME INDEX h TO i;",
+        dialect="mysql",
+    )
+    assert [user.table.name for user in schema.tables] == ["t"]
+    assert not [note for note in notes(schema) if "not understood" in note]
+
+
 def test_an_added_list_may_have_a_key_among_its_columns(reads):
     (user,) = reads(
         "CREATE TABLE t (v INT); ALTER TABLE t ADD COLUMN (a INT NOT NULL, b INT, UNIQUE (b), KEY (a));",
@@ -583,7 +593,12 @@ def test_statements_on_partitions_are_left_out(reads, notes, clause):
 
 
 @pytest.mark.parametrize(
-    "clause", ["SET foo", "ENABLE TRIGGER x", "OWNER TO me", "DROP INDEX z", "DROP KEY z"]
+    "clause",
+    [
+        "SET foo",
+        "ENABLE TRIGGER x",
+        "OWNER TO me",
+    ],
 )
 def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, notes, clause):
     given = f"CREATE TABLE t (a int, `index` int, `key` int, KEY k (a));\nALTER TABLE t {clause};\nCREATE TABLE u (a int);"
