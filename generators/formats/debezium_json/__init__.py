@@ -766,7 +766,9 @@ class _Writer:
             table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False
         )
         event = RowChange(at, table, Op.TRUNCATE, ())
-        self.change(_rows.Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
+        self.change(
+            _rows.Place(event, replace(shape, key=()), self.last_row), Op.TRUNCATE, None, None, None
+        )
 
     # Everything else
 

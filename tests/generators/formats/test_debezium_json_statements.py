@@ -396,6 +396,21 @@ def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) ->
     assert [image["fields"][1]["default"] for image in images] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    "profile", [FORMAT.build("2.5.4.Final"), FORMAT.build("3.5.0.Final", "mariadb")]
+)
+def test_a_truncation_has_the_row_number_of_the_row_before_it(profile: DebeziumProfile) -> None:
+    """As both wrote it after an INSERT of two rows."""
+    table = Table("d", "t", (Column("id", mysql.integer("int"), False),), ("id",))
+    rows = tuple(model.RowImages(None, {"id": number}) for number in (1, 2))
+    *_, truncated = written(
+        profile,
+        model.RowChange(START, table, Op.INSERT, rows),
+        model.RowChange(START, table, Op.TRUNCATE, ()),
+    )
+    assert payload(truncated)["source"]["row"] == 1
+
+
 def _table_with_comment(name: str, comment: str, database: str = "d") -> Table:
     number = Column("id", mysql.integer("int"), False)
     return Table(database, name, (number,), ("id",), comment=comment)
