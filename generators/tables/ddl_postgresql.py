@@ -103,10 +103,10 @@ class Types:
                 self._take_label(cursor, name)
             self.enums[name] = tuple(dict.fromkeys([*self.enums[name], label]))
         elif name in self.enums and cursor.accept("RENAME VALUE"):
-            old = self._take_label(cursor, name)
+            old_label = self._take_label(cursor, name)
             cursor.expect("TO")
-            kept = [label for label in self.enums[name] if label != old]
-            self.enums[name] = (*kept, cursor.take().text)
+            other_labels = [label for label in self.enums[name] if label != old_label]
+            self.enums[name] = (*other_labels, cursor.take().text)
         elif name in self.enums and cursor.accept("RENAME TO"):
             self.enums[cursor.take_name()] = self.enums.pop(name)
         elif not cursor.accept("OWNER TO"):

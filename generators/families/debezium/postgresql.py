@@ -139,7 +139,7 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
 
 
 def _is_single(type: SourceType) -> bool:
-    """Whether the connector takes an array of that type for a single value (debezium#bit-arrays)."""
+    """Whether the connector takes an array of that type for one value (debezium#bit-arrays)."""
     name, brackets, _ = type.name.partition("[]")
     return bool(brackets) and postgresql_types()[name].debezium_array == "single"
 

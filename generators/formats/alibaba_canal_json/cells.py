@@ -45,7 +45,8 @@ CHARSETS: Final = {
 
 
 _UNREAD_TYPE: Final = re.compile(
-    r"(?:national\s+character|national\s+char\s+varying|nchar\s+var|char\s+varying|long\s+(?:var|char))",
+    r"(?:national\s+character|national\s+char\s+varying|nchar\s+var|char\s+varying"
+    r"|long\s+(?:var|char))",
     re.IGNORECASE,
 )
 """Spellings of a type at which Canal's SQL parser stops."""

@@ -176,13 +176,15 @@ class ListedColumn:
     @classmethod
     def parse(cls, definition: str) -> Self | None:
         """Reads one definition of the list; None for a key or a constraint."""
-        named = _LISTED_NAME.match(definition)
-        if named is None or _LISTED_KEY.match(definition):
+        name_match = _LISTED_NAME.match(definition)
+        if name_match is None or _LISTED_KEY.match(definition):
             return None
-        words = _NULL_WORDS.search(named[2])
-        nullable = None if words is None else words[0].upper() == "NULL"
-        before_default = words is not None and bool(_DEFAULT_WORD.search(named[2], words.end()))
-        return cls(named[1].strip("`").replace("``", "`"), nullable, before_default)
+        null_word = _NULL_WORDS.search(name_match[2])
+        nullable = None if null_word is None else null_word[0].upper() == "NULL"
+        before_default = null_word is not None and bool(
+            _DEFAULT_WORD.search(name_match[2], null_word.end())
+        )
+        return cls(name_match[1].strip("`").replace("``", "`"), nullable, before_default)
 
 
 def listed_columns(sql: str) -> Iterator[tuple[ListedColumn, ...]]:
@@ -191,8 +193,8 @@ def listed_columns(sql: str) -> Iterator[tuple[ListedColumn, ...]]:
     """
     alter = _ALTER.match(_LITERAL.sub(_blank_literal, sql))
     for added in _ADDS_LIST.finditer(alter[1]) if alter else ():
-        listed = re.match(_CLAUSE_LIST, added.string[added.end() :])
-        definitions = re.findall(_CLAUSE_PART, listed[0]) if listed else []
+        list_match = re.match(_CLAUSE_LIST, added.string[added.end() :])
+        definitions = re.findall(_CLAUSE_PART, list_match[0]) if list_match else []
         columns = [ListedColumn.parse(definition) for definition in filter(None, definitions)]
         if all(columns):
             yield tuple(column for column in columns if column)
@@ -213,7 +215,9 @@ def read_nullability(columns: Sequence[ListedColumn]) -> Mapping[str, bool]:
     carried: bool | None = None
     for number, column in enumerate(columns, 1):
         is_heard = number < len(columns) or column.before_default
-        own = column.nullable if is_heard else None
-        nullability[column.name] = next((word for word in (own, carried) if word is not None), True)
+        own_word = column.nullable if is_heard else None
+        nullability[column.name] = next(
+            (word for word in (own_word, carried) if word is not None), True
+        )
         carried = column.nullable
     return nullability

@@ -17,7 +17,7 @@ class _Enum:
     """The labels of a column's enum: those of the database, and those that the connector knows."""
 
     labels: tuple[str, ...]
-    known: tuple[str, ...]
+    known_labels: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -43,23 +43,24 @@ class KnownLabels:
             return column
         place = (table.database, table.schema, table.name, column.name)
         labels = column.type.members
-        met = self.enums.get(place)
-        if met is not None and _is_altered(met.labels, labels):
-            known = met.known
+        met_enum = self.enums.get(place)
+        if met_enum is not None and _is_altered(met_enum.labels, labels):
+            known_labels = met_enum.known_labels
         else:
-            known = self.altered.get(labels, labels)
-        self.enums[place] = _Enum(labels, known)
-        if known == labels:
+            known_labels = self.altered.get(labels, labels)
+        self.enums[place] = _Enum(labels, known_labels)
+        if known_labels == labels:
             return column
-        self.altered[labels] = known
-        return replace(column, type=replace(column.type, members=known))
+        self.altered[labels] = known_labels
+        return replace(column, type=replace(column.type, members=known_labels))
 
 
-def _is_altered(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether ALTER TYPE makes `new` labels of the `old` ones: it adds some, or renames one; more
+def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:
+    """Whether ALTER TYPE makes the new labels of the old ones: it adds some, or renames one; more
     than one at once are taken for another enum's.
     """
-    remaining_labels = iter(new)
-    if all(label in remaining_labels for label in old):
+    remaining_labels = iter(new_labels)
+    if all(label in remaining_labels for label in old_labels):
         return True
-    return len(old) == len(new) and len(set(old) - set(new)) == 1
+    gone_labels = set(old_labels) - set(new_labels)
+    return len(old_labels) == len(new_labels) and len(gone_labels) == 1
