@@ -269,11 +269,14 @@ def _find_renaming(failings: Iterable[Failing]) -> Relation | None:
 
 
 def _find_order_of_columns(failings: Iterable[Failing]) -> Relation | None:
-    """The order in which the columns of nearly all of these images have each other's values."""
+    """The order in which nearly all columns of these images have each other's values. That a column
+    is NULL where NULL is owed shows no order.
+    """
     wrong_by_image: dict[Unit, dict[str, Failing]] = defaultdict(dict)
     for failing in failings:
         wrong_by_image[failing.unit[:4]][failing.finding.column or ""] = failing
-    fitting, images = dict.fromkeys(_ORDERS_OF_COLUMNS, 0), 0
+    fitting, compared = dict.fromkeys(_ORDERS_OF_COLUMNS, 0), dict.fromkeys(_ORDERS_OF_COLUMNS, 0)
+    images = 0
     for failing_by_column in wrong_by_image.values():
         first_failing = next(iter(failing_by_column.values()))
         change = change_of(first_failing.finding, first_failing.result.case)
@@ -293,11 +296,12 @@ def _find_order_of_columns(failings: Iterable[Failing]) -> Relation | None:
         images += 1
         for words, sources_of in _ORDERS_OF_COLUMNS.items():
             sources = sources_of(names)
-            fitting[words] += all(
-                came[name] == expected[source] for name, source in zip(names, sources, strict=True)
-            )
+            for name, source in zip(names, sources, strict=True):
+                if (came[name], expected[source]) != (value(None), value(None)):
+                    compared[words] += 1
+                    fitting[words] += came[name] == expected[source]
     words, number = max(fitting.items(), key=lambda item: item[1])
-    is_most = images >= _SEVERAL and number >= NEARLY * images
+    is_most = images >= _SEVERAL and number >= NEARLY * compared[words]
     return Relation(RelationKind.VALUES_OF_COLUMNS, name=words) if is_most else None
 
 

@@ -55,8 +55,12 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
         return Relation(RelationKind.COMES_AS, name="a date")
     if not values.logicals <= OF_CLOCKS:
         return None
-    if values.kind is RelationKind.SPELLING:
-        return _find_spelling(values.pairs)
+    # Of dates that no calendar has no relation is known.
+    spelling = None
+    if values.relation is None or values.kind is RelationKind.SPELLING:
+        spelling = _find_spelling(values.pairs)
+    if spelling is not None or values.kind is RelationKind.SPELLING:
+        return spelling
     if values.is_unexplained and all(map(_has_ones_for_zeros, values.pairs)):
         return Relation(RelationKind.CHANGED_PARTS, name="with 01 for its month or day of zero")
     if values.is_unexplained and all(map(_is_epoch, values.pairs)):

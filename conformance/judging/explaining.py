@@ -315,6 +315,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return sort in OF_MESSAGES | _OF_CASES
     if deviation.is_of_other_image and sort in _OF_CONTENTS | OF_NAMES | _OF_VOIDS:
         return False
+    if sort in _OF_VOIDS and deviation.is_of_values and not deviation.is_for_null:
+        return False
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS and trait not in _MAY_BE_NULL:
         return False
@@ -341,6 +343,6 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return deviation == deviations.NULL
     if sort == "value-before":
         return deviation.is_for_null
-    if sort == "other-columns-before":
+    if sort in ("other-columns-before", "column-not-before"):
         return deviation.is_of_presence or deviation == deviations.NULL
     return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells

@@ -64,6 +64,7 @@ _OF_COMPANY: Final = frozenset(
         *(
             "value-before",
             "other-columns-before",
+            "column-not-before",
             "new-column",
             "other-schema",
             "changed-earlier",

@@ -16,6 +16,7 @@ _SECOND: Final = 1_000_000
 _UNITS_OF_FRACTIONS: Final = tuple(10**power for power in range(6, -1, -1))
 """Microseconds of the last digit of a fraction: of none first, of six last."""
 _HOUR: Final = 3_600 * _SECOND
+_QUARTER_OF_HOUR: Final = _HOUR // 4
 _DAY: Final = 24 * _HOUR
 _EPOCH: Final = date(1970, 1, 1)
 _MOMENT: Final = re.compile(
@@ -42,7 +43,9 @@ def relate_times(
         is_about_part = abs(part) >= _SECOND and abs(actual - part) < _SECOND
         if is_about_part and actual and (actual == part or actual % _SECOND == 0):
             return Relation(RelationKind.FACTOR, -power)
-    if actual == 0 and abs(expected) >= _DAY and logical is not Logical.TIME:
+    # No zone is off by other times than quarters of an hour.
+    is_no_shift = abs(expected) >= _DAY or expected % _QUARTER_OF_HOUR != 0
+    if actual == 0 and is_no_shift and logical is not Logical.TIME:
         return Relation(RelationKind.EPOCH)
     toward_zero = -(-expected // _SECOND) * _SECOND
     if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == toward_zero):

@@ -89,7 +89,9 @@ _SAID_AFTER_UNIT: Final = frozenset(
     sort for sort, words in SORTS.items() if words.startswith("{unit} ")
 )
 """Sorts of traits whose words follow the unit, which is told once for several of them."""
-_CLAUSES: Final = frozenset({"unchanged", "changed", "new-column", "other-columns-before"})
+_CLAUSES: Final = frozenset(
+    {"unchanged", "changed", "new-column", "other-columns-before", "column-not-before"}
+)
 """Sorts of traits whose words are a clause that follows the noun without `and`."""
 _CIRCUMSTANCES: Final = frozenset({"level", "option", "options"})
 """Sorts of traits that go on without `and` after any other."""

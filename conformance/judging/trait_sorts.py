@@ -51,6 +51,7 @@ _RANKED: Final = (
         "key",
         "new-column",
         "other-columns-before",
+        "column-not-before",
         "value-before",
         "unchanged",
         "changed",

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from conformance.judging.compare import null_is_fine
 from conformance.judging.compared_units import ORDINARY_TAGS, cells, declared
 from conformance.judging.contents import (
     CALENDARS,
@@ -100,6 +101,31 @@ _OF_TEXTS: Final = frozenset({Logical.TEXT, Logical.JSON})
 """Types whose values Spark has as texts alone."""
 
 
+class ColumnsOfMessage(NamedTuple):
+    """What a decoder may remember of a message: its last image with columns (of the two images of a
+    row the after image), the columns of all its images, and the tables of its rows.
+    """
+
+    last_image: Image
+    columns: frozenset[str]
+    tables: frozenset[str | None]
+
+    @classmethod
+    def gather(cls, changes: Sequence[Change], level: int) -> ColumnsOfMessage:
+        """Looks through the rows of a message; without rows there is no column."""
+        last_image: Image = {}
+        columns = set[str]()
+        for change in changes:
+            for side in SIDES:
+                image = change.image(side, level) or {}
+                columns.update(image)
+                last_image = image or last_image
+        return cls(last_image, frozenset(columns), frozenset(change.table for change in changes))
+
+
+_NO_MESSAGE: Final = ColumnsOfMessage({}, frozenset(), frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class RunTraits:
     """The traits of a run's messages, rows and cells: those that a unit has by itself, and those
@@ -109,15 +135,15 @@ class RunTraits:
     `repeated` are the messages, by case and number, whose key and value an earlier one has,
     `same_as_before` those that owe the rows of the message before; `rows_of_before` are the rows,
     by case, message and number, of which the message before has an equal one;
-    `images_before` has, for a message, the last image of the message with rows before it, which may
-    be one of another case.
+    `messages_before` has, for a message, what the message with rows before it had, which may be one
+    of another case.
     """
 
     options: Mapping[str, Trait]
     repeated: frozenset[tuple[str, int]]
     same_as_before: frozenset[tuple[str, int]]
     rows_of_before: frozenset[tuple[str, int, int]]
-    images_before: Mapping[tuple[str, int], Image]
+    messages_before: Mapping[tuple[str, int], ColumnsOfMessage]
     has_both_levels: bool
     _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
     _of_values: dict[int, frozenset[Trait]] = field(default_factory=dict)
@@ -130,18 +156,19 @@ class RunTraits:
         messages = set[tuple[bytes | None, bytes | None]]()
         repeated = set[tuple[str, int]]()
         levels, profiles = set[int](), set[str]()
-        last_images: dict[int, Image] = {}
+        last_messages: dict[int, ColumnsOfMessage] = {}
         rows_before: dict[int, Sequence[object]] = {}
         same_as_before = set[tuple[str, int]]()
         rows_of_before = set[tuple[str, int, int]]()
-        images_before: dict[tuple[str, int], Image] = {}
+        messages_before: dict[tuple[str, int], ColumnsOfMessage] = {}
         for case in cases:
             levels.add(case.level)
             profiles.add(case.profile)
             for number, written in enumerate(case.written):
-                images_before[case.id, number] = last_images.get(case.level, {})
-                if last_image := _last_image(written.changes, case.level):
-                    last_images[case.level] = last_image
+                messages_before[case.id, number] = last_messages.get(case.level, _NO_MESSAGE)
+                columns = ColumnsOfMessage.gather(written.changes, case.level)
+                if columns.last_image:
+                    last_messages[case.level] = columns
                 spelled_rows = _spell_rows(written.changes)
                 if spelled_rows and spelled_rows == rows_before.get(case.level):
                     same_as_before.add((case.id, number))
@@ -159,7 +186,7 @@ class RunTraits:
             frozenset(repeated),
             frozenset(same_as_before),
             frozenset(rows_of_before),
-            images_before,
+            messages_before,
             len(levels) > 1,
         )
 
@@ -267,10 +294,16 @@ class RunTraits:
         traits = set[Trait]()
         if side == "after" and column in new_columns:
             traits.add(("new-column",))
-        image_before = self.images_before.get((case.id, number), {})
+        message_before = self.messages_before.get((case.id, number), _NO_MESSAGE)
+        image_before = message_before.last_image
         image = change.image(side, case.level) or {}
         if column not in image_before and len(image) == len(image_before):
             traits.add(("other-columns-before",))
+        # At level two there are rows of one table alone.
+        is_same_table = case.level == 2 or change.table in message_before.tables
+        is_unknown = bool(message_before.columns) and column not in message_before.columns
+        if side == "after" and is_same_table and is_unknown:
+            traits.add(("column-not-before",))
         cell_before = image_before.get(column)
         if cell_before is not None and cell_before.state not in (State.NULL, State.ABSENT):
             traits.add(("value-before",))
@@ -310,18 +343,6 @@ class RunTraits:
         yield from (self.options[option] for option in options)
         if case.deployment.compression != "none":
             yield "packed", case.deployment.compression
-
-
-def _last_image(changes: Sequence[Change], level: int) -> Image:
-    """The last image with columns in a message, of the two images of a row the after image; empty
-    for a message without rows.
-    """
-    for change in reversed(changes):
-        for side in ("after", "before"):
-            image = change.image(side, level)
-            if image:
-                return image
-    return {}
 
 
 def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
@@ -623,14 +644,16 @@ _DIGITS_OF_DOUBLES: Final = 15
 
 
 def _of_value(cell: Cell, level: int) -> Iterator[Trait]:
-    """The traits of an expected cell's type and value: that it is NULL, its type and family, its
-    class, what it contains; at level one also the time of day that its text has.
+    """The traits of an expected cell's type and value: that it is NULL or may come so, its type and
+    family, its class, what it contains; at level one also the time of day that its text has.
     """
     name, family = declared(cell.type), cell.type.logical
     if cell.state is State.NULL:
         yield from (("nothing", name), ("void",))
     if cell.state in (State.NULL, State.ABSENT):
         return
+    if level == 2 and null_is_fine(cell):
+        yield ("void",)
     yield from (("type", name), ("family", family.value))
     if level == 2 and family not in _OF_TEXTS:
         yield ("no-text",)

@@ -590,6 +590,19 @@ def test_what_texts_of_the_wire_have_tells_a_fault_in_them(operator, sentence):
             "missing-image-as-empty",
             "every row of INSERT, DELETE comes out with an image of no columns where it has none",
         ),
+        (
+            POSITIONED,
+            1,
+            "date-compact",
+            "every value of the date types is wrong: without its hyphens",
+        ),
+        (NAME, 2, "null-left-out", "every column that is NULL is not there"),
+        (
+            NAME,
+            2,
+            "values-in-alphabetical-order",
+            "the columns of a row have each other's values: their values stand under the names in alphabetical order",
+        ),
         (POSITIONED, 2, "delete-with-key-alone", "most values of DELETE outside the key are NULL"),
         (
             NAME,
@@ -726,6 +739,13 @@ def test_what_says_on_which_messages_rows_depend_is_told_before_the_law():
         "every row of a message whose rows the message before has, too is lost"
     )
     assert second.sentence.startswith("not kept: ")
+
+
+def test_columns_that_the_message_before_does_not_have_are_told_as_such():
+    first, *_ = judged(wrong("columns-known-before"), 2, POSITIONED, law="batch")
+    assert first.sentence == (
+        "nearly every column that the message before, of the same table, does not have is not there"
+    )
 
 
 def test_an_image_that_is_lost_is_no_part_of_values_under_other_columns():
