@@ -152,7 +152,8 @@ def _round_to_digits(count: int) -> Callable[[SourceType, Any], Any]:
         if isinstance(number, float):
             return type(number)(f"{number:.{count}g}")
         # An integer would be formatted as a double.
-        return Decimal(f"{Decimal(number):.{count}g}")
+        rounded = Decimal(f"{Decimal(number):.{count}g}")
+        return rounded if rounded != number else number
 
     return round_number
 

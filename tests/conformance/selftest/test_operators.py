@@ -5,6 +5,7 @@ counted.
 import fnmatch
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -104,6 +105,12 @@ def test_what_a_fault_makes_of_a_value(
     name: str, slug: str, held: object, level: int, becomes: object
 ) -> None:
     assert altered(name, slug, held, level) == becomes
+
+
+@pytest.mark.parametrize("number", [5, Decimal("1E+3"), Decimal("7654321.350")])
+def test_a_decimal_that_loses_no_digit_stays_what_it_is(number: int | Decimal) -> None:
+    held = Typed("decimal", number)
+    assert repr(altered("decimal-cut-to-38-digits", "decimal-10-2", held, 2)) == repr(held)
 
 
 def test_a_value_of_another_type_stays() -> None:
