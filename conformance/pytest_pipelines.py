@@ -70,8 +70,8 @@ class PipelineSuite(RuleSuite):
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """Judges the suite's pipeline, once for all items of the class, and returns the outcome of
-        each item.
+        """Hook of the pytest plugin: judges the suite's pipeline once for all its rules, each an
+        item of pytest, and returns the outcome of each.
         """
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
         return outcomes_of(judge_suite(cls, request.config, spark))

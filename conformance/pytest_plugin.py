@@ -437,7 +437,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
         spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
     )
     engine = (
-        partial(_lasting, config, decoder, settings, broker_options.kafka, conf)
+        partial(_kept_engine, config, decoder, settings, broker_options.kafka, conf)
         if lasting
         else None
     )
@@ -453,7 +453,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
 
 
 @contextlib.contextmanager
-def _lasting(
+def _kept_engine(
     config: pytest.Config,
     decoder: str | None,
     settings: Settings,

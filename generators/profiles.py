@@ -64,21 +64,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Limit(Condition):
-    """The condition under which an option may be given. `why` completes a sentence that begins with
-    the option, and says why it may not be given otherwise. It concerns the releases of `among`
-    alone, () are all.
+    """The condition under which `option` may be given to the releases of `among` (() are all).
+    `why`, behind the option's name, makes the sentence of the error where it may not.
     """
 
     option: str = ""
     why: str = ""
     among: tuple[str, ...] = ()
 
-    def broken(self, release: str, options: Sequence[str]) -> bool:
-        """Whether no writer has this combination, because the option is given where it may not
-        be.
+    def forbids(self, release: str, options: Sequence[str]) -> bool:
+        """Whether the combination is illegal: the option is given, the release is one of `among`,
+        and the condition does not hold.
         """
-        concerned = self.option in options and (not self.among or release in self.among)
-        return concerned and not self.holds(release, options)
+        is_concerned = self.option in options and (not self.among or release in self.among)
+        return is_concerned and not self.holds(release, options)
 
 
 Facts = Mapping[str, Any]
@@ -134,7 +133,7 @@ class Choices(Generic[P]):
                     f"options {' and '.join(exclusive_options)} of {self.of} exclude each other"
                 )
         for limit in self.limits:
-            if limit.broken(release, options):
+            if limit.forbids(release, options):
                 raise UsageError(
                     f"{self.of} {'+'.join((release, *options))}: {limit.option} {limit.why}"
                 )

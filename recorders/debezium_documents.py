@@ -270,8 +270,8 @@ def _is_change(written: Written) -> bool:
 def _records_of(
     fmt: Format[MongodbProfile], profile: MongodbProfile, scenario: Scenario
 ) -> Iterator[CaseRecord]:
-    """The messages that our writer makes of a scenario's changes, each with MongoDB's change event,
-    of which the connector's own classes make theirs for the comparison.
+    """The messages that our writer makes of a scenario's changes, each with MongoDB's change event.
+    The connector's own classes make a record of that event, which is compared with our message.
     """
     history = as_collections(scenario.history)
     changes = _document_changes(history)

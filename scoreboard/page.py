@@ -256,7 +256,7 @@ def reported(proof: Proof) -> str:
     return f"No report was found on {proof.fault.searched}{words} in {place}."
 
 
-def newest(proof: Proof) -> str:
+def newest_in_words(proof: Proof) -> str:
     """The sentence that says whether the newest release or branch of a product still has a fault,
     in Markdown; "" if that was not looked up.
     """
@@ -271,11 +271,13 @@ def newest(proof: Proof) -> str:
         case Newest.GONE:
             return f"It is gone in the source of {release}{line}."
         case Newest.CHANGED:
-            return f"The lines are others in {release}{line}: what they do was not run."
+            return (
+                f"These lines differ in {release}{line}: whether the fault is gone was not tried."
+            )
         case Newest.JUDGED:
             return f"Newest release: {release}."
-        case _:
-            return f"Of {release} these lines were not found."
+        case Newest.NOT_FOUND:
+            return f"These lines were not found in {release}."
 
 
 def newest_in_short(proof: Proof) -> str:
@@ -347,7 +349,7 @@ def _templates() -> jinja2.Environment:
         rule_of,
         program,
         program_language,
-        newest,
+        newest_in_words,
         newest_in_short,
         later_in_short,
         reach_in_words,

@@ -287,16 +287,16 @@ class Inspector:
                 tally.watch(opened)
             return
         if opened.container == "unreadable":
-            self._problem(opened.problem, (), opened)
+            self._count_problem(opened.problem, (), opened)
             return
         if is_printed_avro(opened):
-            self._problem(PRINTED_AVRO, _known_by_members(opened, "avro"), opened)
+            self._count_problem(PRINTED_AVRO, _known_by_members(opened, "avro"), opened)
             return
         objections = {
             book.format: (book, book.objections(opened)) for book in BOOKS if book.marks(opened)
         }
         if not objections:
-            self._problem(_describe_unknown(opened), _known_by_members(opened), opened)
+            self._count_problem(_describe_unknown(opened), _known_by_members(opened), opened)
             return
         fewest = min(
             (len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values()
@@ -311,7 +311,7 @@ class Inspector:
             why = "; or ".join(
                 sorted({"; ".join(itertools.chain(*book.objections(opened))) for book in fitting})
             )
-            self._problem(why, tuple(book.format for book in fitting), opened)
+            self._count_problem(why, tuple(book.format for book in fitting), opened)
             return
         self.candidates[frozenset(book.format for book in fitting)] += 1
         for book in fitting:
@@ -319,7 +319,7 @@ class Inspector:
                 self.tallies[book.format] = Tally(book)
             self.tallies[book.format].add(opened)
 
-    def _problem(self, why: str, formats: tuple[str, ...], opened: OpenedRecord) -> None:
+    def _count_problem(self, why: str, formats: tuple[str, ...], opened: OpenedRecord) -> None:
         """Counts a message that no known profile can have written, by the reason (`why`) and the
         formats nearest to it. After KINDS such pairs, messages of further ones are counted
         together.
@@ -358,8 +358,8 @@ _ROWS: Final = frozenset(("before", "after", "data", "old"))
 
 def is_printed_avro(opened: OpenedRecord) -> bool:
     """Whether a JSON text has values as Avro's JSON encoding has those of unions: an object whose
-    one member is a type's name. A row may have such a column alone, so that of rows the name of
-    Debezium's records counts.
+    one member is a type's name. A row with one column named `string` would look the same: of row
+    images only a record's name that ends in `.Value` tells.
     """
     if opened.container != "json":
         return False

@@ -238,7 +238,7 @@ class CaseCounts:
                 every[case.case.id] = case
                 if (rule, key) not in case.covered and rule not in case.known:
                     new.add(case.case.id)
-        reason, link = ("", "") if new else record.reason(rule, failure.keys)
+        reason, link = ("", "") if new else record.find_reason(rule, failure.keys)
         return replace(
             failure,
             cases=len(every),

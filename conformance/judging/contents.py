@@ -187,7 +187,9 @@ _MERGED_FAMILIES: Final = {"double": "float"}
 
 
 def merge_family(family: str) -> str:
-    """The family of types that decoders read as they do this one."""
+    """The family that stands for this one in traits: `float` for `double`, which decoders read
+    alike; any other for itself.
+    """
     return _MERGED_FAMILIES.get(family, family)
 
 

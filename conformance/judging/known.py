@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain, product, starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.cases.catalogue import matches_any_pattern, matches_pattern
 from conformance.judging.causes import covers
@@ -157,6 +157,13 @@ def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
     return Verdict.NON_STRICT if rule.obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
 
 
+class Reason(NamedTuple):
+    """Why a failure is known, and the address of its report; "" for what is not recorded."""
+
+    why: str
+    link: str
+
+
 @dataclass(slots=True)
 class EntryTracker:
     """Tracks a run's entries: marks case results, then gives the state of each entry."""
@@ -214,9 +221,9 @@ class EntryTracker:
         rules = {rule for rule, _ in explained} - {rule for rule, _ in unexplained}
         return replace(result, known=frozenset(rules), covered=frozenset(explained - unexplained))
 
-    def reason(self, rule: str, causes: Sequence[str] = ()) -> tuple[str, str]:
+    def find_reason(self, rule: str, causes: Sequence[str] = ()) -> Reason:
         """The reason and the link in the first entry of the record that covers the rule and one of
-        the causes.
+        the causes; both "" without one.
         """
         entries = (
             (n, e)
@@ -224,7 +231,7 @@ class EntryTracker:
             if self.covered[n] and matches_pattern(rule, e.rule)
         )
         entry = next((e for _, e in entries if e.explains(causes)), None)
-        return (entry.reason, entry.link) if entry else ("", "")
+        return Reason(entry.reason, entry.link) if entry else Reason("", "")
 
     def results(
         self, formats: Sequence[str], rules: Iterable[str], narrowed: bool

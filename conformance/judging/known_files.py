@@ -148,14 +148,16 @@ def write(path: Path, update: Update) -> None:
         if entry_of(known_tables[number].unwrap(), str(path)) in gone:
             del known_tables[number]
     for entry in update.added:
-        known_tables.append(_as_table(entry))
+        known_tables.append(_toml_table(entry))
     if not known_tables:
         del document["known"]
     put(path, lambda: [tomlkit.dumps(document).encode()], "the record of known failures")
 
 
-def _as_table(entry: Entry) -> Any:
-    """An entry as a TOML table of the record."""
+def _toml_table(entry: Entry) -> Any:
+    """The entry as a table [[known]] of TOML. What has its default value is left out. Globs are an
+    array, with one on each line if they are more than two; a single cause is a text.
+    """
     import tomlkit
 
     table = tomlkit.table()
@@ -163,16 +165,12 @@ def _as_table(entry: Entry) -> Any:
     table.add("verdict", entry.verdict.value)
     for key, globs in (("profile", entry.profiles), ("case", entry.cases), ("cause", entry.causes)):
         if globs != EVERY:
-            listed = tomlkit.array()
-            listed.extend(globs)
-            table.add(
-                key,
-                (
-                    globs[0]
-                    if key == "cause" and len(globs) == 1
-                    else listed.multiline(len(globs) > 2)
-                ),
-            )
+            if key == "cause" and len(globs) == 1:
+                table.add(key, globs[0])
+            else:
+                glob_array = tomlkit.array()
+                glob_array.extend(globs)
+                table.add(key, glob_array.multiline(len(globs) > 2))
     if entry.drawn:
         table.add("drawn", True)
     table.add("reason", entry.reason)

@@ -38,7 +38,7 @@ def rooms(root: Path) -> dict[str, Room]:
         for path in sorted((root / package).rglob("*.py")):
             short = path.relative_to(root)
             if "skeleton" not in short.parts:
-                owners[path] = _room(short)
+                owners[path] = _room_of_file(short)
     names = set(filter(None, owners.values()))
     by_name: dict[str, Room] = {}
     for name in sorted(names):
@@ -47,12 +47,12 @@ def rooms(root: Path) -> dict[str, Room]:
         head = root.joinpath(*name.split("."), "__init__.py")
         about = ast.get_docstring(ast.parse(texts.get(head) or texts[room_files[0]])) or ""
         targets = chain.from_iterable(map(_find_imports, texts.values()))
-        imports = {_room_of_target(target, names) for target in targets} - {name, ""}
+        imports = {_room_of_import(target, names) for target in targets} - {name, ""}
         by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return by_name
 
 
-def _room(path: Path) -> str:
+def _room_of_file(path: Path) -> str:
     """The room of a file, as `package.room`; "" for the `__init__` or `__main__` of a package
     itself.
     """
@@ -72,8 +72,10 @@ def _find_imports(source: str) -> Iterator[str]:
                 yield from (f"{module}.{alias.name}" for alias in names)
 
 
-def _room_of_target(target: str, names: set[str]) -> str:
-    """The room that an imported name belongs to; "" if it is outside of the project's rooms."""
+def _room_of_import(target: str, names: set[str]) -> str:
+    """The room (`package.part`) that an imported dotted name belongs to; "" if it is none of
+    `names`.
+    """
     room = ".".join(target.split(".")[:2])
     return room if room in names else ""
 

@@ -177,8 +177,8 @@ class Causes:
         """
         missed_changes = self._missed
         ways = (
-            missed_changes.place_words(missed, self.key),
-            missed_changes.late_words(missed, self.key),
+            missed_changes.words_for_place(missed, self.key),
+            missed_changes.words_for_lateness(missed, self.key),
         )
         return "; ".join((text, *filter(None, ways)))
 

@@ -146,22 +146,24 @@ class MissedChanges:
         if self.by_key.get(key) != version:
             return ""
         if self.all_behind_first_row:
-            return f"{self.place_words(version, key)}, as every change that the table misses"
+            return f"{self.words_for_place(version, key)}, as every change that the table misses"
         if self.all_came_late:
             return (
-                f"{self.late_words(version, key)}, as every change that the table misses: does a"
-                " high-water mark or a watermark drop it?"
+                f"{self.words_for_lateness(version, key)}, as every change that the table misses:"
+                " does a high-water mark or a watermark drop it?"
             )
         return ""
 
-    def place_words(self, version: Version, key: Key) -> str:
-        """That a change is not of the first row of its message, in words; "" if it is."""
+    def words_for_place(self, version: Version, key: Key) -> str:
+        """Where in its message a change is, such as "it is row 2 of 3 of its message"; "" for the
+        first row, and for a change that no message has.
+        """
         place = self.tables.reader.place_in_message(version.event, key)
         if place is None or place.number == 1:
             return ""
         return f"it is row {place.number} of {place.rows} of its message"
 
-    def late_words(self, version: Version, key: Key) -> str:
+    def words_for_lateness(self, version: Version, key: Key) -> str:
         """That a change came late, in words; "" if it did not."""
         if not self.tables.reader.came_late(version.event, key):
             return ""

@@ -97,7 +97,7 @@ def propose_batches(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Ba
         quota = quotas.popleft()
         track = quota.track
         for scenario in quota.source:
-            requested = _requested_table(track, scenario)
+            requested = _table_to_request(track, scenario)
             if (scenario.level == 2 and requested is None) or (
                 digest := hash(repr(scenario.history))
             ) in track.tried_hashes:
@@ -145,14 +145,19 @@ class _Quota:
     deferred: int = 0
 
 
-def _requested_table(track: Track, scenario: Scenario) -> Table | None:
-    """The table that a level-two call requests for the scenario; None at level one, and where the
-    scenario has two versions of one table.
+def _table_to_request(track: Track, scenario: Scenario) -> Table | None:
+    """The table that a level-two decode call on the scenario asks for: a recorded case's own, else
+    the first that the history changes. None at level one, and where the history has two versions of
+    one table: a call cannot ask for both.
     """
+    if scenario.level == 1:
+        return None
     if track.case.origin is Origin.RECORDED:
-        return track.case.tables[0] if scenario.level == 2 else None
-    used = tables_of(scenario.history) if scenario.level == 2 else ()
-    return used[0] if len({(t.database, t.schema, t.name) for t in used}) == len(used) > 0 else None
+        return track.case.tables[0]
+    tables = tables_of(scenario.history)
+    names = {(table.database, table.schema, table.name) for table in tables}
+    has_two_versions = len(names) < len(tables)
+    return tables[0] if tables and not has_two_versions else None
 
 
 def _write_candidate(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:

@@ -101,15 +101,15 @@ def _with_failing_row_alone(scenario: Scenario, where: Hint) -> Iterator[Scenari
         cut_rows += [_cut_to(single, column) for column in _likely_columns(event.table, images)]
     else:
         cut_rows = [_cut_to(single, where.column)]
-    for row in cut_rows:
-        yield row.short_named
-        yield row.long_named
-    for row in cut_rows:
-        for variant in (row.short_named, *with_one_image(row.short_named)):
+    for cut_row in cut_rows:
+        yield cut_row.short_named
+        yield cut_row.long_named
+    for cut_row in cut_rows:
+        for variant in (cut_row.short_named, *with_one_image(cut_row.short_named)):
             yield variant
-            plainer = set_cells(variant, plainest_cells(variant, row.column))
+            plainer = set_cells(variant, plainest_cells(variant, cut_row.column))
             yield plainer
-            yield from with_simpler_values(plainer, row.column)
+            yield from with_simpler_values(plainer, cut_row.column)
 
 
 class _CutRow(NamedTuple):

@@ -66,11 +66,11 @@ def find_short_names(scenario: Scenario) -> ShortNames:
 
 
 def rename_table(scenario: Scenario, names: ShortNames) -> Scenario:
-    """The scenario with these names for every table (callers give scenarios of one)."""
+    """The scenario, which has one table, with that table, its database and columns renamed."""
     new_names = names.columns
 
     def rename(table: Table) -> Table:
-        """The table under its new names, which its keys have as well."""
+        """The table with the new names, also in its keys."""
         return replace(
             table,
             database=names.database,

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import (
@@ -49,7 +49,8 @@ PARTITIONS: Final = 3
 EMPTY: Final = "a batch without messages"
 """What a stream gives that has nothing new."""
 
-_UNSTABLE = ("types", "schema_version")
+_UNSTABLE: Final = ("types", "schema_version")
+"""Fields that a decoder may give differently in each call; laws do not compare them."""
 _FAILURES: Final = (DecodeRaised, ProcessLost)
 
 Parts: TypeAlias = Sequence[Sequence[Place]]
@@ -462,14 +463,21 @@ def _stable_rows(output_rows: Sequence[OutputRow]) -> list[OutputRow]:
     return [_without_unstable_fields(output_row) for output_row in output_rows]
 
 
-def _describe_difference(
-    before: Sequence[OutputRow], after: Sequence[OutputRow]
-) -> tuple[str, str]:
+class _Difference(NamedTuple):
+    """What differs in the rows of a message, in words: before the circumstances changed, and
+    after.
+    """
+
+    before: str
+    after: str
+
+
+def _describe_difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> _Difference:
     """The first difference between the rows of a message before and after the circumstances
     changed, as two texts.
     """
     if len(before) != len(after):
-        return f"{len(before)} rows", f"{len(after)} rows"
+        return _Difference(f"{len(before)} rows", f"{len(after)} rows")
     for old, new in zip(before, after, strict=True):
         for name in ("row", "kind", "op", "fields", "before", "after"):
             old_value, new_value = getattr(old, name), getattr(new, name)
@@ -482,12 +490,12 @@ def _describe_difference(
                     if k not in old_value or k not in new_value or old_value[k] != new_value[k]
                 )
                 field_path = key if name == "fields" else f"{name}[{key!r}]"
-                return (
+                return _Difference(
                     f"{field_path} = {_cell(old_value, key)}",
                     f"{field_path} = {_cell(new_value, key)}",
                 )
-            return f"{name} = {typed(old_value)}", f"{name} = {typed(new_value)}"
-    return "the same rows", "other rows"
+            return _Difference(f"{name} = {typed(old_value)}", f"{name} = {typed(new_value)}")
+    return _Difference("the same rows", "other rows")
 
 
 def _cell(cells: Mapping[str, Any], key: str) -> str:

@@ -141,8 +141,10 @@ def _typed_rows(
         places = {s.place for s in table_messages}
         for place, output_rows in read(future.result(), 2).items():
             if place in places:
-                named_rows = [_with_table_names(output_row, table) for output_row in output_rows]
-                typed[place] = _merge_rows(typed.get(place, []), named_rows)
+                rows_with_names = [
+                    _with_table_names(output_row, table) for output_row in output_rows
+                ]
+                typed[place] = _merge_rows(typed.get(place, []), rows_with_names)
     return typed
 
 

@@ -63,7 +63,9 @@ class Habit:
 
 
 def read_habits(table: str) -> Iterator[Habit]:
-    """Reads the habits of one table (`habits` or `histories`) of folds.toml."""
+    """Reads the habits (kinds of wrong pipelines, each with the rule that convicts it) of one table
+    of folds.toml, `habits` or `histories`. Raises UsageError with file and line for an error.
+    """
     file = TableFile(*read_package_toml(__package__, "folds"), {"habits": dict, "histories": dict})
     for place, name, entry in file.entries(table):
         with naming_place(f"{place}: {name}"):
@@ -455,7 +457,9 @@ class FirstRow(Fold):
     """Reads `data[0]`: of a message with several rows only the first counts."""
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What the first row of a message does to keys."""
+        """The key events of a row change that is the first of its message; none for the others,
+        which this wrong pipeline does not read.
+        """
         if change is _row_changes(record.written.changes)[0]:
             yield from Fold._events(self, record, change)
 

@@ -408,7 +408,8 @@ def _zigzag_varint(number: int) -> bytes:
     """A number in Avro's encoding of a long: zig-zag, seven bits to a byte. Fastavro is not used
     because it refuses numbers beyond a long.
     """
-    remaining, data = (number << 1) ^ (number >> 70), bytearray()
+    sign = number >> 70  # -1 for a negative number, else 0: no number here has 70 bits
+    remaining, data = (number << 1) ^ sign, bytearray()
     while remaining > 0x7F:
         data.append(remaining & 0x7F | 0x80)
         remaining >>= 7
@@ -420,25 +421,29 @@ _LENGTHS: Final = tuple(
     for n in (-1, -2, 0, 1, 63, 64, 1 << 20, 1 << 28, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 62), (1 << 63) - 1,
               -(1 << 63), 1 << 66)
 )  # fmt: skip
+"""Lengths and counts at the borders of what one byte, an int and a long hold, as Avro has them."""
 _HEADS: Final = (
     b"\x00", b"\x00\x00\x00\x00\x07", b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72", b"Obj\x01", b"\xff", b"\x80\x00", b"\x02",
     b"{}",
 )  # fmt: skip
+"""Beginnings of Confluent's framing, of Avro's single objects and files, and of other values."""
 
 
 def _replace_length(m: Material) -> bytes:
+    """A random byte is replaced by one of _LENGTHS."""
     place = m.below(len(m.value))
     return m.replace_range(place, place + 1, m.pick(_LENGTHS))
 
 
 def _make_number_overlong(m: Material) -> bytes:
-    """A random byte, taken as the end of Avro's number, is followed by bytes of zeros that belong
-    to the number: each byte but the last has the high bit, which says that more follow.
+    """A random byte becomes the beginning of a longer number of Avro: it gets the bit that says
+    that more bytes follow, then come up to ten zeros with that bit and one without. Where the byte
+    was the last one of a number, the number is the same, in more bytes than it needs.
     """
     place = m.below(len(m.value))
-    return m.replace_range(
-        place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00"
-    )
+    continued = bytes((m.value[place] | 0x80,))
+    zeros = b"\x80" * m.below(10) + b"\x00"
+    return m.replace_range(place, place + 1, continued + zeros)
 
 
 def _shift_byte(m: Material) -> bytes:
@@ -460,12 +465,13 @@ _BLOCKS: Final = (
     b"\x02\x01\x03",
     b"\x01\x02\x00\x00",
 )
-"""Heads of an array's or a map's block with a negative count, and of the bytes that it takes: none,
-less than none, too many.
+"""Beginnings of an array's or a map's block in Avro with a negative count, behind which the block's
+size in bytes stands: here zero, negative or too large.
 """
 
 
 def _insert_block_head(m: Material) -> bytes:
+    """One of _BLOCKS is put before a random byte, or in its place."""
     place = m.below(len(m.value))
     return m.replace_range(place, place + m.below(2), m.pick(_BLOCKS))
 

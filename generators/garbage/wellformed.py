@@ -40,6 +40,7 @@ class Remains:
 
 
 Oracle = Callable[[bytes | None], Remains]
+"""A function that says what can be read of a message's value."""
 
 READABLE: Final = Remains(State.READABLE)
 NULL: Final = Remains(State.DOUBTFUL, "null")
@@ -326,6 +327,7 @@ _TOO_LONG: Final = re.compile(rb"([\x80-\xff]{4})([\x10-\x7f])", re.DOTALL)
 
 
 _WORSE: Final = {State.READABLE: 0, State.DOUBTFUL: 1, State.UNREADABLE: 2}
+"""The rank of each state, the best first."""
 
 
 def physical(schema: Any) -> Any:
@@ -344,20 +346,23 @@ def physical(schema: Any) -> Any:
     return schema
 
 
-def packed_remains(inner: Oracle, compression: str) -> Oracle:
-    """The function that decompresses a whole value (snappy block, LZ4 frame) and asks `inner` what
-    can be read of it. Raises ValueError for another compression.
+def packed_remains(read_plain: Oracle, compression: str) -> Oracle:
+    """The function that decompresses a whole value (snappy block, LZ4 frame) and asks `read_plain`
+    what can be read of it. Raises ValueError for another compression.
     """
     import cramjam
 
-    undo: dict[str, Callable[[bytes], Any]] = {"snappy": _snappy, "lz4": cramjam.lz4.decompress}
-    if compression not in undo:
-        raise ValueError(f"compression {compression!r}: {', '.join(undo)}")
-    decompress = undo[compression]
+    decompressors: dict[str, Callable[[bytes], Any]] = {
+        "snappy": _snappy,
+        "lz4": cramjam.lz4.decompress,
+    }
+    if compression not in decompressors:
+        raise ValueError(f"compression {compression!r}: {', '.join(decompressors)}")
+    decompress = decompressors[compression]
 
     def read_packed(value: bytes | None) -> Remains:
-        """What can be read of a compressed value: the answer of `inner` for the decompressed bytes,
-        or unreadable if they cannot be decompressed.
+        """What can be read of a compressed value: the answer of `read_plain` for the decompressed
+        bytes, or unreadable if they cannot be decompressed.
         """
         if value is None:
             return NULL
@@ -367,7 +372,7 @@ def packed_remains(inner: Oracle, compression: str) -> Oracle:
             plain = bytes(decompress(value))
         except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
             return Remains(State.UNREADABLE, "packing")
-        return inner(plain)
+        return read_plain(plain)
 
     return read_packed
 

@@ -309,14 +309,17 @@ def _inet_at(type: SourceType, number: int) -> str:
 
 
 def _interval_at(type: SourceType, number: int) -> str:
-    """The interval, as PostgreSQL prints it, that a drawn number stands for: its remainders give
-    the months, days, microseconds and their signs.
+    """The interval, as PostgreSQL prints it, that a drawn number stands for: the months (below
+    2,400), days (below 1,000) and time (below 200 hours) are remainders of the number, and its
+    lowest three bits their signs.
     """
     quotient, signs = divmod(number, 8)
     quotient, micros = divmod(quotient, 200 * 3600 * MICROS)
     quotient, days = divmod(quotient, 1000)
-    fields = (quotient % 2400, days, micros - micros % micros_step(type.fsp))
-    return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
+    months = quotient % 2400
+    micros -= micros % micros_step(type.fsp)
+    signed = [-n if signs >> i & 1 else n for i, n in enumerate((months, days, micros))]
+    return interval_text(*signed)
 
 
 def _timetz_at(type: SourceType, number: int) -> str:

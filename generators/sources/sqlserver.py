@@ -407,13 +407,17 @@ _TEXTS: Final[Mapping[str, Value]] = {
 
 
 def candidates_that_fit(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of a type that fit it."""
-    return tuple(value for value in candidates(type).values() if fits(type, value))
+    """The boundary values of a type that fit it, without their names."""
+    return tuple(_fitting_candidates(type).values())
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
-    """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
-    type = TYPES[slug]
+    """The boundary values by name of a type of `TYPES`, without NULL. Raises KeyError."""
+    return _fitting_candidates(TYPES[slug])
+
+
+def _fitting_candidates(type: SourceType) -> dict[str, Value]:
+    """Those of a type's named candidates that fit it."""
     return {name: value for name, value in candidates(type).items() if fits(type, value)}
 
 

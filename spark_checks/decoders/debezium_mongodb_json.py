@@ -213,7 +213,10 @@ def _cell(column: model.Column, image: str) -> str:
 
 
 def _misfit(column: model.Column) -> str | None:
-    """SQL of whether a field's value is not of its column's type; None for strings."""
+    """SQL that is true where a field has a text (`i.t`) but no typed value (`i.value`), so that it
+    is not of its column's type; `i` is an image of `framing.judged`. None for strings, which all
+    fit.
+    """
     if column.type.name == "string":
         return None
     value = f"i.value.`{column.name.replace('`', '``')}`"

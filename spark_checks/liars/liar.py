@@ -205,20 +205,19 @@ def _file(name: str) -> TableFile:
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars in Spark of a format, each with the id of the rule that must convict it. Raises
-    UsageError, with file and line, for an error in the tables.
+    """The liars (decoders that are wrong on purpose) of a format: those of its own table, then
+    those of shared.toml that the table names. Raises UsageError, with file and line, for an error
+    in the tables.
     """
     file = _file(fmt)
+    own_liars = [_make_liar(fmt, place, line) for place, _, line in file.entries("liars")]
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
     with naming_place(file.place("shared")):
         listed = [
             shared[check_name(name, "shared liar", shared)]
             for name in file.data.get("shared", "").split()
         ]
-    return tuple(
-        _make_liar(fmt, place, line)
-        for place, line in (*((at, line) for at, _, line in file.entries("liars")), *listed)
-    )
+    return (*own_liars, *(_make_liar(fmt, place, line) for place, line in listed))
 
 
 def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:

@@ -86,7 +86,7 @@ def handle(
         return {}
     target = request["target"]
     began = time.monotonic()
-    _register(spark, target, request["lake"])
+    _create_database(spark, target, request["lake"])
     if request.get("refresh") and not _lose_checkpoint(target):
         return {"refreshed": False}
     started = _STARTED.get(target)
@@ -197,24 +197,27 @@ def _lose_checkpoint(target: str) -> bool:
     return bool(folders)
 
 
-def _register(spark: SparkSession, target: str, lake: str) -> None:
-    """Makes the target's database, in a folder that outlives this process; tables that are there
-    already are found again, since the session's catalogue forgets them.
+def _create_database(spark: SparkSession, target: str, lake: str) -> None:
+    """Creates the target's database, in the folder `lake`, which outlives this process, and
+    registers again the Delta tables that are already there (the target's and NAME_...), which the
+    session's catalogue has forgotten. A catalogue of files (Iceberg's hadoop) gets `lake` as its
+    warehouse.
     """
     *catalogue, database, name = target.split(".")
-    where = f" LOCATION '{lake}'" if lake and not catalogue else ""
-    space = ".".join((*catalogue, database))
-    for name_of in catalogue:
-        place = f"spark.sql.catalog.{name_of}"
-        of_files = spark.conf.get(f"{place}.type", "") == "hadoop"
-        if lake and of_files and not spark.conf.get(f"{place}.warehouse", ""):
-            spark.conf.set(f"{place}.warehouse", lake)
-    spark.sql(f"CREATE DATABASE IF NOT EXISTS {space}{where}")
-    for log in Path(lake).glob("*/_delta_log") if where else ():
+    location = f" LOCATION '{lake}'" if lake and not catalogue else ""
+    qualified_database = ".".join((*catalogue, database))
+    for catalogue_name in catalogue:
+        setting = f"spark.sql.catalog.{catalogue_name}"
+        has_files = spark.conf.get(f"{setting}.type", "") == "hadoop"
+        if lake and has_files and not spark.conf.get(f"{setting}.warehouse", ""):
+            spark.conf.set(f"{setting}.warehouse", lake)
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS {qualified_database}{location}")
+    for log in Path(lake).glob("*/_delta_log") if location else ():
         table = log.parent.name
         if table == name or table.startswith(f"{name}_"):
             spark.sql(
-                f"CREATE TABLE IF NOT EXISTS {space}.{table} USING delta LOCATION '{log.parent}'"
+                f"CREATE TABLE IF NOT EXISTS {qualified_database}.{table} USING delta"
+                f" LOCATION '{log.parent}'"
             )
 
 

@@ -85,6 +85,10 @@ def _types(opened: OpenedRecord) -> Mapping[str, str]:
     return texts(opened.members.get("mysqlType"))
 
 
+_WATCHED_TABLES: Final = 10_000
+"""Tables whose rows are watched at most, since a topic may have any number."""
+
+
 def _update_of_one(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The row in `data` and its counterpart in `old`, of an UPDATE message of one row; nothing for
     other messages.
@@ -185,7 +189,7 @@ def watch_deletes() -> Watch:
         table = (members.get("database"), members.get("table"))
         keys = names(members.get("pkNames"))
         data = data_rows(opened)
-        if not is_row(opened) or len(wide) > 10_000:
+        if not is_row(opened) or len(wide) > _WATCHED_TABLES:
             return
         if members["type"] == "DELETE":
             if not is_cut(opened) and keys and len(data) == 1 and set(data[0]) == set(keys):
@@ -235,31 +239,33 @@ def watch_images() -> Watch:
     table before and after it have, so that the source's row image is not FULL.
     """
     columns_of_table: dict[tuple[Any, Any], set[str]] = {}
-    waiting: dict[tuple[Any, Any], set[str]] = {}
+    lacked_columns: dict[tuple[Any, Any], set[str]] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
-        """Takes the next message; yields LACKING for a row with a column that an UPDATE before it
-        lacked although an earlier row had it. LOB and JSON columns do not count; another message
-        than a row resets its table.
+        """Takes the next message. Yields LACKING at a row that has a column again which an UPDATE
+        of its table lacked, though a row before that UPDATE had it. LOB and JSON columns do not
+        count. A message that is no row (a statement) forgets its table; with more than
+        _WATCHED_TABLES tables nothing is watched any more.
         """
         table = (opened.members.get("database"), opened.members.get("table"))
         if not is_row(opened):
             columns_of_table.pop(table, None)
-            waiting.pop(table, None)
+            lacked_columns.pop(table, None)
             return
-        if len(columns_of_table) > 10_000:
+        if len(columns_of_table) > _WATCHED_TABLES:
             return
-        types = {
+        columns = {
             name
             for name, type_text in _types(opened).items()
             if not _LOBS.match(type_text) and not type_text.lower().startswith("json")
         }
-        before = columns_of_table.setdefault(table, set())
-        if waiting.get(table, set()) & types:
+        known_columns = columns_of_table.setdefault(table, set())
+        if lacked_columns.get(table, set()) & columns:
             yield Watched.LACKING
-        if opened.members["type"] == "UPDATE" and before - types:
-            waiting.setdefault(table, set()).update(before - types)
-        before |= types
+        missing = known_columns - columns
+        if opened.members["type"] == "UPDATE" and missing:
+            lacked_columns.setdefault(table, set()).update(missing)
+        known_columns |= columns
 
     return watch
 

@@ -160,6 +160,7 @@ def _as_kind(kind: str) -> Alter:
 
 
 def _row_twice(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
+    """The row, and the same row again with the next number."""
     return [output_row, replace(output_row, row=(output_row.row or 0) + 1)]
 
 
@@ -185,10 +186,11 @@ def _null_parts(*names: str) -> Alter:
     """
 
     def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
-        """The row with NULL in each of the parts."""
+        """The row with NULL in each of the parts `names`."""
+        altered = output_row
         for name in names:
-            output_row = _with_part(output_row, name, None)
-        return [output_row]
+            altered = _with_part(altered, name, None)
+        return [altered]
 
     return _on_each_row(change)
 

@@ -204,11 +204,12 @@ def types_of(draft: Draft, profile: CloudCanalProfile) -> dict[str, str] | None:
 
 
 _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
+"""The display width of an integer type without ZEROFILL."""
 
 
 def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
-    """A column's type with its length, as the source shows it. MySQL 8.0.19 and later show the
-    width of tinyint(1) alone.
+    """The source's own text of a column's type, with its length. From MySQL 8.0.19 on
+    (`bare_integers`) integers have no display width, but for tinyint(1) and ZEROFILL.
     """
     declared = mysql.declared(type)
     return (

@@ -288,8 +288,8 @@ class PlacedRow(NamedTuple):
 def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new_architecture: bool = False
 ) -> Iterator[PlacedRow]:
-    """The rows of a statement with their partitions, which the dispatcher `table` chooses. An
-    UPDATE of a key comes as a DELETE and an INSERT.
+    """The rows of a row change as TiCDC sends them, each with its partition by the dispatcher
+    `table`. An UPDATE that changes a key is sent as a DELETE and an INSERT.
     """
     source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new_architecture=new_architecture):

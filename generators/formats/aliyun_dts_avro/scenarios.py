@@ -71,7 +71,9 @@ def setting(**facts: Any) -> DtsSetting:
 def operation(
     name: str, statement: str = "", database: str = "", at: Instant = START
 ) -> DtsOperation:
-    """The event of a record with an operation that no other event causes."""
+    """The event of a record whose operation no row, statement, transaction or heartbeat causes,
+    such as CONTROL or RDB.
+    """
     return DtsOperation(at, name, statement, database)
 
 

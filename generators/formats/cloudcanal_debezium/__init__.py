@@ -247,14 +247,14 @@ def _ddl_message(event: SchemaChange, profile: EnvelopeProfile) -> WireMessage:
     the one before it.
     """
     table = event.after or event.before
-    described = None if table is None else shape.described(table, DDL_ACTIONS[event.action])
+    table_changes = None if table is None else shape.table_changes(table, DDL_ACTIONS[event.action])
     payload = {
         **({"op": "a"} if profile.ddl_op else {}),
         "databaseName": event.database,
         "ddl": event.sql,
         "ts_ms": event.at.ms + 951_314,
         "source": _source(event.at, event.database, event.table),
-        "tableChanges": described,
+        "tableChanges": table_changes,
     }
     change = Change(
         0,

@@ -72,8 +72,8 @@ def ddl_schema(with_op: bool) -> Schema:
 
 @lru_cache(maxsize=1024)
 def own_schema(table: Table) -> dict[str, Any]:
-    """CloudCanal's own schema of a table's rows, as far as the vendor's article prints it
-    (cloudcanal-envelope#values-as-text): the columns of both images.
+    """CloudCanal's own schema of a table's rows, with the members that the vendor's
+    article shows (cloudcanal-envelope#values-as-text): the columns of both images.
     """
     columns = [
         {
@@ -93,11 +93,11 @@ def own_schema(table: Table) -> dict[str, Any]:
 
 
 def own_ddl_schema() -> dict[str, Any]:
-    """CloudCanal's own schema of a DDL message, of which nothing is printed."""
+    """CloudCanal's own schema of a DDL message, which the article does not show: no fields."""
     return {"fields": [], "type": "struct"}
 
 
-def described(table: Table, action: str) -> dict[str, Any]:
+def table_changes(table: Table, action: str) -> dict[str, Any]:
     """The member `tableChanges` of a DDL message: one object that describes the table as it is
     after the statement, with positions from 0.
     """

@@ -486,13 +486,14 @@ def _nulled(_kind: SourceType, value: Value) -> Value:
 
 
 def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The unfit cells of every kind of types, in every way; none for a profile with options, which
-    change nothing about them. Before release v5.4 any text fits a binary.
+    """The cell faults of the format: cells that hold no value of their column's type, for each kind
+    of types and each way. None for a profile with options, whose cells are the same as without.
+    Releases whose binaries lose bytes (before v5.4) take any text for a binary.
     """
-    if not profile.options:
-        yield from unfit_cells(
-            profile.source, {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits
-        )
+    if profile.options:
+        return
+    known_fits = {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits
+    yield from unfit_cells(profile.source, known_fits)
 
 
 FORMAT: Final[Format[TicdcProfile]] = Format(

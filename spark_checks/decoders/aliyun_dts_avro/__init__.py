@@ -74,8 +74,9 @@ def decode_rows(
     of_table = (kind == "ROW") & _is(table, m)
 
     def part(op: Column) -> Column:
-        """What level two needs of a message: its op, the names of the fields, the source's time
-        unit and both images.
+        """The struct of what level two reads of a message: `op`, `names` (of the fields),
+        `has_nanoseconds` (whether the source's times have them) and `images`, which are [before,
+        after], or NULL for CORRUPT.
         """
         before = _framing.before(op, _present(m["beforeImages"]["member1"]))
         after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
@@ -83,7 +84,7 @@ def decode_rows(
             op.alias("op"),
             m["fields"]["member1"]["name"].alias("names"),
             _aliyun_cells.in_nanoseconds(m["source"]["sourceType"], m["sourcePosition"]).alias(
-                "nanos"
+                "has_nanoseconds"
             ),
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
@@ -92,7 +93,7 @@ def decode_rows(
     row_change = let_column(
         F.when(kind == "CORRUPT", kind).when(of_table, _op(m["operation"])), part
     )
-    images = _aliyun_cells.images(table, cells_by_name, "part.nanos")
+    images = _aliyun_cells.images(table, cells_by_name, "part.has_nanoseconds")
     return _framing.typed_rows(
         _messages(records, ROW, deployment), row_change, _framing.row_array(images)
     )

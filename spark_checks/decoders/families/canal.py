@@ -294,8 +294,9 @@ class _RowSql:
         )
 
     def _typed(self, c: model.Column, image: str) -> str:
-        """SQL of a column's value in an image: the dialect's own reading if it has one for the
-        type, else MySQL's.
+        """SQL of the typed value of a column's cell; `image` is the SQL of the row's struct of
+        texts. It is the dialect's own reading of the type if it has one, else MySQL's, with the
+        code from sqlType for the columns in `coded`.
         """
         cell_text = framing.cell(c, image)
         code = f"part.codes.{name(c.name)}" if c.name in self.coded else None

@@ -264,7 +264,7 @@ def test_the_reason_is_told_with_the_failure():
     entry = known(reason="waits for 2.0", link="https://example.org/1")
     record = EntryTracker(Expectations((entry,)))
     record.mark([BAD], RULES, {SIGNED.id: 1})
-    assert (record.reason(SIGNED.id), record.reason(NAMES.id)) == (
+    assert (record.find_reason(SIGNED.id), record.find_reason(NAMES.id)) == (
         ("waits for 2.0", "https://example.org/1"),
         ("", ""),
     )
