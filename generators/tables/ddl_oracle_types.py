@@ -124,6 +124,10 @@ def _read_digits(cursor: Cursor, default: int) -> int:
     return int(number_text)
 
 
+_TIMESTAMPS: Final = ("timestamp", "timestamptz", "timestampltz")
+"""Types of moments with fraction digits, as this project calls them."""
+
+
 def _spell(name: str, arguments: Sequence[str]) -> OracleSpelling:
     """The type of that name with the arguments in its parentheses. Raises Unsupported for a name
     that this project does not have, ValueError for arguments that the type cannot have.
@@ -136,7 +140,7 @@ def _spell(name: str, arguments: Sequence[str]) -> OracleSpelling:
         return OracleSpelling(_make_number(name, arguments, spelled))
     if kind in (*_PLAIN, "date") and arguments:
         raise ValueError(f"{spelled}: {name.upper()} has no arguments")
-    if kind == "float" or kind.startswith("timestamp"):
+    if kind == "float" or kind in _TIMESTAMPS:
         numbers = _whole_numbers(arguments, spelled)
         if len(numbers) > 1:
             raise ValueError(f"{spelled}: too many arguments")

@@ -213,6 +213,7 @@ def test_arguments_that_a_type_cannot_have(reads, type, what):
         ("c BFILE", "BFILE"),
         ("c hr.address", "hr.address"),
         ("c NUMBER(2, 5)", "NUMBER(2, 5)"),
+        ("c TIMESTAMPS", "TIMESTAMPS"),
     ],
 )
 def test_a_column_of_another_type_is_left_out_and_takes_its_key_with_it(
