@@ -12,7 +12,7 @@ from generators.wire_format import get
 
 
 class Watched(enum.StrEnum):
-    """What a watch tells that no single message shows."""
+    """What only several messages together show, as a watch finds it."""
 
     KEY_ALONE = "key alone"
     LACKING = "lacking"
@@ -22,13 +22,14 @@ class Watched(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A property that a message of the format may have, and what it says of the writer.
+    """A property that a message of the format may have, and what it shows of the writer.
 
-    `says` is the property; one that is `watched` is told by a watch, and no message by itself has
-    it. `given` are options that the writer has, `without` those that it lacks; `releases` those
-    that write such a message, () if the property says nothing of the release; `never`: no profile
-    of the format does. `citation` is a fact of the catalogue of sources, "" where the description
-    of the option says it.
+    `says` is the property in words, `seen` tells whether a message has it; a property with
+    `watched` shows only in several messages, and the format's watch finds it. `given` are options
+    that the writer then has, `without` those that it lacks; `releases` those that write such a
+    message, () if the property says nothing of the release; `never`: no profile of the format
+    writes one. `citation` is a fact of the catalogue of sources, "" where the description of the
+    option says it.
     """
 
     says: str
@@ -77,7 +78,7 @@ class MemberOrder:
 
 
 Types = dict[str, str]
-"""Type by column."""
+"""The types of columns by the columns' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +94,21 @@ class TableDescription:
 
 
 Watch = Callable[[OpenedRecord], Iterable[Watched]]
-"""Takes the messages of a format one after the other."""
+"""A function that takes the messages of a format one after the other, and returns what each shows
+together with those before it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceBook:
-    """The evidence of a format.
+    """The evidence of a format: what its messages look like, and what they show of their writer.
 
-    `inner` has the members that objects inside a message may have, by the object's name; columns
-    are none. `filled` are members that are never null, `a.b` one that the object at `a` has, if
-    there is one. `root` gives the message's object. `marks`
-    says whether the format may have written a message; `members` gives the names that shapes
-    describe, in order; `describe` gives a message's table, None if it has none; `watch` makes a new
-    watch; `version` is the release that the message itself names, "" if none.
+    `marks` tells whether the format may have written a message. `root` gives the message's object;
+    `members` the names that are compared with `shapes`, in order. `inner` has the members that
+    objects inside a message may have, by the object's name, except rows, whose members are columns.
+    `filled` are members that are never null, `a.b` one of the object at `a`, if there is one.
+    `describe` gives the table that a message is of, None if it has none; `watch` makes a new watch
+    over successive messages; `version` gives the release that the message itself names, "" if none.
     """
 
     format: str
@@ -113,11 +116,11 @@ class EvidenceBook:
     marks: Callable[[OpenedRecord], bool]
     shapes: tuple[MemberOrder, ...]
     signs: tuple[Sign, ...]
-    members: Callable[[OpenedRecord], Iterable[str]] = lambda seen: seen.members
+    members: Callable[[OpenedRecord], Iterable[str]] = lambda opened: opened.members
     describe: Callable[[OpenedRecord], TableDescription | None] = lambda _seen: None
     watch: Callable[[], Watch] = field(default=lambda: lambda _seen: ())
     version: Callable[[OpenedRecord], str] = lambda _seen: ""
-    root: Callable[[OpenedRecord], Mapping[str, Any]] = lambda seen: seen.members
+    root: Callable[[OpenedRecord], Mapping[str, Any]] = lambda opened: opened.members
     inner: Mapping[str, frozenset[str]] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
 
@@ -165,7 +168,7 @@ def _is_null(root: Mapping[str, Any], path: str) -> bool:
 
 
 def json_objects(images: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list, or nothing."""
+    """Those items of a JSON list that are objects; [] for any other value."""
     return [item for item in images if isinstance(item, dict)] if isinstance(images, list) else []
 
 
@@ -179,5 +182,5 @@ def texts(value: Any) -> Types:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """The texts of a list."""
+    """Those items of a JSON list that are texts; () for any other value."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

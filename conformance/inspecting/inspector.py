@@ -9,7 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.books.debezium import nearest
@@ -25,19 +25,22 @@ COLUMNS: Final = 2000
 SAMPLES: Final = 3
 """Limit of the messages kept per problem."""
 KINDS: Final = 40
-"""Limit of the distinct problems kept."""
+"""Limit of the distinct problems, and of the releases named by messages, that are kept."""
 SHOWN: Final = 240
-"""Characters of a message in a line."""
+"""Characters of a message that are printed in a line."""
 MANY: Final = 4
-"""What more formats than these have in common names none of them."""
+"""A hint names at most so many formats: what more of them have in common says nothing of the
+writer.
+"""
 KEPT: Final = 4000
 """Limit of the characters kept of a message, or of the bytes if it is no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message that decides something: its place, its beginning in one line, and the kept part of
-    its decompressed value. `size` is the whole value's, in bytes.
+    """A message kept for the report because it decides something: its place in the input, its
+    beginning in one line, and the kept part of its decompressed value. `size` counts the bytes of
+    the whole value.
     """
 
     place: str
@@ -68,7 +71,7 @@ class Sample:
 
 @dataclass
 class Observation:
-    """How often a property was seen, and where first."""
+    """How many messages had a property that says something of their writer, and the first of them."""
 
     sign: Sign
     sample: Sample
@@ -77,7 +80,9 @@ class Observation:
 
 @dataclass
 class TableSummary:
-    """What the messages say of a table. `types` has every type text that a column had."""
+    """What all messages of a table say of it. `types` has for each column the distinct types that
+    messages gave it, at most SAMPLES.
+    """
 
     database: str
     table: str
@@ -100,7 +105,9 @@ class TableSummary:
 
 @dataclass
 class Problem:
-    """Messages that no known profile writes, and why."""
+    """The messages that no known profile writes for one reason (`why`); `formats` are those that
+    they come nearest to.
+    """
 
     why: str
     formats: tuple[str, ...]
@@ -115,6 +122,7 @@ class Problem:
 
 
 UNTOLD: Final = "cannot be told"
+"""The state of an option of the writer of which the messages show nothing."""
 YES: Final = "yes"
 NO: Final = "no"
 BOTH: Final = "messages disagree"
@@ -173,9 +181,9 @@ class Tally:
 
     @property
     def releases(self) -> tuple[str, ...]:
-        """The releases that may have written all messages, by the signs seen in them and the
-        release that they name; a named release without a profile is judged as the nearest one. ()
-        if they contradict each other.
+        """The releases that can have written all of these messages, by their properties and by the
+        release that they name themselves; () if they contradict each other. A named release without
+        a profile stands for the nearest one that has a profile.
         """
         releases_of_signs = [observation.sign.releases for observation in self._all]
 
@@ -194,6 +202,7 @@ class Tally:
 
     @property
     def _all(self) -> list[Observation]:
+        """What was observed of each property, in the order in which messages first had it."""
         return list(self.observations.values())
 
     @property
@@ -203,8 +212,8 @@ class Tally:
 
     @property
     def options(self) -> dict[str, str]:
-        """For each option of the product whether the messages show that it is set, that it is not,
-        both (then they contradict each other), or nothing.
+        """For each option of the product its state: YES if the messages show that it is set, NO if
+        they show that it is not, BOTH if they show both and contradict each other, else UNTOLD.
         """
         in_use: set[str] = set()
         without: set[str] = set()
@@ -214,18 +223,17 @@ class Tally:
         for group in self.choices.exclusive:
             if len(used_of_group := in_use.intersection(group)) == 1:
                 without |= {option for option in group if option not in used_of_group}
-        return {
-            option: (
-                BOTH
-                if option in in_use & without
-                else YES
-                if option in in_use
-                else NO
-                if option in without
-                else UNTOLD
-            )
-            for option in self.choices.options
-        }
+        states: dict[str, str] = {}
+        for option in self.choices.options:
+            if option in in_use & without:
+                states[option] = BOTH
+            elif option in in_use:
+                states[option] = YES
+            elif option in without:
+                states[option] = NO
+            else:
+                states[option] = UNTOLD
+        return states
 
     def profiles(self) -> tuple[str, ...]:
         """The names of the profiles that may have written the messages: each possible release with
@@ -249,25 +257,31 @@ class Tally:
         return losses
 
     def never(self) -> tuple[str, ...]:
-        """Properties that no message of the format has: one such message excludes the format."""
+        """The properties that no message of the format has, in words: a message with one of them
+        excludes the format.
+        """
         return tuple(sign.says for sign in self.book.signs if sign.never)
 
     @property
     def members(self) -> frozenset[str]:
-        """Every member that a message of the format may have."""
+        """The names of all members that a message of the format may have."""
         return frozenset[str]().union(*(shape.order for shape in self.book.shapes))
 
 
 @dataclass
 class Group:
-    """Messages of one writer: of one format, or of several that cannot be told apart."""
+    """The messages of one writer, with the evidence for each format that they may be of: one, or
+    several that cannot be told apart.
+    """
 
     tallies: list[Tally]
     messages: int
 
 
 class Inspector:
-    """Takes messages one after the other; its memory does not grow with their number."""
+    """Takes messages one after the other and keeps what they say of their writers; its memory does
+    not grow with their number.
+    """
 
     def __init__(self) -> None:
         self.tallies: dict[str, Tally] = {}
@@ -331,15 +345,16 @@ class Inspector:
         self.problems.setdefault(place, Problem(why, formats)).add(opened)
 
     def groups(self) -> list[Group]:
-        """The writers of the messages, each with the formats that it may be, those of most messages
-        first. Where a message fits several formats, messages that fit one of them alone decide.
+        """The writers of the messages, each with the formats that it may be, the writer of most
+        messages first. A format is certain once a message fits it alone; messages that fit a
+        certain format among others are counted to it.
         """
-        sure = set[str]().union(*(names for names in self.candidates if len(names) == 1))
-        open_sets = [names for names in self.candidates if not names & sure]
-        writers = {name: frozenset({name}) for name in sorted(sure)}
-        if open_sets:
-            common = frozenset.intersection(*open_sets)
-            for names in [common] if common else open_sets:
+        certain_formats = set[str]().union(*(names for names in self.candidates if len(names) == 1))
+        ambiguous_sets = [names for names in self.candidates if not names & certain_formats]
+        writers = {name: frozenset({name}) for name in sorted(certain_formats)}
+        if ambiguous_sets:
+            common = frozenset.intersection(*ambiguous_sets)
+            for names in [common] if common else ambiguous_sets:
                 writers[", ".join(sorted(names))] = names
         groups = []
         for names in writers.values():
@@ -353,13 +368,15 @@ PRINTED_AVRO: Final = (
     " bytes"
 )
 _AVRO_TYPES: Final = frozenset(("boolean", "int", "long", "float", "double", "bytes", "string"))
+"""The names of Avro's primitive types."""
 _ROWS: Final = frozenset(("before", "after", "data", "old"))
+"""The names of members that hold rows."""
 
 
 def is_printed_avro(opened: OpenedRecord) -> bool:
-    """Whether a JSON text has values as Avro's JSON encoding has those of unions: an object whose
-    one member is a type's name. A row with one column named `string` would look the same: of row
-    images only a record's name that ends in `.Value` tells.
+    """Whether a message is Avro that somebody printed as JSON, where a value of a union becomes an
+    object whose one member is its type's name. A row with one column named `string` would look the
+    same: for members that hold rows, only a record's name that ends in `.Value` counts.
     """
     if opened.container != "json":
         return False
@@ -380,43 +397,51 @@ def _is_union(name: str, value: Any) -> bool:
     return type_name in _AVRO_TYPES and not isinstance(inner, dict | list)
 
 
-def _unknown_members(book: EvidenceBook, opened: OpenedRecord) -> tuple[int, int]:
-    """How many members of the message the format does not have, and how many it has as a negative
-    number: of two formats the smaller pair is the nearer.
-    """
+class _Distance(NamedTuple):
+    """How far a message is from a format by the names of its members; the smaller is the nearer."""
+
+    unknown: int
+    """The members that the format does not have."""
+    minus_shared: int
+    """The members that the format has, as a negative number."""
+
+
+def _distance(book: EvidenceBook, opened: OpenedRecord) -> _Distance:
+    """How far a message is from the format of an evidence book, by the names of its members."""
     known_members = frozenset[str]().union(*(shape.order for shape in book.shapes))
     names = book.root(opened).keys()
-    return len(names - known_members), -len(names & known_members)
+    return _Distance(len(names - known_members), -len(names & known_members))
 
 
 def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[str, ...]:
-    """The formats that share most members with a message that none of them wrote, for a hint; () if
-    it shares fewer than two, or too many of its members are unknown, or too many formats are as
-    near.
+    """The formats whose members a message shares most, for a hint, though none of them wrote it. ()
+    if it shares fewer than two members, if more than half as many are unknown, or if more than MANY
+    formats are equally near. `container` is avro for the formats in Avro, else those in JSON are
+    compared.
     """
     if not isinstance(opened.document, dict):
         return ()
-    counts = {
-        book.format: _unknown_members(book, opened)
+    distances = {
+        book.format: _distance(book, opened)
         for book in BOOKS
         if (book.format.rpartition("-")[2] == "avro") == (container == "avro")
     }
-    nearest_count = min(counts.values())
-    unknown, shared = nearest_count[0], -nearest_count[1]
+    smallest = min(distances.values())
+    unknown, shared = smallest.unknown, -smallest.minus_shared
     if shared < 2 or unknown * 2 > shared:
         return ()
-    names = tuple(name for name, count in counts.items() if count == nearest_count)
+    names = tuple(name for name, distance in distances.items() if distance == smallest)
     return names if len(names) <= MANY else ()
 
 
 def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceBook]:
-    """Of a message that no format fits: the books of the formats that know more of its members than
-    those in `fitting` do, else `fitting`.
+    """The books of the formats that are nearest to a message which fits no format: those that know
+    more of its members than the books in `fitting` do, else `fitting`.
     """
-    fewest = min(_unknown_members(book, opened)[0] for book in fitting)
+    fewest = min(_distance(book, opened).unknown for book in fitting)
     names = _known_by_members(opened)
     books = [book for book in BOOKS if book.format in names]
-    if books and min(_unknown_members(book, opened)[0] for book in books) < fewest:
+    if books and min(_distance(book, opened).unknown for book in books) < fewest:
         return books
     return fitting
 
@@ -433,7 +458,9 @@ def _describe_unknown(opened: OpenedRecord) -> str:
 
 
 def inspect(records: Iterable[ReadRecord]) -> Inspector:
-    """Inspects messages of unknown origin and returns what they say about their writers."""
+    """Inspects messages of unknown origin; the returned Inspector has what they say of their
+    writers.
+    """
     inspector = Inspector()
     for record in records:
         inspector.add(record)
@@ -458,7 +485,7 @@ def _group_json(group: Group) -> dict[str, Any]:
     return {
         "messages": group.messages,
         "told": len(group.tallies) == 1,
-        "formats": list(map(_tally, group.tallies)),
+        "formats": list(map(_tally_json, group.tallies)),
     }
 
 
@@ -474,8 +501,8 @@ def _problem_json(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _tally(tally: Tally) -> dict[str, Any]:
-    """What the messages tell of one possible writer as a JSON-able object: releases, options,
+def _tally_json(tally: Tally) -> dict[str, Any]:
+    """What the messages show of one possible writer, as a JSON-able object: releases, options,
     profiles, evidence, tables and losses.
     """
     return {
@@ -520,7 +547,9 @@ def _tally(tally: Tally) -> dict[str, Any]:
 
 
 def command(tally: Tally) -> str:
-    """The command that judges a decoder under exactly these profiles; "" without profiles."""
+    """The command line that judges a decoder under exactly the profiles that may have written the
+    messages; "" if there are none.
+    """
     profile_options = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
     return (
         f"cdc-conformance run {tally.book.format}{profile_options} --decoder mine.py:decode"

@@ -63,13 +63,13 @@ class OpenedRecord:
 
     @cached_property
     def members(self) -> Mapping[str, Any]:
-        """The document if it is an object, else nothing."""
+        """The document if it is a JSON object, else {}."""
         return self.document if isinstance(self.document, dict) else {}
 
     @cached_property
     def payload(self) -> Mapping[str, Any]:
-        """The object at `payload` if the document has schema and payload, or payload alone, else
-        the document.
+        """The object at `payload` if the document has the members `schema` and `payload`, or
+        `payload` alone; else the document itself.
         """
         if is_enveloped(self.members):
             inner = self.members["payload"]
@@ -91,8 +91,8 @@ class OpenedRecord:
 
 
 def is_enveloped(document: Mapping[str, Any]) -> bool:
-    """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a
-    schema, not a row with columns of these names.
+    """Whether an object is Kafka Connect's pair of `schema` and `payload`, or TiCDC's `payload`
+    without a schema, and not a row that has columns of these names.
     """
     if document.keys() == {"payload"}:
         return isinstance(document["payload"], dict)
@@ -128,6 +128,7 @@ def open_record(record: ReadRecord) -> OpenedRecord:
 
 
 _VERSION: Final = (1).to_bytes(8, "big")
+"""The version with which the key of an Open Protocol record begins."""
 
 
 def _open_frames(key: bytes, value: bytes) -> Any:
@@ -137,14 +138,21 @@ def _open_frames(key: bytes, value: bytes) -> Any:
     # A key of the version alone is another record's, such as the integer 1.
     if key[:8] != _VERSION or len(key) < 16 or len(value) < 8:
         return None
-    parts = []
+    first_event = []
     for half in (key[8:], value):
-        parts.append(half[8 : 8 + int.from_bytes(half[:8], "big")] or b"{}")
-    events, place = 0, 8
-    while place < len(key):
-        events, place = events + 1, place + 8 + int.from_bytes(key[place : place + 8], "big")
+        first_event.append(half[8 : 8 + int.from_bytes(half[:8], "big")] or b"{}")
+    events, position = 0, 8
+    while position < len(key):
+        events, position = (
+            events + 1,
+            position + 8 + int.from_bytes(key[position : position + 8], "big"),
+        )
     try:
-        return {"key": orjson.loads(parts[0]), "value": orjson.loads(parts[1]), "events": events}
+        return {
+            "key": orjson.loads(first_event[0]),
+            "value": orjson.loads(first_event[1]),
+            "events": events,
+        }
     except ValueError:
         return None
 
@@ -218,6 +226,7 @@ _HEADS: Final = (
         ),
     ),
 )
+"""The first bytes of values that cannot be read, with what they mean."""
 
 
 def _describe_head(body: bytes) -> str:
@@ -232,24 +241,23 @@ def _describe_head(body: bytes) -> str:
 
 @cache
 def _registered_schema(head: bytes) -> Any:
-    """The Avro schema that the first bytes of a message name by its number, parsed: from the
-    schemas of this process, or else the registry's. None if there is none with that number.
+    """The Avro schema whose number stands in the first bytes of a message (`head`), parsed: from
+    the schemas that this process registered, else from the schema registry. None if there is none
+    with that number.
     """
     number = int.from_bytes(head[1:])
     registered = confluent.SCHEMAS.get(number)
-    schema_text = (
-        registered[1]
-        if registered
-        else registry.read_schema(number)
-        if len(head) == confluent.HEAD
-        else None
-    )
+    schema_text = None
+    if registered:
+        schema_text = registered[1]
+    elif len(head) == confluent.HEAD:
+        schema_text = registry.read_schema(number)
     return None if schema_text is None else fastavro.parse_schema(physical(json.loads(schema_text)))
 
 
 @cache
 def _codecs() -> tuple[tuple[str, wire_format.Codec], ...]:
-    """Format and codec of each format that has one."""
+    """The name and the codec (reader of Protobuf messages) of each format that has one."""
     return tuple((fmt.name, fmt.codec) for fmt in wire_format.formats() if fmt.codec is not None)
 
 
@@ -291,8 +299,9 @@ def _inflate(value: bytes) -> bytes:
 
 
 def _decompress_within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
-    """Decompresses into a buffer of limited size, so that no message can exhaust the memory: a
-    small buffer first, and one of the limit's size when that is too small.
+    """Decompresses a value with `unpack` (which writes into a buffer and returns the length) into a
+    buffer of limited size, so that no message can exhaust the memory: a small buffer first, then
+    one of LIMIT bytes if that is too small.
     """
     small = bytearray(min(LIMIT, 64 * len(value) + 65_536))
     try:
@@ -310,6 +319,9 @@ _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
     ("lz4", b"\x04\x22\x4d\x18", partial(_decompress_within, cramjam.lz4.decompress_into)),
     ("snappy", b"", cramjam.snappy.decompress_raw),
 )
+"""For each compression its name, the first bytes of its values (none for snappy), and the function
+that decompresses them.
+"""
 
 
 def _decompress_each(value: bytes) -> list[tuple[str, bytes | None]]:
@@ -329,7 +341,9 @@ def _decompress_each(value: bytes) -> list[tuple[str, bytes | None]]:
 
 
 def _snappy_length(value: bytes) -> int:
-    """The decompressed length that a snappy block states."""
+    """The decompressed length that a snappy block states in its first bytes; LIMIT + 1 if these
+    state none.
+    """
     length = 0
     for i, byte in enumerate(value[:5]):
         length |= (byte & 0x7F) << 7 * i

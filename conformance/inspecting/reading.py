@@ -24,6 +24,7 @@ from generators.publishing.cluster import client as kafka_client
 from generators.publishing.topics import check_reachable, describe_denial, visible
 
 BATCH: Final = 1000
+"""Records that are read at once."""
 NO_VALUE: Final = b"null"
 """How the console consumer prints a record's missing key or value."""
 WAIT_S: Final = 15.0
@@ -67,6 +68,8 @@ def read_path(path: Path) -> Iterator[ReadRecord]:
 
 
 class _Lines(Protocol):
+    """A file that is read line by line."""
+
     def readline(self, size: int, /) -> bytes: ...
 
 
@@ -162,8 +165,8 @@ def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
 
 
 def _parquet(path: Path) -> Iterator[ReadRecord]:
-    """The rows of a table in the schema of Spark's Kafka source; only its column `value` is
-    required.
+    """The records in a Parquet file that has the columns of Spark's Kafka source; only its column
+    `value` is required. Raises UsageError without it.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -197,6 +200,7 @@ def _parquet(path: Path) -> Iterator[ReadRecord]:
 
 
 def _raw(value: Any) -> bytes | None:
+    """A value of a Parquet table as bytes; its texts in UTF-8."""
     return value.encode() if isinstance(value, str) else value
 
 
@@ -222,7 +226,7 @@ def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
     """
     client = kafka_client()
     check_reachable(bootstrap, timeout_s)
-    reading = {
+    consumer_settings = {
         "group.id": "cdc-conformance-inspect",  # the client demands a name; assign() joins no group
         "isolation.level": "read_uncommitted",
         **settings(bootstrap),
@@ -232,23 +236,23 @@ def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
         "enable.partition.eof": True,
         "log_level": 0,
     }
-    consumer = client.Consumer(reading)
+    consumer = client.Consumer(consumer_settings)
     try:
-        described = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
+        topic_metadata = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
         if (
-            described.error is not None
-            and described.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED
+            topic_metadata.error is not None
+            and topic_metadata.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED
         ):
             raise HarnessError(
                 describe_denial(bootstrap, topic, "READ and DESCRIBE", "read another topic")
             )
-        if described.error is not None or not described.partitions:
+        if topic_metadata.error is not None or not topic_metadata.partitions:
             raise UsageError(
                 f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})"
             )
         ends = {
             n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s)
-            for n in described.partitions
+            for n in topic_metadata.partitions
         }
         ends_ahead = {number: high for number, (low, high) in ends.items() if high > low}
         consumer.assign(
@@ -273,7 +277,9 @@ def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
 def _read_messages(
     messages: Iterable[Any], ends_ahead: dict[int, int], client: Any
 ) -> Iterator[ReadRecord]:
-    """The polled records; removes partitions that were read to their end from `ends_ahead`."""
+    """The records among the polled messages, up to the end that each partition had. `ends_ahead`
+    has the end offset of each partition that is still to be read: one that reaches it is removed.
+    """
     for message in messages:
         number = message.partition()
         error = message.error()

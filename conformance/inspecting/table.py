@@ -39,6 +39,7 @@ from generators.profiles import Choices
 from generators.wire_format import get
 
 PARTS: Final = {"books": dict, "signs": dict}
+"""The tables of a file: formats below `books`, signs (properties of messages) below `signs`."""
 BOOK: Final = {
     **dict.fromkeys(
         ("product", "root", "members", "describe", "watch", "version", "shapes_of", "filled"), str
@@ -47,24 +48,30 @@ BOOK: Final = {
     "marks": str | list,
     "inner": dict,
 }
-"""What a table says of a format; `signs` are its groups of signs, by default the one of its name.
+"""The fields of a table on a format; `signs` names its groups of signs, by default the one group of
+its own name.
 """
 SIGN: Final = {"when": str | list, "watched": str, "cites": str, "means": str, "each": str}
-"""What it says of a sign. With `each = "release"` there is one for each release of the format, its
-name in place of {}.
+"""The fields of an entry on a sign. With `each = "release"` it stands for one sign for each release
+of the format, whose name takes the place of {}.
 """
 EACH: Final = "release"
 _TERM: Final = re.compile(
     r"(?P<no>not )?(?:(?P<among>.+) in"
     r" )?(?P<names>\w+\(\)|[\w.|-]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
 )
+"""A term of a condition, as this module's documentation describes them."""
 _ABSENT: Final = object()
+"""The value of a member that a message does not have."""
 
 Fact = Callable[[OpenedRecord], Any]
+"""A function that gives a value of a message."""
 Facts = Mapping[str, Any]
+"""The names in the module of a format, with what they stand for."""
 Condition = Callable[[OpenedRecord], bool]
+"""A function that says whether a condition holds of a message."""
 Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
-"""The place, the name and the text of each entry of a table."""
+"""For each entry of a table its place in the file, its name, and its fields."""
 
 
 def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
@@ -95,7 +102,7 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
                     check_name(group, "group of signs", groups)
                     for group in book_table.get("signs", [name])
                 ]
-                like = tables_by_book[
+                shapes_table = tables_by_book[
                     check_name(book_table.get("shapes_of", name), "book", tables_by_book)
                 ]
             yield _book(
@@ -104,8 +111,8 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
                 book_table,
                 facts,
                 [groups[group] for group in sign_groups],
-                like.get("shapes", ()),
-                like.get("inner", {}),
+                shapes_table.get("shapes", ()),
+                shapes_table.get("inner", {}),
             )
 
 
@@ -172,14 +179,16 @@ def _sign(
     for several releases, `release` takes the place of {}.
     """
     when = sign.get("when", ())
-    opened = condition(when.replace("{}", release) if isinstance(when, str) else when, root, facts)
+    has_property = condition(
+        when.replace("{}", release) if isinstance(when, str) else when, root, facts
+    )
     watched = (
         Watched(check_name(sign["watched"], "watched", Watched)) if "watched" in sign else None
     )
     meaning = _meaning(choices, sign["means"].replace("{}", release).split())
     return Sign(
         statement.replace("{}", release),
-        opened,
+        has_property,
         sign.get("cites", "").strip(),
         watched=watched,
         **meaning,
@@ -187,19 +196,20 @@ def _sign(
 
 
 def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
-    """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B`
-    for those from A to B, and `having` for those that have the options, if not all do.
+    """What the words of an entry's `means` say of the writer, as fields of Sign: `never`; options
+    that it has and lacks, as `+name` and `-name`; releases by name; `A..B` for those from A to B;
+    `having` for the releases that have these options, unless all have them.
     """
     legal_names = choices.releases
 
-    def options_after(sign: str) -> tuple[str, ...]:
-        """The options among the words that begin with `+` or `-`. Raises UsageError for a name that
-        is no option.
+    def options_after(prefix: str) -> tuple[str, ...]:
+        """The names of the options among the words that begin with `prefix` (`+` or `-`). Raises
+        UnknownName for a name that is no option.
         """
-        names = (word[1:] for word in words if word[0] == sign)
+        names = (word[1:] for word in words if word[0] == prefix)
         return tuple(check_name(name, "option", choices.options) for name in names)
 
-    conditions, without = options_after("+"), options_after("-")
+    set_options, unset_options = options_after("+"), options_after("-")
     releases: list[str] = []
     for word in words:
         first, dots, last = word.partition("..")
@@ -213,23 +223,23 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
             limits = [
                 limit.releases
                 for limit in choices.limits
-                if limit.option in conditions and limit.releases
+                if limit.option in set_options and limit.releases
             ]
             common = set(legal_names).intersection(*limits) if limits else set()
             releases += [name for name in legal_names if name in common]
         elif word[0] not in "+-" and word != "never":
             releases.append(check_name(word, "release", legal_names))
     return {
-        "given": conditions,
-        "without": without,
+        "given": set_options,
+        "without": unset_options,
         "releases": tuple(releases),
         "never": "never" in words,
     }
 
 
 def _fact(name: str, facts: Facts) -> Fact:
-    """The function of a message that a condition calls by this name: the format's own, or a
-    property of OpenedRecord. Raises UnknownName.
+    """The function that a condition or a table calls by this name: one of the format's module, or
+    the property of OpenedRecord. Raises UnknownName.
     """
     if name in OpenedRecord.__annotations__ or hasattr(OpenedRecord, name):
         return facts.get(name) or attrgetter(name)
@@ -238,9 +248,9 @@ def _fact(name: str, facts: Facts) -> Fact:
             name,
             "fact",
             [
-                legal_names
-                for legal_names, value in facts.items()
-                if callable(value) and legal_names[0] != "_"
+                fact_name
+                for fact_name, value in facts.items()
+                if callable(value) and fact_name[0] != "_"
             ],
         )
     ]
@@ -302,8 +312,9 @@ def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
 
 
 def _test(term: re.Match[str]) -> Callable[[Any], bool]:
-    """The function that tests a value as a term says: that it has one of some items, is present,
-    equals one of some values, matches a pattern, or is true.
+    """The function that tests a value as a parsed term of a condition says: that it contains one of
+    some items, is there, equals one of some values, has a text in which a pattern is found, or is
+    not empty.
     """
     if term["among"]:
         among = [_value(part) for part in term["among"].split("|")]
@@ -323,11 +334,10 @@ def _test(term: re.Match[str]) -> Callable[[Any], bool]:
 
 
 def _is_among(values: Sequence[Any], member: Any) -> bool:
-    """Whether a member of a message equals one of the values in kind and value; an absent member
-    counts as null.
+    """Whether a member of a message equals one of the values and is of the same Python type (True
+    is not 1); an absent member counts as null.
     """
     value = None if member is _ABSENT else member
-    # Python's True is 1.
     return any(type(value) is type(item) and value == item for item in values)
 
 
@@ -340,14 +350,14 @@ def _value(value_text: str) -> Any:
 
 
 def _texts(value: Any) -> Iterable[str]:
-    """The texts in a value: itself, or the members of a list, a set or an object."""
+    """The texts in a value: a text itself, else those among the items of a list or a set, or the
+    values of an object.
+    """
     if isinstance(value, str):
         return (value,)
-    inner = (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list | set)
-        else ()
-    )
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list | set):
+        inner = value
     return [item for item in inner if isinstance(item, str)]

@@ -36,12 +36,13 @@ from generators.wire_format import FORMATS, Format, Members, formats, module_nam
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
 _FOLDED: Final = 45
-"""A message of so many lines is folded."""
+"""A message of more lines than these is folded on the page."""
 _SHARED: Final = 3
-"""What stands alike in so many formats stands in docs/formats.md; what two share, on the page of
-the first.
+"""What is the same in at least so many formats is described in docs/formats.md; what fewer share,
+on the page of the first of them.
 """
 _COMMON: Final = "formats"
+"""The name of docs/formats.md among the pages of formats."""
 
 _TEXT: Final = """
 A **profile** is one exact release of a writer with the options that matter. A **rule** is one thing that a decoder owes. *Open*
@@ -118,7 +119,9 @@ def _homes(by_format: Mapping[str, Iterable[tuple[str, ...]]]) -> dict[tuple[str
 
 
 def rules(name: str) -> tuple[Rule, ...]:
-    """Every rule of a format, those on tables that a stream keeps too."""
+    """Every rule of a format, with the rules on tables that a stream or a pipeline keeps of its
+    messages.
+    """
     return (*format_rules(name), *streams.rules(name), *pipelines.rules(name))
 
 
@@ -136,6 +139,7 @@ def _rule_rows(name: str, docs_prefix: str) -> Iterator[tuple[str, ...]]:
 
 
 _RULE: Final = ("rule", "statement", "owed", "effect", "source")
+"""The columns of the tables of rules."""
 
 
 def formats_page(where: Homes) -> str:
@@ -162,24 +166,24 @@ def formats_page(where: Homes) -> str:
 
 
 def _overview(fmt: Format[Any]) -> tuple[object, ...]:
-    """The row of a format in the table of all formats, with the numbers of its profiles and
-    rules.
+    """The row of a format in the table of all formats: link, title, database, container, and the
+    numbers of its profiles, rules, MUSTs, SHOULDs and open rules.
     """
-    listed = format_rules(fmt.name)
-    by = Counter(rule.obligation for rule in listed)
+    rules_of_format = format_rules(fmt.name)
+    count_by_obligation = Counter(rule.obligation for rule in rules_of_format)
     counts = (
         len(fmt.profiles),
-        len(listed),
-        by[Obligation.MUST],
-        by[Obligation.SHOULD],
-        sum(map(_is_open, listed)),
+        len(rules_of_format),
+        count_by_obligation[Obligation.MUST],
+        count_by_obligation[Obligation.SHOULD],
+        sum(map(_is_open, rules_of_format)),
     )
     return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *counts)
 
 
 def _is_open(rule: Rule) -> bool:
-    """Whether no source decides what the rule says: it is UNSPECIFIED or MAY, or we assume it. Laws
-    are never open.
+    """Whether no outside source settles what the rule says: it is UNSPECIFIED or MAY, or rests on
+    our assumption. Laws (rules on the calls of a decoder) are never open.
     """
     weak = rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
     return not rule.law and (weak or rule.provenance is Provenance.ASSUMED)
@@ -226,7 +230,7 @@ def format_page(
 
 
 def _member_rows(members: Members) -> Iterator[tuple[str, str]]:
-    """A row for each field that stands in a member, with the members' names."""
+    """A row for each field of a message that its members hold: the field, and the members' names."""
     for field in dataclasses.fields(members):
         if names := members.names_of_field(field.name):
             yield field.name, ", ".join(f"`{name}`" for name in names)
@@ -338,7 +342,9 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _losses(fmt: Format[Any]) -> Iterator[str]:
-    """What the messages of a format lose for any decoder, with the profiles that lose it."""
+    """The lines of the section "Losses" of a format's page: the values of the source that its
+    messages lack for any decoder, with the profiles that lose them; nothing if there are none.
+    """
     losing: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
         for loss in fmt.losses(profile):
@@ -411,7 +417,10 @@ def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[st
 def _elsewhere(
     fmt: Format[Any], what: str, items_with_home: Iterable[tuple[str, str]]
 ) -> Iterator[str]:
-    """The lines that say which rules or mistakes are described on other pages."""
+    """The lines that link the rules or mistakes of a format which other pages describe, a line for
+    each page. `items_with_home` has each item in words, with the name of its page; `what` is the
+    section there.
+    """
     items_by_home: dict[str, list[str]] = {}
     for words, home in items_with_home:
         if home != fmt.name:

@@ -95,8 +95,8 @@ def _recording(result: RecordingAgreement) -> tuple[object, ...]:
     """A row of the table "By recording": name and profile of a recording, how many messages it has,
     and how many of them agree with our writer's in each way.
     """
-    figures = (result.recording.count, *(getattr(result, name) for name in _OUTCOME_FIELDS))
-    return result.recording.name, result.recording.profile, *figures
+    counts = (result.recording.count, *(getattr(result, name) for name in _OUTCOME_FIELDS))
+    return result.recording.name, result.recording.profile, *counts
 
 
 def _kinds(agreed: list[RecordingAgreement]) -> Iterator[tuple[object, ...]]:

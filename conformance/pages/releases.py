@@ -14,11 +14,14 @@ from conformance.pages._markdown import table
 from generators.wire_format import Format
 
 _OF_A_PROFILE = ("release", "options", "assumed")
-"""Fields of every profile that say nothing of the bytes."""
+"""The fields that each profile has and that say nothing of the bytes of messages."""
 
 
 def release_table(fmt: Format[Any]) -> Iterator[str]:
-    """A table of the facts that are not the same in every release, with what each fact means."""
+    """The lines of the section on what differs between the releases of a format: a table of the
+    profiles' fields that are not the same in every release, with what each means. Nothing if there
+    is no such field.
+    """
     facts = {release: flat_facts(base) for release, base in fmt.choices.bases.items()}
     if len(facts) < 2:
         return
@@ -52,8 +55,8 @@ def flat_facts(record: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
-    """The text under each field of a dataclass and of those that it is derived from, on one
-    line.
+    """The documentation of a dataclass's fields, by name: the text below each field, also of base
+    classes, on one line. A field that holds a dataclass has its fields as `field.name`.
     """
     docs: dict[str, str] = {}
     for base_class in reversed(holder.__mro__):

@@ -16,14 +16,17 @@ from conformance.pages._markdown import table
 
 PACKAGES: Final = ("generators", "conformance", "spark_checks")
 COLOURS: Final = {"generators": "#dbeafe", "conformance": "#dcfce7", "spark_checks": "#fee2e2"}
+"""The colour of a package's boxes in the picture."""
 BOX: Final = (150, 34)
+"""Width and height of a room's box in the picture."""
 GAP: Final = (14, 46)
+"""The space between two boxes in the picture, beside and below each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A folder of a package, or a module beside its folders: its first sentence, and the rooms it
-    imports.
+    """A folder of a package, or a module beside its folders: its name, the first paragraph of its
+    docstring, and the names of the rooms it imports.
     """
 
     name: str
@@ -32,7 +35,9 @@ class Room:
 
 
 def rooms(root: Path) -> dict[str, Room]:
-    """Every room below `root` by name; a package's own `__init__` belongs to none."""
+    """Every room (folder or module directly in a package) below `root`, by name such as
+    `conformance.pages`; a package's own `__init__` and `__main__` belong to none.
+    """
     owners: dict[Path, str] = {}
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
@@ -105,6 +110,7 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
     """
 
     def below(name: str) -> set[str]:
+        """The rooms that a room imports, directly or through others."""
         return set(by_name[name].imports).union(*map(below, by_name[name].imports))
 
     arrows: set[tuple[str, str]] = set()
@@ -120,10 +126,10 @@ def picture(by_name: Mapping[str, Room]) -> str:
     """The picture of the rooms as SVG: rows by level, each room above all rooms that it imports.
     Imports that follow from longer chains are not drawn.
     """
-    height = levels(by_name)
+    level_of_room = levels(by_name)
     room_rows = [
-        [name for name in by_name if height[name] == level]
-        for level in range(max(height.values()), -1, -1)
+        [name for name in by_name if level_of_room[name] == level]
+        for level in range(max(level_of_room.values()), -1, -1)
     ]
     width = max(map(len, room_rows)) * (BOX[0] + GAP[0]) + GAP[0]
     places: dict[str, tuple[int, int]] = {}
@@ -133,7 +139,7 @@ def picture(by_name: Mapping[str, Room]) -> str:
             sorted(room_names, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))
         ):
             places[name] = (left_edge + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
-    tall = GAP[0] * 2 + len(room_rows) * (BOX[1] + GAP[1]) - GAP[1]
+    height = GAP[0] * 2 + len(room_rows) * (BOX[1] + GAP[1]) - GAP[1]
     return "\n".join(
         [
             (

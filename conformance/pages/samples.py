@@ -34,9 +34,12 @@ from generators.sources import databases, mongodb, mysql, oracle, postgresql, sq
 from generators.wire_format import Format
 
 WIDTH: Final = 110
+"""The longest line of a message that is laid out."""
 SEED: Final = 1
 _START_MS: Final = 1_700_000_000_000
+"""The time of the first event of the sample history, in milliseconds of Unix time."""
 _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
+"""A token of JSON: a text with its quotes, a bracket, colon or comma, or a number or word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ class Sample:
 
 
 def plain(fmt: Format[Any]) -> Any:
-    """The profile of the samples: the last one without options, TiCDC's of the classic
-    architecture.
+    """The profile of a format in which its samples are written: the last one without options, and
+    of TiCDC not one of the new architecture.
     """
     return [p for p in fmt.profiles if not p.options and not p.release.startswith("new-")][-1]
 
@@ -107,7 +110,7 @@ _SAMPLE_TYPES: Final[Mapping[str, _SampleTypes]] = {
 
 def _history(source: str) -> History:
     """The history behind the sample messages: a table of four columns, its bootstrap, and an
-    INSERT, an UPDATE and a DELETE of one row, with types of the source (PostgreSQL or MySQL).
+    INSERT, an UPDATE and a DELETE of one row, with types of the database `source`.
     """
     types = _SAMPLE_TYPES[source]
     columns = (
@@ -139,7 +142,7 @@ def _history(source: str) -> History:
 
 def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     """A written message as a sample: named after its first change's operation or kind, its value
-    laid out as text (Avro as its schema reads it).
+    laid out as text (Avro and Protobuf as decoded by their schemas).
     """
     change = written.changes[0]
     name = str(change.op or change.kind)
@@ -155,13 +158,14 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     elif fmt.container == "avro":
         text = _layout(_tree_of(_decode_avro(value, fmt.schemas(profile)[-1])), WIDTH)
     else:
-        text = pretty(value[8 * (fmt.container == "frames") :].decode())
+        length_bytes = 8 if fmt.container == "frames" else 0
+        text = pretty(value[length_bytes:].decode())
     return Sample(name, message, text, written.changes)
 
 
 def _registry_datum_text(value: bytes | None) -> str:
-    """A message's value in Avro behind a schema's number (Confluent's framing), decoded and laid
-    out as text; "" if there is no value.
+    """A message's key or value in Avro behind the number of its schema (Confluent's framing),
+    decoded and laid out as text; "" if there is none.
     """
     if not value:
         return ""

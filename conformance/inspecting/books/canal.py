@@ -24,11 +24,16 @@ from conformance.inspecting.opening import OpenedRecord
 from generators.model import SIDES
 
 _SECONDS: Final = 100_000_000_000
+"""An `es` below this number counts seconds, any other one milliseconds."""
 _DRS: Final = "mysqlType id es ts database table type isDdl sql sqlType data old pkNames"
+"""The members of a message of Huawei DRS, in their order."""
 _SIZED: Final = re.compile(r"^(?:(?:var)?(?:char|binary)|decimal|enum|set|bit|bigint|year)\b(\()?")
 """Types that have parameters in content-compatible messages whatever the column is."""
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u([0-9A-Fa-f]{4})")
+r"""A `\u` escape whose backslash is not escaped itself; the group has its four hexadecimal digits.
+"""
 _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECASE)
+"""MySQL's TEXT and BLOB types of every size."""
 
 
 def is_row(opened: OpenedRecord) -> bool:
@@ -82,6 +87,7 @@ def short_old(opened: OpenedRecord) -> bool:
 
 
 def _types(opened: OpenedRecord) -> Mapping[str, str]:
+    """The MySQL type of each column, by name, from the message's member `mysqlType`; {} without it."""
     return texts(opened.members.get("mysqlType"))
 
 
@@ -98,17 +104,19 @@ def _update_of_one(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Ma
         yield data[0], old[0]
 
 
-def same(opened: OpenedRecord) -> bool:
-    """Whether `old` of an UPDATE of one row repeats a value of `data`."""
+def old_repeats_data(opened: OpenedRecord) -> bool:
+    """Whether `old` of an UPDATE of one row has the same value in a column as `data`, so that it is
+    not limited to the changed columns.
+    """
     return any(not old.items().isdisjoint(data.items()) for data, old in _update_of_one(opened))
 
 
-def partial(opened: OpenedRecord) -> bool:
-    """Whether `old` of an UPDATE of one row lacks a column of `data`."""
+def old_lacks_columns(opened: OpenedRecord) -> bool:
+    """Whether `old` of an UPDATE of one row lacks a column that `data` has."""
     return any(not data.keys() <= old.keys() for data, old in _update_of_one(opened))
 
 
-def described(opened: OpenedRecord) -> TableDescription | None:
+def table_description(opened: OpenedRecord) -> TableDescription | None:
     """The table that a message of Canal-JSON describes, by which `inspect` counts it (database,
     name, columns with their MySQL types, key columns); None for a message that names no types.
     """
@@ -128,7 +136,7 @@ def milliseconds(opened: OpenedRecord) -> int:
     return es % 1000 if isinstance(es, int) else 0
 
 
-def sides(opened: OpenedRecord) -> list[str]:
+def image_members(opened: OpenedRecord) -> list[str]:
     """The names of the row images that the message has (`data`, `old`), in the order in which it
     has them.
     """
@@ -136,13 +144,15 @@ def sides(opened: OpenedRecord) -> list[str]:
 
 
 def line_end(opened: OpenedRecord) -> str:
-    """How the message's text ends: `crlf`, `other`, or "" if the input (such as lines of a file)
-    has not kept the end.
+    """How the message's text ends: `crlf` for CR LF, `other` for anything else, or "" if the input
+    (such as the lines of a file) has not kept the end.
     """
-    return "crlf" if opened.text.endswith("\r\n") else "other" if opened.record.exact else ""
+    if opened.text.endswith("\r\n"):
+        return "crlf"
+    return "other" if opened.record.exact else ""
 
 
-def sized(opened: OpenedRecord) -> set[bool]:
+def types_with_lengths(opened: OpenedRecord) -> set[bool]:
     """Of the MySQL types that always have parameters in content-compatible messages (such as
     `varchar`): True if one has them, False if one has none; both may be in the set.
     """
@@ -176,10 +186,10 @@ def watch_deletes() -> Watch:
     key's columns of a deleted row: it finds a DELETE with the key alone, although rows of its table
     before and after it have more columns.
     """
-    # Tables that had a row with more columns than its key, and those of them that had a DELETE with
-    # the key alone since.
-    wide: set[tuple[Any, Any]] = set()
-    waiting: set[tuple[Any, Any]] = set()
+    # Tables that had a row with more columns than its key, and those of them in which a DELETE with
+    # the key alone followed.
+    wide_tables: set[tuple[Any, Any]] = set()
+    key_alone_tables: set[tuple[Any, Any]] = set()
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
         """Takes the next message. Yields KEY_ALONE at a row with more columns than its key, if the
@@ -189,24 +199,24 @@ def watch_deletes() -> Watch:
         table = (members.get("database"), members.get("table"))
         keys = names(members.get("pkNames"))
         data = data_rows(opened)
-        if not is_row(opened) or len(wide) > _WATCHED_TABLES:
+        if not is_row(opened) or len(wide_tables) > _WATCHED_TABLES:
             return
         if members["type"] == "DELETE":
             if not is_cut(opened) and keys and len(data) == 1 and set(data[0]) == set(keys):
-                waiting.update({table} & wide)
+                key_alone_tables.update({table} & wide_tables)
         elif any(set(image) > set(keys) for image in data):
-            wide.add(table)
-            if table in waiting:
+            wide_tables.add(table)
+            if table in key_alone_tables:
                 yield Watched.KEY_ALONE
 
     return watch
 
 
 @lru_cache(maxsize=1)
-def escapes(opened: OpenedRecord) -> set[str]:
-    r"""The kinds of \u escapes in the message's text: `control` for a control character, with
-    `upper` or `lower` for the case of its hexadecimal letters; `wide` for certain characters beyond
-    ASCII.
+def escape_kinds(opened: OpenedRecord) -> set[str]:
+    r"""The kinds of \u escapes in the message's text: `control` for one of a control character,
+    with `upper` or `lower` for the case of its hexadecimal letters; `wide` for one of U+007F to
+    U+009F, U+2028 or U+2029.
     """
     kinds = set()
     for code in _ESCAPE.findall(opened.text) if "\\u" in opened.text else ():
@@ -271,12 +281,14 @@ def watch_images() -> Watch:
 
 
 def topic_of_table(opened: OpenedRecord) -> bool | None:
-    """Whether the topic of a row is named after its table; None where no topic is known."""
+    """Whether the topic of a row is named DATABASE_TABLE, in lower case; None for a message that is
+    no row, or whose topic is not known.
+    """
     expected_topic = f"{opened.members.get('database')}_{opened.members.get('table')}".lower()
     return opened.record.topic == expected_topic if is_row(opened) and opened.record.topic else None
 
 
-def uncoded(opened: OpenedRecord) -> bool:
+def lacks_sql_type(opened: OpenedRecord) -> bool:
     """Whether a row change (or a row of the initial load, INIT) lacks `sqlType`, the codes of
     JDBC's types.
     """
@@ -290,18 +302,18 @@ def es_unit(opened: OpenedRecord) -> str:
     positive number.
     """
     es = opened.members.get("es")
-    return (
-        "" if not isinstance(es, int) or es <= 0 else "seconds" if es < _SECONDS else "milliseconds"
-    )
+    if not isinstance(es, int) or es <= 0:
+        return ""
+    return "seconds" if es < _SECONDS else "milliseconds"
 
 
 def is_drs(opened: OpenedRecord) -> bool:
-    """Whether the members are those of Huawei DRS, in its order."""
+    """Whether the message has exactly the members of Huawei DRS, in their order."""
     return list(opened.members) == _DRS.split()
 
 
 def stamps(opened: OpenedRecord) -> list[Any]:
-    """The values of the TIMESTAMP columns in the rows of `data`."""
+    """The values in `data` of the columns whose MySQL type is `timestamp` without fraction digits."""
     columns = [name for name, type in _types(opened).items() if type == "timestamp"]
     return [image.get(column) for column, image in product(columns, data_rows(opened))]
 
@@ -309,6 +321,7 @@ def stamps(opened: OpenedRecord) -> list[Any]:
 # Canal's Protobuf
 
 _ENTRIES: Final = ("TRANSACTIONBEGIN", "ROWDATA", "TRANSACTIONEND", "HEARTBEAT", "GTIDLOG")
+"""The types of entries in a Protobuf packet of Canal."""
 
 
 def _entries(opened: OpenedRecord) -> list[Mapping[str, Any]]:
@@ -318,8 +331,8 @@ def _entries(opened: OpenedRecord) -> list[Mapping[str, Any]]:
 
 
 def entry_types(opened: OpenedRecord) -> list[str]:
-    """The types of a packet's entries, "" for an unknown one; canal.toml asks for them to tell what
-    a packet carries.
+    """The types of the entries in a Protobuf packet of Canal, such as ROWDATA; "" for one that is
+    not in _ENTRIES. canal.toml asks for them to tell what a packet carries.
     """
     types = (entry.get("entryType") for entry in _entries(opened))
     return [kind if kind in _ENTRIES else "" for kind in types]
@@ -334,7 +347,9 @@ def _changes(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
 
 
 def has_unknown_change(opened: OpenedRecord) -> bool:
-    """Whether a change is of an unknown type, or has neither rows nor a statement."""
+    """Whether a change in a Protobuf packet of Canal is of an unknown type, or has neither rows nor
+    a statement.
+    """
     return any(
         not isinstance(change.get("eventType"), str)
         or not (change.get("rowDatas") or change.get("sql"))
@@ -357,7 +372,9 @@ def _row_datas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
 
 
 def _columns_of_row(row_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The columns of both images of a row, those after the change first."""
+    """The columns of both images of a row in Canal's Protobuf: those after the change, then those
+    before it.
+    """
     return [
         *json_objects(row_data.get("afterColumns")),
         *json_objects(row_data.get("beforeColumns")),
@@ -365,13 +382,15 @@ def _columns_of_row(row_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def packet_types(opened: OpenedRecord) -> list[str]:
-    """The types of the columns of a packet's rows."""
+    """The MySQL types of the columns in all row images of a Protobuf packet of Canal."""
     columns = chain.from_iterable(map(_columns_of_row, _row_datas(opened)))
     return [str(column.get("mysqlType")) for column in columns]
 
 
 def has_after_image_without_key(opened: OpenedRecord) -> bool:
-    """Whether an UPDATE's afterColumns lack a column of the key that its beforeColumns have."""
+    """Whether the afterColumns of an UPDATE in a Protobuf packet of Canal lack a column of the key
+    that its beforeColumns have.
+    """
     for row_data in _row_datas(opened):
         before, after = (json_objects(row_data.get(f"{side}Columns")) for side in SIDES)
         keys = {column.get("name") for column in before if column.get("isKey")}
@@ -381,7 +400,9 @@ def has_after_image_without_key(opened: OpenedRecord) -> bool:
 
 
 def describe_by_entries(opened: OpenedRecord) -> TableDescription | None:
-    """The table of the first row of a packet; None for a packet without rows."""
+    """The table of the first row in a Protobuf packet of Canal: database, name, columns with their
+    MySQL types, key columns. None for a packet without rows.
+    """
     for entry in _entries(opened):
         stored = entry.get("storeValue")
         for row_data in json_objects(stored.get("rowDatas")) if isinstance(stored, dict) else ():

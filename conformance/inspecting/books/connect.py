@@ -22,21 +22,25 @@ ADDED: Final = (
     "__schema",
     "__ts_ms",
 )
-"""What ExtractNewRecordState can add to a row."""
+"""Columns that Debezium's transform ExtractNewRecordState can add to a row as it takes it out of
+the envelope.
+"""
 
 
 def member_object(value: Any) -> Mapping[str, Any]:
-    """The value if it is an object, else nothing."""
+    """The value if it is a JSON object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
 def source(opened: OpenedRecord) -> Mapping[str, Any]:
-    """The block `source`."""
+    """The member `source` of Debezium's envelope, which says where the change was made; {} without
+    one.
+    """
     return member_object(opened.payload.get("source"))
 
 
 def schema(opened: OpenedRecord) -> Mapping[str, Any]:
-    """The schema of the value, nothing without one."""
+    """The Kafka Connect schema of the message's value; {} for a message without schema."""
     return member_object(opened.members.get("schema")) if opened.has_schema else {}
 
 
@@ -72,7 +76,9 @@ def key_names(opened: OpenedRecord) -> tuple[str, ...]:
 
 
 def is_flat(opened: OpenedRecord) -> bool:
-    """Whether the message is a row without envelope that has some of `ADDED`."""
+    """Whether the message is a row without envelope, as ExtractNewRecordState writes it: it has no
+    `source`, and at least two of the columns in `ADDED`.
+    """
     return "source" not in opened.payload and sum(name in opened.payload for name in ADDED) >= 2
 
 
@@ -103,7 +109,7 @@ def images(opened: OpenedRecord) -> list[Mapping[str, Any]]:
 
 
 def connector(opened: OpenedRecord) -> Any:
-    """The connector that `source` names."""
+    """The connector that the member `source` names, such as `mysql`; None if it names none."""
     return source(opened).get("connector")
 
 

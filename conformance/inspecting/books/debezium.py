@@ -26,8 +26,11 @@ from conformance.inspecting.opening import OpenedRecord, is_enveloped
 from generators.wire_format import get
 
 _FLAT: Final = ("flattened",)
-"""In place of the members of a row without envelope, which are its columns, or of a tombstone."""
+"""The one name that stands for the members of a row without envelope, which are its columns, and
+for those of a tombstone.
+"""
 _TYPE: Final = "__debezium.source.column.type"
+"""The parameter of a column's schema in which Debezium names the column's type at the source."""
 
 
 def is_heartbeat(opened: OpenedRecord) -> bool:
@@ -46,27 +49,29 @@ def is_bare_heartbeat(opened: OpenedRecord) -> bool:
 
 
 def is_tombstone(opened: OpenedRecord) -> bool:
-    """Whether the message is a null with a schema, or one of Kafka Connect before 2.2."""
+    """Whether the message is an object of `schema` and `payload` whose payload is null: a null with
+    its schema, or a tombstone as Kafka Connect before 2.2 writes it.
+    """
     return opened.members.keys() == {"schema", "payload"} and opened.members["payload"] is None
 
 
 def has_null_schema(opened: OpenedRecord) -> bool:
-    """Whether the envelope has null in place of a schema."""
+    """Whether the message's member `schema` is null or missing."""
     return opened.members.get("schema") is None
 
 
 def members_of_json(opened: OpenedRecord) -> Iterable[str]:
-    """The names of the message's members, for the comparison with the shapes of the format. The
-    columns of a row without envelope are any names: such a row, and a tombstone, gives one name of
-    ours in place of them.
+    """The names of the message's members, which `inspect` compares with the members of each kind of
+    message that the format has. A row without envelope (its columns may have any names) and a
+    tombstone give the one name of `_FLAT` in place of them.
     """
     return _FLAT if is_flat(opened) or is_tombstone(opened) else opened.payload
 
 
 def members_of_avro(opened: OpenedRecord) -> Iterable[str]:
-    """The names of a message's members, which `inspect` compares with the members of each shape of
-    message that the format has; debezium.toml names this function. A row without an envelope, told
-    by its column `__deleted`, gives one name of ours in place of its columns' names.
+    """The names of the message's members, which `inspect` compares with the members of each kind of
+    message that the format has. A row without envelope, known by its column `__deleted`, gives the
+    one name of `_FLAT` in place of its columns.
     """
     return _FLAT if "__deleted" in opened.payload else opened.payload
 
@@ -84,20 +89,22 @@ def kinds(opened: OpenedRecord) -> set[str]:
 
 
 def decimals(opened: OpenedRecord) -> set[str]:
-    """The kinds of the values of columns whose schema is Connect's Decimal with a scale above 0 (no
-    BIGINT UNSIGNED), and not 2 in 1.x, whose money is a Decimal in every mode (debezium#money).
+    """The kinds of JSON values (text, number ...) in the columns whose schema is Kafka Connect's
+    Decimal: they show how the writer encodes decimals. Columns of scale 0 are left out, since
+    BIGINT UNSIGNED has it, as are those of scale 2 if the message names release 1.x or no source,
+    since MONEY is a Decimal there whatever the options are (debezium#money).
     """
-    written = set()
-    unlike = (
-        ("0", "2", None) if version(opened).startswith("1.") or not source(opened) else ("0", None)
-    )
+    value_kinds = set()
+    left_out_scales: tuple[str | None, ...] = ("0", None)
+    if version(opened).startswith("1.") or not source(opened):
+        left_out_scales = ("0", "2", None)
     for column in columns(opened):
         if (
             column.get("name") == _DECIMAL
-            and member_object(column.get("parameters")).get("scale") not in unlike
+            and member_object(column.get("parameters")).get("scale") not in left_out_scales
         ):
-            written |= {kind_of(image.get(column["field"])) for image in images(opened)}
-    return written
+            value_kinds |= {kind_of(image.get(column["field"])) for image in images(opened)}
+    return value_kinds
 
 
 def null_is_kept(opened: OpenedRecord) -> bool:
@@ -112,7 +119,9 @@ def null_is_kept(opened: OpenedRecord) -> bool:
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
-    """Whether columns name the type of their source."""
+    """Whether the schemas of columns name their type at the source: True if one does, False if one
+    does not; both may be in the set.
+    """
     return {_TYPE in member_object(column.get("parameters")) for column in columns(opened)}
 
 
@@ -129,12 +138,12 @@ def _types_of(opened: OpenedRecord, *originals: str) -> set[Any]:
 
 
 def decimal_columns(opened: OpenedRecord) -> set[Any]:
-    """The types of the columns that are decimals in their source."""
+    """The Kafka Connect types of the columns that are DECIMAL or NUMERIC at the source."""
     return _types_of(opened, "DECIMAL", "NUMERIC")
 
 
 def unsigned_bigints(opened: OpenedRecord) -> set[Any]:
-    """The types of the columns that are BIGINT UNSIGNED in their source."""
+    """The Kafka Connect types of the columns that are BIGINT UNSIGNED at the source."""
     return _types_of(opened, "BIGINT UNSIGNED")
 
 
@@ -165,11 +174,14 @@ def transaction_is_first(opened: OpenedRecord) -> bool | None:
 
 
 def nearest(release: str) -> str:
-    """The release of Debezium's profiles by which messages of another one are judged: the newest up
-    to it, else the oldest.
+    """The release among those of Debezium's profiles by which messages of the release `release` are
+    judged: the newest that is not newer than it, or the oldest if all are newer.
     """
 
     def number(release_text: str) -> tuple[int, ...]:
+        """The first three parts of a release as numbers that compare, without parts that are none:
+        (2, 7, 3) for 2.7.3.Final.
+        """
         parts = release_text.split(".")[:3]
         return tuple(int(part) for part in parts if re.fullmatch("[0-9]{1,9}", part))
 
@@ -222,8 +234,9 @@ def describe_collection(opened: OpenedRecord) -> TableDescription | None:
 
 
 def before_is_whole(opened: OpenedRecord) -> bool:
-    """Whether the before image has real values in at least two columns beside the key. Empty ones
-    may be the placeholders of a partial image; an index as replica identity mostly adds one column.
+    """Whether the before image is a complete row: it has values, not empty ones, in at least two
+    columns that are not of the key. (An empty value may be the placeholder of a partial image, and
+    an index as replica identity mostly adds only one column.)
     """
     before = member_object(opened.payload.get("before"))
     return (
@@ -235,19 +248,19 @@ def watch_tombstones() -> Watch:
     """Makes a watch over successive records: it finds whether a delete is followed by a tombstone
     in its partition.
     """
-    last: dict[tuple[str, int], OpenedRecord] = {}
+    last_deletes: dict[tuple[str, int], OpenedRecord] = {}
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
         """Takes the next message; if the one before it in its partition was a delete, yields
         TOMBSTONE for a null value under the same key, NO_TOMBSTONE for a JSON message at the next
         offset.
         """
-        place = (opened.record.topic, opened.record.partition)
-        before = last.pop(place, None)
-        if before is not None:
-            same = before.record.key == opened.record.key
-            is_next = before.record.offset >= 0 and opened.record.offset == before.record.offset + 1
-            if opened.record.value is None and same:
+        partition = (opened.record.topic, opened.record.partition)
+        delete = last_deletes.pop(partition, None)
+        if delete is not None:
+            has_same_key = delete.record.key == opened.record.key
+            is_next = delete.record.offset >= 0 and opened.record.offset == delete.record.offset + 1
+            if opened.record.value is None and has_same_key:
                 yield Watched.TOMBSTONE
             elif is_next and opened.container == "json" and not is_tombstone(opened):
                 yield Watched.NO_TOMBSTONE
@@ -255,8 +268,8 @@ def watch_tombstones() -> Watch:
             opened.payload.get("op") == "d"
             and is_row(opened)
             and opened.record.key is not None
-            and len(last) < 10_000
+            and len(last_deletes) < 10_000
         ):
-            last[place] = opened
+            last_deletes[partition] = opened
 
     return watch

@@ -71,16 +71,19 @@ _FIELDS: Final = (
     " newColumns sql executionTime heartbeatTimestamp syncedGtid fakeGtid pkNames readerTimestamp"
     " tags total index"
 )
+"""The members of Tencent DTS's messages."""
 
 
 def is_whole(opened: OpenedRecord) -> bool:
-    """Whether the message has every member but those that only some messages carry."""
+    """Whether a Tencent DTS message has all members of `_FIELDS` except `heartbeatTimestamp` and
+    `pkNames`, which only some messages have.
+    """
     return {*_FIELDS.split()} - {"heartbeatTimestamp", "pkNames"} <= opened.members.keys()
 
 
-def _cells(opened: OpenedRecord, kinds: str) -> Iterator[str]:
-    """The values that are texts, in both images of a Tencent DTS message, of the columns whose type
-    at the source matches the regular expression `kinds`.
+def _cells(opened: OpenedRecord, type_pattern: str) -> Iterator[str]:
+    """The values in both images of a Tencent DTS message that are texts, of the columns whose type
+    at the source matches the regular expression `type_pattern`.
     """
     columns = json_objects(opened.members.get("columns"))
     for side in ("oldColumns", "newColumns"):
@@ -90,28 +93,32 @@ def _cells(opened: OpenedRecord, kinds: str) -> Iterator[str]:
             if (
                 isinstance(kind, str)
                 and isinstance(value, str)
-                and re.match(kinds, kind, re.IGNORECASE)
+                and re.match(type_pattern, kind, re.IGNORECASE)
             ):
                 yield value
 
 
 def binaries(opened: OpenedRecord) -> list[str]:
-    """The texts of binary columns."""
+    """The values that are texts of binary and BLOB columns in a Tencent DTS message."""
     return list(_cells(opened, r"(?:var)?binary|\w*blob"))
 
 
 def times(opened: OpenedRecord) -> list[str]:
-    """The texts of TIME columns that declare fewer than six digits."""
+    """The values that are texts of TIME columns with fewer than six fraction digits in a Tencent
+    DTS message.
+    """
     return list(_cells(opened, r"time(?:\([0-5]\))?$"))
 
 
 def stamps(opened: OpenedRecord) -> list[str]:
-    """The texts of TIMESTAMP columns."""
+    """The values that are texts of TIMESTAMP columns in a Tencent DTS message."""
     return list(_cells(opened, "timestamp"))
 
 
 def short_stamps(opened: OpenedRecord) -> list[str]:
-    """The texts of TIMESTAMP columns that declare fewer than three digits."""
+    """The values that are texts of TIMESTAMP columns with fewer than three fraction digits in a
+    Tencent DTS message.
+    """
     return list(_cells(opened, r"timestamp(?:\([0-2]\))?$"))
 
 
@@ -136,6 +143,7 @@ def describe_by_tencent(opened: OpenedRecord) -> TableDescription | None:
 
 _NAMESPACE: Final = "com.alibaba.dts.formats.avro."
 _TEXT_NUMBERS: Final = (249, 250, 251, 252)
+"""The type numbers (`dataTypeNumber`) of TEXT columns of every size; BLOB columns have the same."""
 
 
 def fields(opened: OpenedRecord) -> list[tuple[str, int]]:
@@ -169,8 +177,8 @@ def _branches(opened: OpenedRecord) -> Iterator[tuple[int, str, Any]]:
 
 
 def kinds_of_text(opened: OpenedRecord) -> set[str]:
-    """The names of the Avro records in which an Aliyun DTS message holds TEXT values. BLOB columns
-    have the same type numbers: those whose value says so are left out.
+    """The names of the Avro records in which an Aliyun DTS message holds values of TEXT columns. A
+    BLOB column has the same type number, and is left out if its value names the type.
     """
     return {
         name
@@ -181,12 +189,16 @@ def kinds_of_text(opened: OpenedRecord) -> set[str]:
 
 
 def before(opened: OpenedRecord) -> list[Any]:
-    """The values of the before image."""
+    """The values of the before image of an Aliyun DTS record, in the order of its columns; []
+    without.
+    """
     return _values(opened, "beforeImages")
 
 
 def after(opened: OpenedRecord) -> list[Any]:
-    """The values of the after image."""
+    """The values of the after image of an Aliyun DTS record, in the order of its columns; []
+    without.
+    """
     return _values(opened, "afterImages")
 
 

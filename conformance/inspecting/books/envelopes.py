@@ -30,7 +30,9 @@ def is_sorted(opened: OpenedRecord) -> bool:
 
 
 def own_schema(opened: OpenedRecord) -> bool | None:
-    """Whether the schema is CloudCanal's own and not Connect's; None without one."""
+    """Whether the schema is CloudCanal's own and not Kafka Connect's, as it lacks the member
+    `optional`; None for a message without schema.
+    """
     return "optional" not in schema(opened) if opened.has_schema else None
 
 
@@ -60,6 +62,7 @@ def describe_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
 # Huawei CDL
 
 _VENDOR: Final = ("Decimal", "timestamp")
+"""The last parts of the names of Huawei's own logical types."""
 
 
 def packages(opened: OpenedRecord) -> set[str]:

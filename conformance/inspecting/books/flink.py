@@ -12,7 +12,9 @@ from conformance.inspecting.opening import OpenedRecord
 
 
 def _images(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
-    """The rows of a message, wherever they stand; one that is a list has one row."""
+    """The row images in the members `data`, `old`, `before` and `after` of a message; of a member
+    that is a list, each of its rows. {} stands for what is missing or no object.
+    """
     for side in ("data", "old", "before", "after"):
         value = opened.members.get(side)
         for image in value if isinstance(value, list) else [value]:
@@ -20,7 +22,7 @@ def _images(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
 
 
 def values(opened: OpenedRecord) -> list[Any]:
-    """All values of a message's rows."""
+    """All values of the row images of a message."""
     cells: list[Any] = []
     for image in _images(opened):
         cells += image.values()
@@ -28,16 +30,18 @@ def values(opened: OpenedRecord) -> list[Any]:
 
 
 def texts(opened: OpenedRecord) -> str:
-    """The texts of a message's rows, one a line."""
+    """All values that are texts in the row images of a message, one a line."""
     return "\n".join(value for value in values(opened) if isinstance(value, str))
 
 
 def data_is_object(opened: OpenedRecord) -> bool:
-    """Whether `data` is a row itself, and no list of rows."""
+    """Whether the member `data` is one row, and not a list of rows."""
     return isinstance(opened.members.get("data"), dict)
 
 
 def key_is_message(opened: OpenedRecord) -> bool:
-    """Whether the record's key is a message of a row, as SeaTunnel writes it."""
+    """Whether the record's key is itself a JSON message of a row (members `data` and `type`), as
+    SeaTunnel writes it.
+    """
     key = opened.key_document
     return isinstance(key, dict) and key.keys() == {"data", "type"}

@@ -69,6 +69,7 @@ def locations(opened: OpenedRecord) -> set[Any]:
 
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\(u0008|u000c|b|f)")
+"""An escape of a backspace or a form feed whose backslash is not escaped itself."""
 
 
 def escapes(opened: OpenedRecord) -> list[str]:
@@ -79,8 +80,8 @@ def escapes(opened: OpenedRecord) -> list[str]:
 
 
 def stamps(opened: OpenedRecord) -> set[bool]:
-    """Of the TIMESTAMP columns in the table schemas: True if one has its number of fraction digits,
-    False if one has none; both may be in the set.
+    """Whether the TIMESTAMP columns in the table schemas have a number of fraction digits
+    (`decimal`): True if one has it, False if one has not; both may be in the set.
     """
     columns: list[Mapping[str, Any]] = []
     for schema in _schemas(opened):

@@ -22,6 +22,7 @@ from conformance.inspecting.evidence import TableDescription
 from conformance.inspecting.opening import OpenedRecord
 
 _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
+"""A text in single quotes in an SQL statement."""
 
 
 def unquoted(sql: object) -> str:
@@ -57,12 +58,14 @@ def describe_by_debezium(opened: OpenedRecord) -> TableDescription | None:
 
 
 def key_is_empty(opened: OpenedRecord) -> bool:
-    """Whether the record has a key without bytes."""
+    """Whether the record has a key, and the key has no bytes."""
     return opened.record.key == b""
 
 
 def describes_commit(opened: OpenedRecord) -> bool:
-    """Whether the schema of the block source has a field commit_ts."""
+    """Whether the message's Kafka Connect schema declares a field `commit_ts` in the member
+    `source`.
+    """
     return bool(field(field(schema(opened), "source"), "commit_ts"))
 
 
@@ -101,6 +104,7 @@ _CODES: Final = {
     252: "blob",
     254: "char",
 }
+"""MySQL's types by their numbers in the Open Protocol."""
 
 
 def _head(opened: OpenedRecord) -> Mapping[str, Any]:
@@ -119,12 +123,12 @@ def event(opened: OpenedRecord) -> Mapping[str, Any]:
 
 
 def is_framed(opened: OpenedRecord) -> bool:
-    """Whether the record is one of the Open Protocol."""
+    """Whether the record is one of TiCDC's Open Protocol: its events were read from their frames."""
     return opened.members.keys() == {"key", "value", "events"}
 
 
 def several_events(opened: OpenedRecord) -> bool:
-    """Whether the record has more than one event."""
+    """Whether a record of the Open Protocol has more than one event."""
     return bool(opened.members["events"] > 1)
 
 
@@ -181,8 +185,8 @@ def describe_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
 
 
 def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
-    """The Avro types of a message's columns, by name, for those whose schema names their TiDB
-    type.
+    """The Avro types of a message's columns, by the columns' names. Columns whose schema names no
+    TiDB type are left out.
     """
     types = {}
     for avro_field in member_object(opened.members.get("schema")).get("fields", ()):
@@ -218,7 +222,9 @@ def has_no_key(opened: OpenedRecord) -> bool:
 
 
 def is_padded(opened: OpenedRecord) -> bool:
-    """Whether the bytes of a BIT value begin with a zero byte that its number does not need."""
+    """Whether the bytes of a BIT value in an Avro row begin with a zero byte that its number does
+    not need.
+    """
     names = (
         name
         for name, kind in fields(opened).items()
