@@ -248,7 +248,7 @@ def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
             )
         if topic_metadata.error is not None or not topic_metadata.partitions:
             raise UsageError(
-                f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})"
+                f"topic {topic!r}: {topic_metadata.error or 'it has no partition'} ({bootstrap})"
             )
         ends = {
             n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s)

@@ -143,10 +143,10 @@ def picture(by_name: Mapping[str, Room]) -> str:
     return "\n".join(
         [
             (
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}"'
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
                 ' font-family="sans-serif" font-size="12">'
             ),
-            f'<rect width="{width}" height="{tall}" fill="white"/>',
+            f'<rect width="{width}" height="{height}" fill="white"/>',
             *(
                 _import_line(places[name], places[imported])
                 for name, imported in sorted(direct(by_name))

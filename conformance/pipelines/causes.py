@@ -22,20 +22,26 @@ from generators.drawing.streams import Key, Streamed
 from generators.model import Op, RowChange, SchemaChange, State
 
 MOMENT = "both are of one millisecond: only their position tells which is newer"
+"""The reason of a difference between two changes that were made in one millisecond."""
 
 
 CHOSEN = "an older change of the batch counted, or WHEN NOT MATCHED inserted the row of a DELETE"
+"""The reason of a difference of a row that came and was removed in one batch."""
 
 
 class Difference(NamedTuple):
-    """The last part of a rule's id, and words."""
+    """A difference of a pipeline's table from the source: the rule that it breaks (the last part of
+    the rule's id, such as `order`), and what differs, in words.
+    """
 
     rule: str
     what: str
 
 
 class Judged(Protocol):
-    """What the causes of a row's difference are found in."""
+    """The stream that was judged, and what the pipeline's table showed of it: in this the causes of
+    a difference are found.
+    """
 
     story: Streamed
     reader: Reader
@@ -43,15 +49,17 @@ class Judged(Protocol):
 
     @property
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
-        """The rows of each snapshot by key."""
+        """The rows that the table had after each stage, by key; one entry a stage."""
 
     def shows(self, row: TypedRow, version: Version) -> bool:
-        """Whether a row shows a version."""
+        """Whether a row of the table has the values that a version of the source's row had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """The causes of one row's differences."""
+    """The causes of the differences of the row with the primary key `key`; `versions` are all that
+    the source's row ever was, the oldest first.
+    """
 
     judged: Judged
     key: Key
@@ -102,17 +110,17 @@ class Causes:
         if self._was_there(life) and (culprit := self._undone_by(last)) is not None:
             return Difference("order", f"{text}; {culprit.name}, which is older, came behind it")
         stages = [self._stage(version) for version in life]
-        gone = [v for v in self.versions if v.image is None]
-        before = gone[-1] if gone else None
+        removals = [v for v in self.versions if v.image is None]
+        last_removal = removals[-1] if removals else None
         if len(life) > 1 and stages[0] == stages[1]:
             first, second = (self._name(version) for version in life[:2])
             return Difference(
                 "one-per-batch",
                 f"row {key_text(self.key)} is missing: {first} and {second} came in one batch",
             )
-        if before is not None and self._stage(before) == stages[0]:
-            rule = self._rule_of_one_batch(before)
-            return Difference(rule, f"{text}; {self._name(before)} came in the same batch")
+        if last_removal is not None and self._stage(last_removal) == stages[0]:
+            rule = self._rule_of_one_batch(last_removal)
+            return Difference(rule, f"{text}; {self._name(last_removal)} came in the same batch")
         if life and life[0].cause == Op.UPDATE:
             return Difference("key-change", f"{text}; {self._name(life[0])} gave the row this key")
         return Difference("convergence", self._with_way(text, last))
@@ -172,8 +180,8 @@ class Causes:
         return Difference("convergence", self._with_way(text, missed))
 
     def _with_way(self, text: str, missed: Version) -> str:
-        """The words on a difference, with what is unusual in where and when the change came that the
-        table misses, such as behind a newer one.
+        """The words on a difference, with what is unusual in how the missed change came: in which
+        row of its message it stands, or that it came behind newer changes.
         """
         missed_changes = self._missed
         ways = (
@@ -184,6 +192,7 @@ class Causes:
 
     @property
     def _missed(self) -> MissedChanges:
+        """The changes that the table misses, of all rows."""
         return self.judged.missed_changes
 
     def _in_one_moment(self, older: Version, newer: Version) -> bool:
@@ -231,14 +240,14 @@ class Causes:
         return False
 
     def _dropped(self, name: str) -> bool:
-        """Whether a column that the row has had is absent from a later version, so that a statement
-        dropped it.
+        """Whether a later version of the row lacks a column that an earlier one had, because a
+        statement dropped the column.
         """
         there = [name in version.image for version in self.versions if version.image]
         return False in there[there.index(True) :] if True in there else False
 
     def _telling_version(self, name: str) -> Version:
-        """The version that gave a column the value that it has in the last version."""
+        """The version whose change gave a column the value that it still has in the last version."""
         last = self.versions[-1]
         for version in reversed(self.versions[:-1]):
             if version.image is None or version.image.get(name) != (last.image or {}).get(name):
@@ -247,7 +256,9 @@ class Causes:
         return last
 
     def _life(self) -> list[Version]:
-        """The row's versions by row changes since it was last removed, the oldest first."""
+        """The versions that row changes (no statements) made of the row since it was last removed,
+        the oldest first; [] if it is removed.
+        """
         life: list[Version] = []
         for version in reversed(self.versions):
             if version.image is None:
@@ -315,15 +326,18 @@ class Causes:
         return self._last_behind(version, older)
 
     def _removal_again(self, removal: Version, gone: int) -> Arrival | None:
-        """The repeat of a DELETE behind which the row is there again, although it was gone after
-        the stage `gone`; None if an older change came behind the repeat.
+        """The repeated message of a DELETE that brought the row back, which was gone after the
+        stage `gone`: the last message on the row in the stage in which it is there again. None if
+        that message is an older change, or if the row did not come back.
         """
         displayed = self.judged.displayed
-        back = next((n for n in range(gone + 1, len(displayed)) if self.key in displayed[n]), None)
+        stage_of_return = next(
+            (n for n in range(gone + 1, len(displayed)) if self.key in displayed[n]), None
+        )
         events = {v.event for v in self.versions if v.event <= removal.event}
-        came = [a for a in self._arrivals(events) if a.stage == back]
-        is_again = bool(came) and came[-1].written.message.event == removal.event
-        return came[-1] if is_again and self._is_sent_as_delete(removal) else None
+        arrivals = [a for a in self._arrivals(events) if a.stage == stage_of_return]
+        is_again = bool(arrivals) and arrivals[-1].written.message.event == removal.event
+        return arrivals[-1] if is_again and self._is_sent_as_delete(removal) else None
 
     def _is_sent_as_delete(self, removal: Version) -> bool:
         """Whether the message of a removal has a DELETE of the row, as also an UPDATE of the key
@@ -364,8 +378,8 @@ class Causes:
         return later_arrivals[-1]
 
     def _is_missed(self, version: Version, first_stage: int, next_stage: int) -> bool:
-        """Whether the table did not show the version after some stage from that of its own message
-        on, before stage `next_stage`.
+        """Whether, after some stage from `first_stage` (that of the version's own message) on and
+        before `next_stage`, the table did not show the version.
         """
         between = self.judged.displayed[first_stage:next_stage]
         return any(

@@ -27,7 +27,9 @@ INTERVAL: Final = ("valid_from", "valid_to")
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """A row of a history. `end` None: the version is open."""
+    """A row of the history that a pipeline keeps: the values of a source row, and the interval from
+    `start` to `end` in which it had them. `end` None: it still has them, the version is open.
+    """
 
     row: TypedRow
     start: Any
@@ -35,7 +37,9 @@ class KeptVersion:
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """What orders the versions of a row; of two that begin together the open one is last."""
+        """What the versions of a row are sorted by: their beginning, then their end. Of two that
+        begin together the open one is last.
+        """
         return (self.start, self.end is None, () if self.end is None else self.end)
 
 
@@ -51,7 +55,7 @@ def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
         )
     starts, ends = ([*map(_orderable, table.column(name).to_pylist())] for name in INTERVAL)
     rows = typed_rows(table.drop_columns(list(INTERVAL)))
-    versions = tuple(KeptVersion(*each) for each in zip(rows, starts, ends, strict=True))
+    versions = tuple(KeptVersion(*fields) for fields in zip(rows, starts, ends, strict=True))
     if any(version.start is None for version in versions):
         raise UsageError(f"history() shows a version whose {INTERVAL[0]} is NULL")
     try:
@@ -77,7 +81,7 @@ def _orderable(value: Any) -> Any:
 
 
 class Judged(Protocol):
-    """What a history is judged by."""
+    """The stream whose rows' history is judged, and how its versions are compared."""
 
     story: Streamed
     reader: Reader
@@ -91,12 +95,17 @@ class Judged(Protocol):
         """The columns that a statement dropped: no source says what old versions show there."""
 
     def wrong_columns(self, row: TypedRow, version: Version) -> list[str]:
-        """The columns of a version that a row does not show."""
+        """The columns in which a row of the history does not have the values of a version of the
+        source's row.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class RowHistory:
-    """The versions of one row, kept and expected. `compacted`: versions between may be lost."""
+    """The history of one row: `kept` are the versions that the pipeline's history has, `expected`
+    those that the source's row had, the oldest first. `compacted`: the topic was compacted, so that
+    versions in between may be missing.
+    """
 
     judged: Judged
     key: Key
@@ -115,10 +124,10 @@ class RowHistory:
             yield open_versions
         if (overlap := self._check_overlap()) is not None:
             yield overlap
-        numbers = self._numbers()
-        if (joined := self._check_gaps(numbers)) is not None:
+        indices = self._matching_indices()
+        if (joined := self._check_gaps(indices)) is not None:
             yield joined
-        if (versions := self._check_versions(numbers)) is not None:
+        if (versions := self._check_versions(indices)) is not None:
             yield versions
 
     def _check_open(self) -> Difference | None:
@@ -154,7 +163,7 @@ class RowHistory:
                     f" {version.end}",
                 )
         for older, newer in pairwise(self.kept_in_order):
-            # Two that are open are the other rule's.
+            # Two open versions break the rule one-open, not this one.
             ends_late = newer.end is not None if older.end is None else older.end > newer.start
             if ends_late:
                 end = "has no end" if older.end is None else f"ends at {older.end}"
@@ -222,7 +231,7 @@ class RowHistory:
                 return Difference("versions", f"{self._row_text}: the version of {name} is missing")
         return None
 
-    def _numbers(self) -> list[int | None]:
+    def _matching_indices(self) -> list[int | None]:
         """For each version in the pipeline's history the index in `expected` of the version with
         its values; None if no expected version has them, or only one that is older than what an
         earlier version of the history shows.
@@ -239,8 +248,8 @@ class RowHistory:
         return numbers
 
     def _distinct(self) -> Iterator[int]:
-        """The numbers of the expected versions that a history must have: those that a row change
-        made and that differ in a compared column from the version before.
+        """The indices in `expected` of the versions that a history must have: those that a row
+        change made, and that differ in a compared column from the version before.
         """
         for number, version in enumerate(self.expected):
             if version.image is None or not isinstance(self._event(version), RowChange):
@@ -283,13 +292,17 @@ class RowHistory:
 
 
 def _differ(before: Image, after: Image) -> bool:
-    """Whether two images of a row have different values in a column that both have; cells that may
-    have any value do not count.
+    """Whether two images of a row have different values in a column that both have. A cell that may
+    have any value does not differ.
     """
     for name, cell in after.items():
-        other = before.get(name)
-        if other is None or State.ANY in (cell.state, other.state):
+        cell_before = before.get(name)
+        if cell_before is None or State.ANY in (cell.state, cell_before.state):
             continue
-        if (cell.state, cell.value, cell.text) != (other.state, other.value, other.text):
+        if (cell.state, cell.value, cell.text) != (
+            cell_before.state,
+            cell_before.value,
+            cell_before.text,
+        ):
             return True
     return False

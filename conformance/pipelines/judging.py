@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.pipelines.causes import Causes, Difference
 from conformance.pipelines.histories import KeptVersion, RowHistory
@@ -34,10 +34,20 @@ NEVER_FILLED: Final = (
     "the table had no row after any batch: does the pipeline read the messages? A type that"
     " from_json does not find in them gives NULL"
 )
+"""The difference of a pipeline whose table never had a row."""
+
+
+class _SortedRows(NamedTuple):
+    """The rows of a snapshot by their key, and those whose key no row of the source ever had."""
+
+    by_key: dict[Key, list[TypedRow]]
+    unknown: list[TypedRow]
 
 
 class Judge:
-    """Judges one stream. `snapshots` are the table after each stage."""
+    """Judges a pipeline on one stream. `snapshots` are its table after each stage of the stream;
+    `claims` are the types in which it keeps columns on purpose (its TYPES).
+    """
 
     def __init__(
         self, fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: OwnTypes
@@ -50,8 +60,8 @@ class Judge:
         self.missed_changes = MissedChanges(self)
 
     def judge(self) -> PipelineResult:
-        """Compares the tables after all stages, and the kept history, with the source, and returns
-        the result with all differences.
+        """Compares the tables after all stages, and the history that the pipeline keeps, with the
+        source, and returns the result with all differences.
         """
         result = PipelineResult(
             self.fmt,
@@ -110,7 +120,9 @@ class Judge:
 
     @cached_property
     def families(self) -> dict[str, str]:
-        """The columns of a type that is not accepted."""
+        """The columns whose values in the last table are of a type that no right value has, each
+        with that type; types that the pipeline claims on purpose are accepted.
+        """
         return unaccepted(self.story.table, self.snapshots[-1].rows, self.claims)
 
     @cached_property
@@ -134,28 +146,28 @@ class Judge:
         """The differences of the table's columns: those that are missing, and those that are kept
         in a type that can hold none of the right values.
         """
-        found: list[Difference] = []
+        differences: list[Difference] = []
         for column in self.story.table.columns:
             if column.name.lower() in self.snapshots[-1].columns:
                 continue
             rule = "new-column" if column.name in self.story.added_after else "columns"
             added = ", which a statement added" if rule == "new-column" else ""
-            found.append(Difference(rule, f"the table has no column {column.name}{added}"))
+            differences.append(Difference(rule, f"the table has no column {column.name}{added}"))
         for name, family in self.families.items():
-            owed = self.story.table.column(name).type.spark
-            found.append(
+            right_type = self.story.table.column(name).type.spark
+            differences.append(
                 Difference(
                     "types",
-                    f"column {name} is kept as {family}, not as {owed}; if that is on purpose,"
+                    f"column {name} is kept as {family}, not as {right_type}; if that is on purpose,"
                     f' say TYPES = {{"{name}": "string"}} (or "double")',
                 )
             )
-        return found
+        return differences
 
     @cached_property
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
-        """The rows of each snapshot by key."""
-        return [self._by_key(snapshot.rows)[0] for snapshot in self.snapshots]
+        """The rows that the table had after each stage, by key; one entry a stage."""
+        return [self._sort_by_key(snapshot.rows).by_key for snapshot in self.snapshots]
 
     def _idle_batches(self) -> Iterator[str]:
         """Notes on the batches that had row changes and yet left the table as it was: the pipeline
@@ -177,8 +189,8 @@ class Judge:
 
     @cached_property
     def unknown(self) -> list[TypedRow]:
-        """The rows of the last snapshot whose key no row ever had."""
-        return self._by_key(self.snapshots[-1].rows)[1]
+        """The rows of the last table whose key no row of the source ever had."""
+        return self._sort_by_key(self.snapshots[-1].rows).unknown
 
     @cached_property
     def _key_cells(self) -> dict[Key, list[Cell]]:
@@ -192,21 +204,17 @@ class Judge:
                 cells[key] = [image[name] for name in self.story.table.primary_key]
         return cells
 
-    def _by_key(
-        self, found: Iterable[TypedRow]
-    ) -> tuple[dict[Key, list[TypedRow]], list[TypedRow]]:
-        """Sorts rows of a snapshot by the key that they show; the second part are the rows whose
-        key no row of the source ever had.
-        """
+    def _sort_by_key(self, table_rows: Iterable[TypedRow]) -> _SortedRows:
+        """Sorts the rows of a snapshot by the key that they show."""
         rows: dict[Key, list[TypedRow]] = {}
         unknown: list[TypedRow] = []
-        for row in found:
+        for row in table_rows:
             key = self._key_of(row)
             if key is None:
                 unknown.append(row)
             else:
                 rows.setdefault(key, []).append(row)
-        return rows, unknown
+        return _SortedRows(rows, unknown)
 
     def _key_of(self, row: TypedRow) -> Key | None:
         """The primary key that a kept row shows, as the source has it; None if no row of the source
@@ -215,14 +223,16 @@ class Judge:
         return next((key for key in self._key_cells if self._has_key(row, key)), None)
 
     def _has_key(self, row: TypedRow, key: Key) -> bool:
-        """Whether the key columns of a kept row show the key, as far as the pipeline's claims on
-        types ask.
+        """Whether a row of the table has the values of this key in its key columns; a column that
+        the pipeline keeps in another type on purpose is compared in that type.
         """
         pairs = zip(self.key_names, self._key_cells[key], strict=True)
         return all(is_same(cell, row.get(n), self.claims.kind_of(n)) for n, cell in pairs)
 
     def shows(self, row: TypedRow, version: Version) -> bool:
-        """Whether a row shows a version, in the columns that both have."""
+        """Whether a row of the table has the values of a version of the source's row, in the
+        columns that both have.
+        """
         return not self.wrong_columns(row, version)
 
     def wrong_columns(self, row: TypedRow, version: Version) -> list[str]:
@@ -256,9 +266,10 @@ class Judge:
 
     def _way_back(self, key: Key, versions: list[Version]) -> list[Difference]:
         """The difference of the rule no-way-back: the first table that shows the row in an older
-        version than an earlier table had shown; [] if there is none.
+        version than an earlier table did; [] if there is none. A table without the row shows a
+        removal, or -1: the row before its first version.
         """
-        floor = -1
+        newest_shown = -1
         for stage, displayed in enumerate(self.displayed):
             rows = displayed.get(key, [])
             if len(rows) > 1:
@@ -270,11 +281,11 @@ class Judge:
                 if (version.image is None) is not bool(rows)
                 and (not rows or self.shows(rows[0], version))
             ]
-            ahead = [number for number in possible if number >= floor]
-            if ahead:
-                floor = min(ahead)
+            not_older = [number for number in possible if number >= newest_shown]
+            if not_older:
+                newest_shown = min(not_older)
             elif possible:
-                newer = self.reader.name(versions[floor], key)
+                newer = self.reader.name(versions[newest_shown], key)
                 older = max(possible)
                 what = "not there" if older < 0 else f"as {self.reader.name(versions[older], key)}"
                 return [

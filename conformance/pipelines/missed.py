@@ -16,11 +16,15 @@ from generators.drawing.streams import Key, Streamed
 from generators.model import RowChange
 
 SECOND_MS: Final = 1_000
-"""No two changes that are further apart are mistaken by a pipeline that orders by a time."""
+"""Milliseconds of a second: a pipeline that orders changes by any of their times cannot confuse two
+that were made in different seconds.
+"""
 
 
 class Tables(Protocol):
-    """The tables of a stream, and what its rows were."""
+    """The tables that a pipeline showed of a stream after each stage, and what the source's rows
+    were.
+    """
 
     story: Streamed
     reader: Reader
@@ -28,19 +32,21 @@ class Tables(Protocol):
 
     @property
     def timelines(self) -> Mapping[Key, list[Version]]:
-        """The versions of each row."""
+        """What each row of the source ever was, by its key, the oldest version first."""
 
     @property
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
-        """The rows of each snapshot by key."""
+        """The rows that the table had after each stage, by key; one entry a stage."""
 
     def shows(self, row: TypedRow, version: Version) -> bool:
-        """Whether a row shows a version."""
+        """Whether a row of the table has the values of a version of the source's row."""
 
 
 @dataclass(frozen=True)
 class MissedChanges:
-    """The newest missed row change of each wrong row. Missed statements are left out."""
+    """The row changes that the last table does not show, one of each wrong row, and what they have
+    in common. Effects of statements (TRUNCATE, ADD COLUMN ...) are left out.
+    """
 
     tables: Tables
 
@@ -84,19 +90,24 @@ class MissedChanges:
         return list(versions[numbers[-1] + 1 :]) if numbers else []
 
     def _row_change(self, version: Version) -> RowChange | None:
+        """The row change of the source that made a version; None if a statement made it."""
         event = self.tables.story.history.events[version.event]
         return event if isinstance(event, RowChange) else None
 
     @cached_property
     def all_came_late(self) -> bool:
-        """Whether there are several, and each came in a later batch than newer changes."""
+        """Whether several rows miss a change, and each of these changes came in a later batch than
+        newer changes.
+        """
         return len(self.by_key) > 1 and all(
             self.tables.reader.came_late(version.event, key) for key, version in self.by_key.items()
         )
 
     @cached_property
     def all_behind_first_row(self) -> bool:
-        """Whether there are several, and none is of the first row of its message."""
+        """Whether several rows miss a change, and each of these changes stands in its message
+        behind the message's first row.
+        """
         places = [
             self.tables.reader.place_in_message(v.event, key) for key, v in self.by_key.items()
         ]
@@ -104,17 +115,21 @@ class MissedChanges:
 
     @cached_property
     def has_clear_removal(self) -> bool:
-        """Whether a removal is missed that no order by a time mistakes."""
+        """Whether the table misses the removal of a row although it is clearly newer than all
+        before it (`_is_clear`), so that it is not the order by a time that is wrong.
+        """
         return any(v.image is None and self._is_clear(key, v) for key, v in self.by_key.items())
 
     @cached_property
     def has_clear_update(self) -> bool:
-        """Whether a change that leaves its row there is missed that no order by a time mistakes."""
+        """Whether the table misses a change that is no removal although it is clearly newer than
+        all before it (`_is_clear`), so that it is not the order by a time that is wrong.
+        """
         return any(v.image is not None and self._is_clear(key, v) for key, v in self.by_key.items())
 
     def _is_clear(self, key: Key, missed: Version) -> bool:
-        """Whether a missed change has a later second than the row's change before it, no table
-        ever showed it, and no older change of the row came behind it in its batch.
+        """Whether a missed change was made in a later second than the row's change before it, no
+        table ever showed it, and no older change of the row came behind it in its batch.
         """
         older = [v for v in self.tables.timelines[key] if v.event < missed.event]
         change = self._row_change(missed)
@@ -133,7 +148,9 @@ class MissedChanges:
         return all(m.number < first.number or m.stage > first.stage for m in messages)
 
     def _displays(self, rows: Sequence[TypedRow] | None, version: Version) -> bool:
-        """Whether the rows of a key in a table are what a version left."""
+        """Whether the rows that a table has of a key are as a version left the row: none for a
+        removal, else one of them has its values.
+        """
         if version.image is None:
             return not rows
         return any(self.tables.shows(row, version) for row in rows or ())
@@ -171,7 +188,7 @@ class MissedChanges:
 
 
 def _life_of(versions: Sequence[Version]) -> list[Version]:
-    """The last versions of a row, back to where it was inserted; none if the last one is its
+    """The versions of a row since it was last inserted, the oldest first; [] if the last one is its
     removal.
     """
     life: list[Version] = []

@@ -14,7 +14,7 @@ from generators.model import RowChange, SchemaChange, State
 ALWAYS = ("no-way-back", "at-least-once", "columns", "types", "convergence")
 """Rules that any stream can break."""
 OF_HISTORIES = ("one-open", "no-overlap", "no-gap", "versions")
-"""Rules of what `history` shows."""
+"""Rules on the history of its rows that a pipeline may keep."""
 
 
 def reached_rules(

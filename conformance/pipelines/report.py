@@ -20,12 +20,14 @@ class PipelineReport:
 
     @property
     def exit_code(self) -> int:
-        """That of the command: 0 if every judged table converged, else 1."""
+        """The exit code that the command `pipeline` would have: 0 if every table that was judged is
+        right, else 1.
+        """
         return 0 if all(result.converged or result.lost for result in self.results) else 1
 
     @property
     def failures(self) -> tuple[RuleDifference, ...]:
-        """The first differences."""
+        """The first differences of each result, each with the id of the broken rule."""
         return tuple(each for result in self.results for each in result.wrong)
 
     @property

@@ -10,7 +10,9 @@ from typing import Any, Final
 from conformance.streams.differences import RuleDifference
 
 SHOWN: Final = 8
-"""Limit of the recorded differences of a stream."""
+"""Limit of the differences of a stream whose text is kept; the first one of each rule is kept
+beyond it.
+"""
 
 
 @dataclass(slots=True)
@@ -41,12 +43,14 @@ class PipelineResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the table is the source's, and was never behind what it had shown."""
+        """Whether the table became the source's, and never showed older rows than it had shown
+        before.
+        """
         return not self.broken and not self.lost
 
     @property
     def word(self) -> str:
-        """The result in a word or two."""
+        """The result in a word or two: not judged, converged or differs."""
         return "not judged" if self.lost else "converged" if self.converged else "differs"
 
     def differ(self, rule: str, what: str) -> None:

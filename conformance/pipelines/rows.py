@@ -22,13 +22,13 @@ TypedRow: TypeAlias = Mapping[str, Typed | None]
 """A row's values by column, in lower case."""
 
 CLAIMABLE: Final = ("string", "double")
-"""What a column may be kept as on purpose."""
+"""The types in which a pipeline may keep a column on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnTypes:
-    """What a user types otherwise on purpose: `string` or `double`, by a glob of the column's
-    name.
+    """The types in which a pipeline keeps columns on purpose, though level two (typed rows) has
+    others: `string` or `double`, by a glob of the column's name.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class OwnTypes:
 
 
 def read_arrow(path: Path) -> pa.Table:
-    """A table that the child wrote, with its columns' names in lower case."""
+    """Reads an Arrow table that the child process wrote; its columns' names become lower case."""
     with pa.ipc.open_file(path) as reader:
         table = reader.read_all()
     return table.rename_columns([name.lower() for name in table.column_names])
@@ -127,12 +127,12 @@ def unaccepted(table: Table, rows: Sequence[TypedRow], claims: OwnTypes) -> dict
 
 
 def value_text(value: Typed | None) -> str:
-    """A value in words."""
+    """A value of the user's table in words for a difference: NULL, or as Python prints it."""
     return "NULL" if value is None else repr(value.value)
 
 
 def cell_text(cell: Cell) -> str:
-    """The right value of an expected cell in words, for a difference."""
+    """The right value of an expected cell in words for a difference: NULL, or as Python prints it."""
     if cell.state is State.NULL:
         return "NULL"
     return repr(cell.text) if cell.value is None else repr(cell.value)

@@ -64,10 +64,16 @@ SMOKE: Final = (
 LIMIT_S: Final = 300.0
 """Limit of a batch, in seconds."""
 DATABASE: Final = "conformance"
+"""The database of the target tables, if a user names no other."""
 UNDER_WAY: Final = "start-under-way"
 """The file in a run's folder that is there while `start` has not returned."""
 FULL_REFRESH: Final = "full-refresh"
+"""The name of the run that reads all messages once more into the same table, and of the rule that
+it may break.
+"""
 RESTART: Final = "restart"
+"""The name of the run in which the reader's process is killed, and of the rule that it may break.
+"""
 CARDINALITY: Final = ("MULTIPLE_SOURCE_ROW", "MERGE_CARDINALITY_VIOLATION")
 """What Delta's and Spark's errors say if a MERGE has several rows for one of the table."""
 
@@ -77,12 +83,12 @@ IN_FUNCTION: Final = "[FOREACH_BATCH_USER_FUNCTION_ERROR]"
 
 
 class PipelineReader(Protocol):
-    """What a pipeline needs of an engine."""
+    """An engine, as far as judging a pipeline needs one."""
 
     directory: Path
 
     def ask_service(self, service: str, request: Mapping[str, Any], limit_s: float) -> Any:
-        """The answer of a service."""
+        """Asks a service of the child process; the future that is returned has its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +152,18 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
 
 
 def _nemeses(glob: str) -> list[Nemesis]:
-    """The nemeses that a glob selects; those of the budget smoke for an empty one."""
+    """The nemeses (disturbances of a stream) whose names match a glob; those of SMOKE for an empty
+    one.
+    """
     if glob:
         return list(select_nemeses(glob))
     return [nemesis for name in SMOKE for nemesis in select_nemeses(name)]
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
-    """The profiles to judge a pipeline on: all that the user's pattern selects, else the first
-    whose messages can keep a table, of the user's database if tables are given; none if none can.
+    """The profiles on which a pipeline is judged: all that the user's pattern selects; without a
+    pattern the first one whose messages can keep a table, and that writes from the database of the
+    user's tables, if there are any. [] if there is none.
     """
     default_profile = order_of(fmt.name).profile_for_wrong_keepers
     chosen = select_profiles(fmt, settings.profile or default_profile or "*")
@@ -170,7 +179,11 @@ def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]
 
 @dataclass(slots=True)
 class Run:
-    """A stream that a pipeline reads into a table of its own, in the folder `home`."""
+    """A stream that a pipeline reads into a table of its own, with all its files in the folder
+    `home`. `bootstrap` is the broker, None for Spark's source that makes the messages. `lake` is
+    the folder for the target tables, "" where the session decides. `written` are the topics on the
+    broker, `source` the options to read them, `answer` the child's last answer.
+    """
 
     engine: PipelineReader
     settings: PipelineSettings
@@ -184,7 +197,7 @@ class Run:
 
     @property
     def group(self) -> Group:
-        """The stream as a group of its own."""
+        """A group of this stream alone."""
         return Group(get(self.settings.format), (self.stream,))
 
     @property
@@ -224,7 +237,10 @@ class Run:
             self.written.publish(self.group.messages(stage))
 
     def read(self, stage: int, **more: Any) -> Any:
-        """Asks the child to run the pipeline on what is there now; the future has its answer."""
+        """Asks the child to run the pipeline on all messages that are there now, and to write what
+        its table shows then; the future has the child's answer. `more` are further members of the
+        request.
+        """
         files = SnapshotFiles.of_stage(self.home, stage)
         request = {
             "pipeline": self.settings.pipeline,
@@ -266,7 +282,9 @@ class Run:
         return answer
 
     def snapshot(self, stage: int) -> Snapshot:
-        """The table after a stage."""
+        """What the pipeline's table showed after a stage. Raises UsageError if its key is not the
+        source's.
+        """
         return self._check(read_snapshot(SnapshotFiles.of_stage(self.home, stage)))
 
     def _check(self, snapshot: Snapshot) -> Snapshot:
@@ -331,8 +349,9 @@ def cause_line(error: BaseException) -> str:
 
 
 def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
-    """Reads the stages one after the other, and all of them again without the checkpoint if nothing
-    else disturbs the stream. `plain` says that nothing differed without a nemesis.
+    """Reads the stages of a stream one after the other and yields the result; if the stream is
+    undisturbed, also that of reading all of it again without the checkpoint. `plain` says that
+    nothing differed without a nemesis.
     """
     began = time.monotonic()
     snapshots: list[Snapshot] = []
@@ -436,6 +455,7 @@ KILLS: Final = {
     "after": "after batch 1, whose commit was taken back",
     "commit": "after batch 2",
 }
+"""Words for when the process is killed, by the moment's place in MOMENTS."""
 
 
 def run_pipeline(
@@ -452,17 +472,17 @@ def run_pipeline(
     home = Path(mkdtemp(prefix="pipeline-", dir=engine.directory))
     lake = "" if settings.away else str(home / "lake")
     make = partial(Run, settings=settings, bootstrap=bootstrap, lake=lake)
-    plain: dict[tuple[str, str], bool] = {}
-    spent = cpu_seconds()
+    is_plain_right: dict[tuple[str, str], bool] = {}
+    cpu_before = cpu_seconds()
     for number, stream in enumerate(streams):
         note(f"{settings.format}, {stream.profile.name}: {stream.nemesis.name}")
         run = make(engine=engine, stream=stream, home=home / f"s{number}")
         place = (stream.profile.name, stream.table)
-        for result in read_plainly(run, plain=plain.get(place, True)):
+        for result in read_plainly(run, plain=is_plain_right.get(place, True)):
             if result.nemesis == "none":
-                plain[place] = result.converged
+                is_plain_right[place] = result.converged
             now = cpu_seconds()
-            result.cpu_seconds, spent = now - spent, now
+            result.cpu_seconds, cpu_before = now - cpu_before, now
             yield result
     if settings.restart:
         first = next((stream for stream in streams if stream.nemesis.name == "none"), streams[0])

@@ -19,19 +19,21 @@ MICRO_BATCHES: Final[Mapping[str, str]] = {
 function without the source line of each expression, too.
 """
 WAREHOUSE: Final = "spark.sql.catalog.lake.warehouse"
+"""The setting with the folder of the catalogue `lake`."""
 
 
 def session_conf(
     conf: Mapping[str, str], given: Mapping[str, str], sink: Sink | None, catalogue: str
 ) -> tuple[dict[str, str], str]:
-    """The settings of the Spark session in which a pipeline runs (the harness's, the lakehouse's
-    and the user's), and the name of the catalogue for its tables. Raises UsageError, HarnessError.
+    """The settings of the Spark session in which a pipeline runs: the harness's own (`conf`), the
+    lakehouse's and the user's (`given`, which win); and the name of the catalogue for its tables,
+    by default the lakehouse's. `sink` is the lakehouse, None for none. Raises UsageError,
+    HarnessError.
     """
     conf = {**conf, **MICRO_BATCHES}
     if sink is None:
         return merge_settings(conf, given), catalogue
     lake = lakehouse(sink, installed_spark()[0])
     added = ",".join(filter(None, (lake.packages, given.get(PACKAGES, ""))))
-    return merge_settings(
-        {**conf, **lake.conf}, {**given, PACKAGES: added}
-    ), catalogue or lake.catalogue
+    settings = merge_settings({**conf, **lake.conf}, {**given, PACKAGES: added})
+    return settings, catalogue or lake.catalogue

@@ -12,8 +12,8 @@ from conformance.pipelines.rows import TypedRow, read_arrow
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFiles:
-    """The Arrow files that the child writes after a stage; the last two if the pipeline has such a
-    function.
+    """The Arrow files that the child writes of a pipeline's table after a stage: its rows, and, if
+    the pipeline has such functions, what its `history` and `errors` return.
     """
 
     rows: Path
@@ -22,15 +22,15 @@ class SnapshotFiles:
 
     @classmethod
     def of_stage(cls, folder: Path, stage: int) -> SnapshotFiles:
-        """Those of a stage."""
+        """The files of a stage, in a run's folder."""
         return cls(*(folder / f"{part}-{stage}.arrow" for part in ("rows", "history", "errors")))
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A table after a stage: its columns in lower case, and its rows. `unreadable` are the
-    partitions and offsets that `errors` told, `history` the versions that `history` shows; None if
-    the pipeline has no such function.
+    """A pipeline's table after a stage: its columns' names in lower case, and its rows.
+    `unreadable` are the (partition, offset) of the messages that its `errors` reports, `history`
+    the versions that its `history` returns; None if the pipeline has no such function.
     """
 
     columns: frozenset[str]

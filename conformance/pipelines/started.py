@@ -26,7 +26,9 @@ LIVE: Final[Mapping[str, str]] = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
 }
-"""Settings during a call on a session of the caller's: micro-batches are of few messages."""
+"""Spark's settings while a pipeline runs on the caller's session: its micro-batches have few
+messages.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +146,7 @@ def _judge_on_session(
 
 
 def pipeline_name(pipeline: object) -> str:
-    """The name of a pipeline in requests and words."""
+    """The name of a pipeline that is a Python object, for requests and messages: a module's name,
+    else the name that a decoder would have.
+    """
     return pipeline.__name__ if ismodule(pipeline) else decoder_name(pipeline)

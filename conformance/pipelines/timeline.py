@@ -28,12 +28,13 @@ from generators.model import (
 )
 
 PLACEHOLDER = "__debezium_unavailable_value"
+"""Debezium's text in place of a value that did not change and was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A row as one event left it; `image` is None if it was not there. `cause` says what the event
-    was, `event` is its number in the history.
+    """A row of the source as one event left it: its cells in `image`, None if the row was not there
+    any more. `cause` says what the event was, such as UPDATE; `event` is its number in the history.
     """
 
     event: int
@@ -44,7 +45,7 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A message where a reader finds it: its stage, its number among all messages of its stream,
-    its partition and offset. `repeated` says that it came before.
+    its partition and offset. `repeated`: an equal message was there before.
     """
 
     stage: int
@@ -116,7 +117,9 @@ def timelines_of(story: Streamed, *, compacted: bool = False) -> dict[Key, list[
 
 
 def _owed_images(written: Iterable[Written], names: tuple[str, ...]) -> dict[int, dict[Key, Image]]:
-    """For each event (by its number) the new row images that its messages carry, by primary key."""
+    """For each event (by its number in the history) the typed row images after the change that its
+    messages carry, by primary key.
+    """
     owed: dict[int, dict[Key, Image]] = {}
     for message in written:
         for change in message.changes:
@@ -128,7 +131,9 @@ def _owed_images(written: Iterable[Written], names: tuple[str, ...]) -> dict[int
 
 
 def typed_image(change: Change) -> Image | None:
-    """The new image that a change owes to typed rows; None if the change has no new image."""
+    """The image after a change that a decoder owes at level two (typed rows); None if the change
+    has none.
+    """
     return change.image("after", 2)
 
 
@@ -146,8 +151,9 @@ def _change_row(
     owed: Mapping[Key, Image],
     compacted: bool,
 ) -> None:
-    """Appends the versions that one row change gives: a removal of the row at the old key if the
-    key is gone or changed, and at the new key the image that the messages owe, else the old one.
+    """Appends to `versions` what one row of the event `number` became: a removal at its key
+    `before` if it was deleted or got another key; and at its key `after` the image that the
+    messages carry (`owed`, by key), or the old image if no message has one.
     """
     old = _current(versions, before)
     if before is not None and before != after:
@@ -155,10 +161,10 @@ def _change_row(
         versions.setdefault(before, []).append(Version(number, cause, None))
     if after is None:
         return
-    told = owed.get(after)
+    sent = owed.get(after)
     image: Image = old or {}
-    if told is not None:
-        image = {name: _filled_in(name, cell, old, compacted) for name, cell in told.items()}
+    if sent is not None:
+        image = {name: _filled_in(name, cell, old, compacted) for name, cell in sent.items()}
     versions.setdefault(after, []).append(Version(number, op.value, image))
 
 
@@ -208,7 +214,7 @@ def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | 
 
 
 def key_text(key: Key) -> str:
-    """A key in words."""
+    """A primary key in words for a difference: its one value, or (a, b) for several."""
     return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
 
 
@@ -221,7 +227,9 @@ class RowPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What the arrivals of a stream tell of its rows."""
+    """The messages of a stream as a reader finds them (`arrivals`), and what they tell of the
+    source's rows.
+    """
 
     story: Streamed
     arrivals: tuple[Arrival, ...]
@@ -278,6 +286,7 @@ class Reader:
         return RowPlace(number, len(row_changes))
 
     def _event_of(self, arrival: Arrival) -> object:
+        """The event of the source's history that a message is of."""
         return self.story.history.events[arrival.written.message.event]
 
     def name(self, version: Version, key: Key) -> str:
@@ -293,7 +302,7 @@ class Reader:
 
 
 def is_spoiled(written: Written) -> bool:
-    """Whether a message is garbage."""
+    """Whether a message is unreadable for any decoder, which owes a CORRUPT change for it."""
     return any(change.kind is Kind.CORRUPT for change in written.changes)
 
 
@@ -317,8 +326,8 @@ def _is_of_key(change: Change, key: Key, names: tuple[str, ...]) -> bool:
 
 
 def doubtful_keys(story: Streamed) -> set[Key]:
-    """The primary keys of rows of which some message may rightly be refused as unreadable: the
-    table owes nothing for them.
+    """The primary keys of rows that have a message which a decoder may rightly report as
+    unreadable: what the table shows of them is not judged.
     """
     names = story.table.primary_key
     doubtful: set[Key] = set()

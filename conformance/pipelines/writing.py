@@ -13,7 +13,9 @@ from generators.errors import UsageError
 from generators.wire_format import module_name
 
 TITLES: Final[dict[Sink, str]] = {"delta": "Delta", "iceberg": "Iceberg"}
+"""The names of the lakehouses as text shows them."""
 _TEMPLATE: Final = Path(__file__).with_name("template.py.txt")
+"""The file with the pipeline's text, in which `$name` stands for what depends on the format."""
 _HEXADECIMAL: Final = (
     f" WHEN position RLIKE r'^{LSN}(:.*)?$' THEN transform(",
     "split(position, ':'), part -> CAST(conv(part, 16, 10) AS decimal(20,0)))",
@@ -30,8 +32,8 @@ class _Marked(Template):
 
 
 def version_sql(order: Order) -> list[str]:
-    """The SQL expression over level one's columns by which a pipeline orders the changes of a row,
-    in parts of a line each.
+    """The SQL expression over the columns of level one (changes with texts) by which a pipeline
+    orders the changes of a row, as its lines.
     """
     by_time = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
     if not order.positions:

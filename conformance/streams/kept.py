@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, DecimalException
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -26,7 +26,7 @@ from generators.garbage.nemesis import NEMESES, is_removed
 from generators.model import Cell, Change, Image, Kind, State, Written
 
 Text: TypeAlias = tuple[str, ...]
-"""The key of a row as the wire has it."""
+"""The key of a row as texts, spelled as in messages, one for each key column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,7 @@ def _images_of_history(story: Streamed) -> Iterator[Image]:
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+"""A decimal number in ASCII digits, perhaps with a sign, a fraction or an exponent."""
 
 
 def _canonical_number(number_text: str) -> str:
@@ -168,6 +169,7 @@ def _canonical_number(number_text: str) -> str:
 
 
 def _key_values(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
+    """The values of an image's key columns `names`, as the model's key."""
     return tuple(image[name].value for name in names)
 
 
@@ -201,13 +203,12 @@ def expected_rows(story: Streamed, *, compacted: bool = False) -> dict[Text, tup
                 continue
             key = tuple(after[name] for name in names)
             new = images_by_event.get(number, {}).get(key)
-            images[key] = (
-                (old or {})
-                if new is None
-                else {
+            if new is None:
+                images[key] = old or {}
+            else:
+                images[key] = {
                     name: _expected_cell(name, cell, old, compacted) for name, cell in new.items()
                 }
-            )
     result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
@@ -218,12 +219,14 @@ def expected_rows(story: Streamed, *, compacted: bool = False) -> dict[Text, tup
 
 
 def _key_repr(key: Sequence[object]) -> str:
+    """A key in words for a difference, as Python prints it: one value, or a tuple of several."""
     return repr(key[0]) if len(key) == 1 else repr(tuple(key))
 
 
 def _expected_cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
-    """The cell that the table must hold after an image with this `cell`: a placeholder of
-    Debezium's is replaced by the cell of the row's older image.
+    """The cell that the table must hold after an image with this `cell`. A placeholder of
+    Debezium's for a value that was not sent is replaced by the cell of the row's older image `old`;
+    if the topic was compacted, any value is right there.
     """
     if (
         cell.text is None
@@ -232,11 +235,9 @@ def _expected_cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compac
         or name not in old
     ):
         return cell
-    return (
-        Cell(State.ANY, cell.type, reason="compaction may have removed the value")
-        if compacted
-        else old[name]
-    )
+    if compacted:
+        return Cell(State.ANY, cell.type, reason="compaction may have removed the value")
+    return old[name]
 
 
 def judge(group: Group, kept_tables: KeptTables, how: str = "") -> list[StreamResult]:
@@ -247,15 +248,20 @@ def judge(group: Group, kept_tables: KeptTables, how: str = "") -> list[StreamRe
     diverged_streams: set[tuple[str, str, str]] = set()
     for stream in group.streams:
         nemesis = stream.nemesis
-        twins = [
+        diverged_twins = [
             n
             for n in NEMESES
             if n.name == nemesis.twin
             and (n.name, stream.profile.name, stream.table) in diverged_streams
         ]
-        # What is wrong without the trait is no matter of the trait.
+        # A table that is wrong without this disturbance, too, breaks the rule of the twin, the
+        # nemesis that lacks it.
         outcome = _judge_stream(
-            group, stream, kept_tables, how, twins[0].rule if twins else nemesis.rule
+            group,
+            stream,
+            kept_tables,
+            how,
+            diverged_twins[0].rule if diverged_twins else nemesis.rule,
         )
         outcomes.append(outcome)
         if not outcome.converged:
@@ -298,10 +304,12 @@ def _judge_stream(
     for key_texts, image in kept_tables.rows.get(story.table.name, ()):
         images_by_key.setdefault(keys.row_key(key_texts, image), []).append(image)
     moved_keys, deleted_keys = keys.former_keys(story)
-    general = RESTART if how else rule
+    default_rule = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     rule_of_late_rows = (
-        "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
+        "watermark"
+        if order.watermarks and stream.nemesis.name == "late-watermarks"
+        else default_rule
     )
     for key_text, images in images_by_key.items():
         if key_text in refused_keys:
@@ -327,17 +335,17 @@ def _judge_stream(
             continue
         if key_text not in images_by_key:
             outcome.differ(
-                "schema-cache" if schemas_late and not how else general,
+                "schema-cache" if schemas_late and not how else default_rule,
                 f"row {', '.join(key_text)} is missing",
             )
             continue
-        _check_cells(story, key, expected_image, images_by_key[key_text][0], outcome, general)
+        _check_cells(story, key, expected_image, images_by_key[key_text][0], outcome, default_rule)
     return outcome
 
 
 def _schemas_late(stream: ReadStream) -> bool:
-    """Whether the stream's first batch with a row has no message with a schema before it or
-    in it.
+    """Whether rows come before schemas: the first batch of the stream that has a row has no message
+    with a schema (bootstrap or DDL), and no batch before it has one.
     """
     for stage in stream.stages:
         kinds: set[Kind] = set()
@@ -350,6 +358,16 @@ def _schemas_late(stream: ReadStream) -> bool:
     return False
 
 
+class _Sent(NamedTuple):
+    """How many messages a partition has, and the offset of the last one."""
+
+    count: int
+    last_offset: int
+
+
+_NOTHING_SENT: Final = _Sent(0, -1)
+
+
 def _check_coverage(
     stream: ReadStream,
     keys: Keys,
@@ -358,14 +376,14 @@ def _check_coverage(
     outcome: StreamResult,
     how: str,
 ) -> set[Text]:
-    """Checks that every offset was read and every unreadable message was recorded; differences
-    belong to the restart if `how` names a killed process.
+    """Checks that the reader saw every message of the stream's partitions, and recorded every
+    unreadable one and no other; differences belong to the restart if `how` names a killed process.
 
-    Returns the keys of rows whose message may be refused or read, both being right, and was
-    refused: their later state is unknown.
+    Returns the keys of rows of which nothing more is known, because a message of theirs was refused
+    that may be refused or read.
     """
     counts: Counter[int] = Counter()
-    sent_by_partition: dict[int, tuple[int, int]] = {}
+    sent_by_partition: dict[int, _Sent] = {}
     spoiled: set[tuple[int, int]] = set()
     doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
@@ -374,10 +392,8 @@ def _check_coverage(
         if is_removed(written.message):
             counts[partition] += 1
             continue
-        sent_by_partition[partition] = (
-            sent_by_partition.get(partition, (0, -1))[0] + 1,
-            counts[partition],
-        )
+        sent_before = sent_by_partition.get(partition, _NOTHING_SENT)
+        sent_by_partition[partition] = _Sent(sent_before.count + 1, counts[partition])
         if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):
@@ -406,7 +422,7 @@ def _check_coverage(
 
     for partition in partitions:
         count, last = kept_tables.seen.get(partition, (0, -1))
-        sent_count, end = sent_by_partition.get(partition, (0, -1))
+        sent_count, end = sent_by_partition.get(partition, _NOTHING_SENT)
         if (count, last) != (sent_count, end):
             words = (
                 f"{where(partition)}: {count} messages were seen, the last at {last}; there are"
@@ -459,15 +475,15 @@ def _check_cells(
     outcome: StreamResult,
     rule: str,
 ) -> None:
-    """Compares the cells of one kept row with the expected `image`; differences belong to
-    `rule`.
+    """Compares the cells of one kept row, `cells_in_table`, with the expected `image`, and records
+    differences in `outcome` under `rule`.
     """
-    source_row, last = story.rows[key], story.last[key]
+    source_row, last_event = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
         name, actual_text = column.name, cells_in_table.get(column.name)
         cell = image.get(name)
-        if story.added_after.get(name, -1) > last or cell is None:
+        if story.added_after.get(name, -1) > last_event or cell is None:
             # The statement that gave the table this column sends no row: what is not there is the
             # column's default.
             if actual_text is not None:

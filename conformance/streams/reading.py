@@ -66,20 +66,31 @@ CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1
 NO_KEYS: Final = (
     "its records do not have the key of their row: compaction would remove rows, or nothing"
 )
+"""Why a compacted topic is not judged with a format."""
 NO_ORDER: Final = (
     "its messages do not tell their order: a change that comes again behind a newer one undoes that"
 )
+"""Why a nemesis that brings changes again is not judged with a format."""
 ENDED: Final = "the query ended: "
+"""How the difference of a stream begins whose query ended with an error."""
 EACH_ENDED: Final = f"the query of all streams ended, and so did those of {ALONE} alone"
+"""Why the streams that are left are not judged, after ALONE streams ended one by one."""
 NO_STATEMENTS: Final = "its messages do not tell the statements"
+"""Why a nemesis on statements (ADD COLUMN ...) is not judged with a format."""
 NO_UNSENT: Final = "its messages have a placeholder for no value that was not sent"
+"""Why a nemesis on values that are not sent is not judged with a format."""
 REFERENCE: Final = "reference"
+"""The name of the right keeper of tables, and of the folder with its state."""
 BROKER: Final = "broker-restart"
+"""The name of the run in which the broker is killed and restarted."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupReader:
-    """Reads a group's source into tables in `directory`, by the child's service `stream`."""
+    """Reads the topics of a group of streams into tables below `directory`, by the child's service
+    `stream`. `makers` are the names of the keepers that make the tables; `names` has each topic's
+    full name by the end of its name.
+    """
 
     engine: ChildEngine
     group: Group
@@ -149,8 +160,8 @@ def batch_under_way(directory: Path) -> str:
 
 
 def unjudged_results(group: Group, how: str, why: str) -> list[StreamResult]:
-    """A result "not judged" for every stream of a group, with the reason `why` it could not be
-    read; `how` names what was killed.
+    """A result "not judged" for every stream of a group, with the reason `why`; `how` names what
+    was killed while it was read ("restart", "broker-restart"), "" for nothing.
     """
     return by_profile(
         group,
@@ -169,7 +180,7 @@ def unjudged_results(group: Group, how: str, why: str) -> list[StreamResult]:
 
 def failed_results(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """A result "differs" for every stream of a group whose query ended with this error; `how` names
-    what was killed while it read.
+    what was killed while it was read ("restart", "broker-restart"), "" for nothing.
     """
     outcomes = []
     for stream in group.streams:
@@ -237,11 +248,9 @@ def read_streams(
             if len(group.streams) == 1:
                 return failed_results(group, "", error)
         else:
+            kept_tables = reader.read_tables()
             return judge(
-                group,
-                written.with_message_numbers(reader.read_tables())
-                if written
-                else reader.read_tables(),
+                group, written.with_message_numbers(kept_tables) if written else kept_tables
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
@@ -295,8 +304,9 @@ def _per_trigger(group: Group) -> int:
 def _publish_streams(
     engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, limit_s: float
 ) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
-    """Publishes all stages. Yields a reader that reads them in small micro-batches, and the
-    function that compares its tables; the function takes the name of what was killed while reading.
+    """A context in which all stages of the streams are on the broker. It gives a reader that reads
+    them in small micro-batches, and the function that compares the tables after that; it takes the
+    name of what was killed while reading.
     """
     with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
         written = WrittenTopics(bootstrap, group, names)
@@ -557,8 +567,9 @@ def _with_restarts(
     note: Callable[[str], None],
     settings: StreamSettings,
 ) -> Iterator[StreamResult]:
-    """Reads a format's streams without a kill, then some of them with a killed broker. At the same
-    time the other child, `victim`, reads some of them and is killed.
+    """Yields the results of a format's streams: read without a kill, then some of them read while
+    the reader's process is killed, and while the broker is. The child process `victim`, which is
+    killed, reads at the same time as the first reading.
     """
     name, killed_group, limit_s = group.fmt.name, choose_for_restarts(group), settings.limit_s
     with ThreadPoolExecutor(1) as pool:
@@ -599,7 +610,9 @@ def _with_restarts(
 
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
-    """A line per stream, then the differences; for a terminal, or as Markdown."""
+    """The results as a table with a line for each stream, and the differences below it; for a
+    terminal, or as Markdown.
+    """
     names_tables = any(o.table for o in outcomes)
     results = [
         "not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes
@@ -622,7 +635,9 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
 
 
 def _which(outcome: StreamResult) -> str:
+    """The table, if it is a user's, and the nemesis of a result, in words."""
     return f"{outcome.table}, {outcome.nemesis}" if outcome.table else outcome.nemesis
 
 
 _HEAD: Final = ("format", "profile", "nemesis", "rows", "messages", "repeats", "corrupt", "result")
+"""The columns of the table of results."""

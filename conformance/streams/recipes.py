@@ -44,6 +44,8 @@ PARTITIONS: Final = 3
 SHOWN: Final = 5
 """Limit of the recorded differences of a stream."""
 RESTART: Final = "restart"
+"""The name of the run in which the reader's process is killed, and of the rule that it may break.
+"""
 APPEND_TIME: Final = "append-time"
 """The end of the names of topics whose broker sets the timestamps."""
 
@@ -107,6 +109,7 @@ class StreamResult:
 
 
 ONE_TOPIC: Final = (("", PARTITIONS),)
+"""The topics of a stream that has one topic: (end of its name, number of partitions)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,7 @@ class Subject:
 
 
 OURS: Final = (Subject(),)
+"""The subjects of a run without tables of the user: the harness's own table."""
 ALONE: Final = "orders"
 """The harness's own table, where a stream is alone."""
 
@@ -367,12 +371,14 @@ class Group:
 
     @property
     def compacted(self) -> bool:
-        """Whether a stream lacks offsets, as in a compacted topic."""
+        """Whether the topics of a stream lack offsets, as after compaction."""
         return any(stream.nemesis.compacted for stream in self.streams)
 
     @property
     def by_deployment(self) -> list[Group]:
-        """Splits the group into one group for each deployment, since a decode call has one."""
+        """The group split into one group for each deployment (time zone, charset ... of a source),
+        since a decode call has only one.
+        """
         parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
         return [Group.of_streams(self.fmt, streams) for _, streams in parts]
 
@@ -411,16 +417,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Staged:
-    """A feed of streams for Spark's source `cdc`. Its unit is one stage of one stream; the units of
-    all streams' first stages come first, then those of the second stages, and so on.
+    """A feed of streams for Spark's source `cdc`, which reads it in units. A unit is one stage of
+    one stream: first come the first stages of all streams, then the second stages, and so on.
+    `made` has the recipe of each stream and its first partition in each of its topics.
     """
 
     made: tuple[tuple[Recipe, tuple[int, ...]], ...]
     step: ClassVar[int] = 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The messages for Spark's source `cdc`, an Arrow batch for each unit from `start` to `end
-        - 1`. A unit is one stage of one stream.
+        """The messages of the units from `start` to `end - 1`, an Arrow batch for each unit (one
+        stage of one stream).
         """
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
@@ -517,7 +524,9 @@ def why_updates_split(story: Streamed) -> str:
 
 
 def _is_inserted_again(deleted_row: Image, update: RowChange) -> bool:
-    """Whether a row that an UPDATE shows as deleted has the key of one that it leaves."""
+    """Whether a row that a message of an UPDATE shows as deleted has the key of a row that is there
+    after the UPDATE.
+    """
     key = update.table.primary_key
     deleted_key = {column: deleted_row[column].value for column in key if column in deleted_row}
     for images in update.rows:
@@ -575,14 +584,14 @@ def group_of(
         for profile in profiles:
             if why_not_kept(fmt, profile):
                 continue
-            look = subject.streamed(fmt, profile, seed, subject.label)
-            if why := why_not_told_apart(look) or why_key_unsure(look):
+            story = subject.streamed(fmt, profile, seed, subject.label)
+            if why := why_not_told_apart(story) or why_key_unsure(story):
                 lost.append(
                     StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table)
                 )
             else:
                 profiles_of_content.setdefault(
-                    (profile.deployment, hash(repr(look.written))), []
+                    (profile.deployment, hash(repr(story.written))), []
                 ).append(profile)
         for first, *further_profiles in profiles_of_content.values():
             for nemesis in nemeses:
@@ -624,15 +633,16 @@ def assign_lanes(
     sizes: dict[str, int] = {}
     for name, w in zip(names, story.written, strict=True):
         sizes[name] = max(sizes.get(name, 0), w.message.partition + 1)
-    firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
+    first_lanes = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
     lanes = (
-        firsts[name] + w.message.partition for name, w in zip(names, story.written, strict=True)
+        first_lanes[name] + w.message.partition
+        for name, w in zip(names, story.written, strict=True)
     )
-    moved = (
+    placed_messages = (
         replace(w, message=replace(w.message, partition=lane))
         for lane, w in zip(lanes, story.written, strict=True)
     )
-    return tuple(moved), tuple(sizes.items())
+    return tuple(placed_messages), tuple(sizes.items())
 
 
 def choose_for_restarts(group: Group) -> Group:
@@ -650,5 +660,5 @@ def choose_for_restarts(group: Group) -> Group:
 
 
 def _is_elsewhere(written: Written) -> bool:
-    """Whether the message holds no row, or is in another partition than the first."""
+    """Whether the message is not a row in the first partition, where the schemas are."""
     return written.message.partition > 0 or all(c.kind is not Kind.ROW for c in written.changes)

@@ -99,6 +99,7 @@ class WrittenTopics:
             return kept_tables
 
         def number(lane: int, offset: int) -> int:
+            """The number of the message at an offset of a lane."""
             return self._number_by_offset.get((lane, offset), -1 - offset)
 
         return replace(
