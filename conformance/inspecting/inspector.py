@@ -71,7 +71,9 @@ class Sample:
 
 @dataclass
 class Observation:
-    """How many messages had a property that says something of their writer, and the first of them."""
+    """How many messages had a property that says something of their writer, and the first of
+    them.
+    """
 
     sign: Sign
     sample: Sample

@@ -230,7 +230,9 @@ def format_page(
 
 
 def _member_rows(members: Members) -> Iterator[tuple[str, str]]:
-    """A row for each field of a message that its members hold: the field, and the members' names."""
+    """A row for each field of a message that its members hold: the field, and the members'
+    names.
+    """
     for field in dataclasses.fields(members):
         if names := members.names_of_field(field.name):
             yield field.name, ", ".join(f"`{name}`" for name in names)

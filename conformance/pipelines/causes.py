@@ -247,7 +247,9 @@ class Causes:
         return False in there[there.index(True) :] if True in there else False
 
     def _telling_version(self, name: str) -> Version:
-        """The version whose change gave a column the value that it still has in the last version."""
+        """The version whose change gave a column the value that it still has in the last
+        version.
+        """
         last = self.versions[-1]
         for version in reversed(self.versions[:-1]):
             if version.image is None or version.image.get(name) != (last.image or {}).get(name):

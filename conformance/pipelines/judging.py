@@ -158,8 +158,8 @@ class Judge:
             differences.append(
                 Difference(
                     "types",
-                    f"column {name} is kept as {family}, not as {right_type}; if that is on purpose,"
-                    f' say TYPES = {{"{name}": "string"}} (or "double")',
+                    f"column {name} is kept as {family}, not as {right_type}; if that is on"
+                    f' purpose, say TYPES = {{"{name}": "string"}} (or "double")',
                 )
             )
         return differences

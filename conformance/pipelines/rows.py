@@ -132,7 +132,9 @@ def value_text(value: Typed | None) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    """The right value of an expected cell in words for a difference: NULL, or as Python prints it."""
+    """The right value of an expected cell in words for a difference: NULL, or as Python prints
+    it.
+    """
     if cell.state is State.NULL:
         return "NULL"
     return repr(cell.text) if cell.value is None else repr(cell.value)

@@ -361,7 +361,7 @@ def _schemas_late(stream: ReadStream) -> bool:
 class _Sent(NamedTuple):
     """How many messages a partition has, and the offset of the last one."""
 
-    count: int
+    messages: int
     last_offset: int
 
 
@@ -393,7 +393,7 @@ def _check_coverage(
             counts[partition] += 1
             continue
         sent_before = sent_by_partition.get(partition, _NOTHING_SENT)
-        sent_by_partition[partition] = _Sent(sent_before.count + 1, counts[partition])
+        sent_by_partition[partition] = _Sent(sent_before.messages + 1, counts[partition])
         if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):

@@ -58,12 +58,16 @@ def lists(opened: OpenedRecord) -> set[str]:
 
 
 def data_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The new rows of the message, from its member `data`; those that are no objects are left out."""
+    """The new rows of the message, from its member `data`; those that are no objects are left
+    out.
+    """
     return json_objects(opened.members.get("data"))
 
 
 def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The old rows of the message, from its member `old`; those that are no objects are left out."""
+    """The old rows of the message, from its member `old`; those that are no objects are left
+    out.
+    """
     return json_objects(opened.members.get("old"))
 
 
@@ -87,7 +91,9 @@ def short_old(opened: OpenedRecord) -> bool:
 
 
 def _types(opened: OpenedRecord) -> Mapping[str, str]:
-    """The MySQL type of each column, by name, from the message's member `mysqlType`; {} without it."""
+    """The MySQL type of each column, by name, from the message's member `mysqlType`; {} without
+    it.
+    """
     return texts(opened.members.get("mysqlType"))
 
 
@@ -313,7 +319,9 @@ def is_drs(opened: OpenedRecord) -> bool:
 
 
 def stamps(opened: OpenedRecord) -> list[Any]:
-    """The values in `data` of the columns whose MySQL type is `timestamp` without fraction digits."""
+    """The values in `data` of the columns whose MySQL type is `timestamp` without fraction
+    digits.
+    """
     columns = [name for name, type in _types(opened).items() if type == "timestamp"]
     return [image.get(column) for column, image in product(columns, data_rows(opened))]
 

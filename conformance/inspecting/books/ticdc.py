@@ -123,7 +123,9 @@ def event(opened: OpenedRecord) -> Mapping[str, Any]:
 
 
 def is_framed(opened: OpenedRecord) -> bool:
-    """Whether the record is one of TiCDC's Open Protocol: its events were read from their frames."""
+    """Whether the record is one of TiCDC's Open Protocol: its events were read from their
+    frames.
+    """
     return opened.members.keys() == {"key", "value", "events"}
 
 
