@@ -12,12 +12,14 @@ from typing import Final
 from generators.publishing.cluster import Cluster
 
 _PATIENCE_S: Final = 5.0
+"""Seconds to wait for a connection."""
 _REMEDIES: Final = (
     ("expired", "Renew the broker's certificate"),
     ("not yet valid", "Compare the clocks of this machine and of the broker"),
     ("mismatch", "Name the broker by a name of its certificate"),
     ("", "ssl.ca.location names the authorities that are trusted, none of which issued this one"),
 )
+"""A part of OpenSSL's reason, and what the user can do; the first that matches is taken."""
 
 
 def distrust(cluster: Cluster) -> str:

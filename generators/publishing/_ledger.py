@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError
 
 _ERRORS_KEPT: Final = 5
+"""How many different error texts are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Delivered:
 @dataclass(slots=True)
 class Histogram:
     """Counts durations (seconds) in buckets of equal ratio: a few hundred counters for any number
-    of samples, with quantiles that are right within 1 %.
+    of samples, with quantiles that are right within 1 %. `counts` is by the bucket's number, 100
+    times the logarithm of its duration.
     """
 
     counts: dict[int, int] = field(default_factory=dict)
@@ -45,15 +47,15 @@ class Histogram:
 
     def add(self, seconds: float) -> None:
         """Adds a duration; one below a microsecond is counted as a microsecond."""
-        place = round(math.log(max(seconds, 1e-6)) * 100)
-        self.counts[place] = self.counts.get(place, 0) + 1
+        bucket = round(math.log(max(seconds, 1e-6)) * 100)
+        self.counts[bucket] = self.counts.get(bucket, 0) + 1
         self.count += 1
         self.largest = max(self.largest, seconds)
 
     def merge(self, added: Histogram) -> None:
         """Adds the samples of another histogram to this one."""
-        for place, count in added.counts.items():
-            self.counts[place] = self.counts.get(place, 0) + count
+        for bucket, count in added.counts.items():
+            self.counts[bucket] = self.counts.get(bucket, 0) + count
         self.count += added.count
         self.largest = max(self.largest, added.largest)
 
@@ -63,10 +65,10 @@ class Histogram:
         """
         target_count = math.ceil(share * self.count)
         counted_so_far = 0
-        for place in sorted(self.counts):
-            counted_so_far += self.counts[place]
+        for bucket in sorted(self.counts):
+            counted_so_far += self.counts[bucket]
             if counted_so_far >= target_count:
-                return round(min(math.exp(place / 100), self.largest) * 1000, 3)
+                return round(min(math.exp(bucket / 100), self.largest) * 1000, 3)
         return None
 
     @property
@@ -76,8 +78,11 @@ class Histogram:
 
 
 Callback: TypeAlias = Callable[["KafkaError | None", "confluent_kafka.Message"], None]
-"""What the client calls for a message."""
+"""What the Kafka client calls for a message: with an error or None, and the delivery report."""
 Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "confluent_kafka.Message"], None]
+"""What `Ledger.report_to` returns: a function of a message's number, the time at which it was due,
+and the two arguments of a Callback.
+"""
 
 
 class Ledger:
@@ -105,10 +110,11 @@ class Ledger:
         self.count_report = count_report
         """A report that is only counted. A variable of a closure costs less than an attribute."""
 
-        def total() -> int:
+        def confirmed_count() -> int:
+            """How many delivery reports `count_report` has counted as confirmed."""
             return count
 
-        self._confirmed_count = total
+        self._confirmed_count = confirmed_count
 
     @property
     def acknowledged(self) -> int:

@@ -14,9 +14,12 @@ from typing import Any, Final, TypeAlias
 from generators.errors import HarnessError
 
 PREFIX: Final = "cdc-conformance"
+"""How the names of topics begin that are created here."""
 
 _SHORTEST: Final = 4
-"""Secrets below this length are parts of ordinary words."""
+"""The length of the shortest secret that is replaced in texts: a shorter one may be a part of
+ordinary words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ _SECRET: Final = (
     "jaas",
     "token",
 )
+"""A property whose name has one of these parts has a secret as its value."""
 _PLAIN: Final = ("sasl.oauthbearer.token.endpoint.url",)
+"""Properties whose name has such a part and whose value is no secret."""
 
 
 def secret(name: str) -> bool:

@@ -56,6 +56,7 @@ PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
 """The producer's settings; address and time limit are added."""
 
 _PROGRESS_S: Final = 0.5
+"""Seconds between two calls of `progress`."""
 _BURST_S: Final = 0.001
 """How long a burst is collected: the schedule is kept to this."""
 
@@ -63,9 +64,13 @@ _POLLED_S: Final = 0.001
 """The shortest wait of the Kafka client."""
 
 _LARGEST_BURST: Final = 1_024
+"""The largest number of messages that are given to the client at once."""
 _SMALLEST_BURST: Final = 32
+"""The size below which bursts do not shrink."""
 _TIMED_WHOLE: Final = 2_048
+"""At full speed the latency of this many first messages is measured."""
 _TIMED_SAMPLE: Final = 32
+"""At full speed, of later messages, those of every n-th chunk of _LARGEST_BURST are measured."""
 _LAST_WAIT_S: Final = 5.0
 """How long an interrupted publishing waits for its messages in flight."""
 _DROPPED_S: Final = 5.0
@@ -86,13 +91,14 @@ class PublishError(HarnessError):
 class Published:
     """The result of a publishing.
 
-    `sent` counts the messages handed to the client, each of which is acknowledged or failed; what
-    was given up while waiting (an interruption, a broker that died) has failed. `seconds` is from
-    the first message to the last acknowledgement, `per_second` the acknowledged ones in it.
-    Latencies are milliseconds from the intended time to the acknowledgement, within 1 % but
-    `max_ms`, None when nothing was acknowledged; without a rate they are from handing over, of a
-    sample. `errors` holds the first different error texts, `latencies` what the quantiles are of,
-    so that several publishings can be added up.
+    `sent` counts the messages handed to the client. Each of them is counted as acknowledged or as
+    failed; one that was given up while waiting (an interruption, a broker that died) has failed.
+    `seconds` is from the first message to the last acknowledgement, `per_second` the acknowledged
+    messages in it. Latencies are in milliseconds, from the time at which a message was due to its
+    acknowledgement; without a rate, from the time at which the client got it, of a sample of
+    messages. The quantiles are right within 1 %, `max_ms` is exact; all are None when nothing was
+    acknowledged. `errors` holds the first different error texts; `latencies` has the measured
+    times, so that several publishings can be added up.
     """
 
     sent: int
@@ -149,6 +155,12 @@ class PublishInterrupted(KeyboardInterrupt):
 class Paced:
     """A Kafka producer that keeps a schedule, counts delivery reports, and notices when no
     acknowledgement comes for too long.
+
+    `topic` replaces the messages' own topics, None keeps them. `rate` is messages a second, None as
+    fast as possible. `stamp` sets each record's timestamp to the time at which it was due.
+    `delivered` gets each acknowledged message, `progress` from time to time their number.
+    `timeout_s` is the longest time without an acknowledgement. `commit_s` is the age at which a
+    transaction is committed; None publishes without transactions.
     """
 
     def __init__(
@@ -197,7 +209,7 @@ class Paced:
         self.refusal: type[Exception] = client().KafkaException
         self._last_acknowledged = -1
         self._moved = self._last_progress_s = time.monotonic()
-        self._lanes: dict[tuple[str, int], Arrived] = {}
+        self._partition_reports: dict[tuple[str, int], Arrived] = {}
         if commit_s is not None:
             self.transact(lambda: self.producer.init_transactions(timeout_s))
 
@@ -314,10 +326,10 @@ class Paced:
         for message in messages:
             intended = self.intended()
             place = self.topic or message.topic, message.partition
-            lane = self._lanes.get(place)
-            if lane is None:
-                lane = self._lanes[place] = self.ledger.report_to(*place)
-            report = partial(lane, self.number, intended)
+            partition_report = self._partition_reports.get(place)
+            if partition_report is None:
+                partition_report = self._partition_reports[place] = self.ledger.report_to(*place)
+            report = partial(partition_report, self.number, intended)
             self._hand_over(
                 message, report, int(intended * 1000) if self.stamp else message.timestamp_ms
             )
@@ -519,7 +531,8 @@ def _produce(
     run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]
 ) -> None:
     """Gives the client the messages of `source` when they are due, until they end, the time `end`
-    comes, or `over()` is true.
+    comes, or `over()` is true. They are given in bursts, which grow while the source is fast and
+    shrink while it, or the client, is slow.
     """
     clock, rate, burst = run.clock, run.rate, 64
     while not over():

@@ -100,6 +100,7 @@ NAMES: Final = (
 
 
 _METHOD: Final = "sasl.oauthbearer.method"
+"""The property that says how a client of OAUTHBEARER gets its token."""
 
 
 def parse_property(assignment: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import TopicMetadata
 
 LARGEST_MESSAGE = 32 * 1024 * 1024
+"""The limit of a record's size in bytes, of the producer and of topics that are created here."""
 
 TOPIC_CONFIG: Mapping[str, str] = {
     "retention.ms": "-1",
@@ -136,8 +137,9 @@ def create_topics(
     append_time: Collection[str] = (),
 ) -> None:
     """Creates topics fit for records of any time and size, replicated as the broker does by
-    default, and waits until every partition has a leader. In those of `append_time` a record's
-    timestamp is the time at which the broker got it.
+    default, and waits until every partition has a leader. `partitions` has the number of partitions
+    by the topic's name. In the topics named in `append_time` a record's timestamp is the time at
+    which the broker got it.
 
     Raises HarnessError when one exists already, a name is illegal, the broker refuses or does not
     answer.
@@ -448,8 +450,10 @@ def run_topics(
     note: Callable[[str], None] | None = None,
     append_time: Collection[str] = (),
 ) -> Iterator[Mapping[str, str]]:
-    """Creates a run's own topics, yields their names by what stands behind the run's name, and
-    deletes them afterwards, whatever happened in between.
+    """Creates a run's own topics, yields their names, and deletes them afterwards, whatever
+    happened in between. `partitions` has the number of partitions by the end of a topic's name,
+    which stands behind the run's name and a dot; the end "" gives the run's name itself.
+    `append_time` and the yielded mapping name topics by these ends, too.
 
     If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is
     raised, unless another exception is already raised. Raises as `create_topics` does.
@@ -461,17 +465,17 @@ def run_topics(
         create_topics(bootstrap, counts, append_time=[names[end] for end in append_time])
         yield names
     finally:
-        passing = sys.exc_info()[1]
+        raised = sys.exc_info()[1]
         try:
-            if not isinstance(passing, TopicForbidden):
+            if not isinstance(raised, TopicForbidden):
                 # A broker that is gone took its topics along: no long wait.
                 delete_topics(
-                    bootstrap, list(names.values()), timeout_s=30 if passing is None else 5
+                    bootstrap, list(names.values()), timeout_s=30 if raised is None else 5
                 )
         except HarnessError as error:
             if note is not None:
                 note(str(error))
-            elif passing is None:
+            elif raised is None:
                 raise
 
 

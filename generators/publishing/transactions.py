@@ -18,6 +18,7 @@ from generators.publishing.pacing import Paced
 from generators.publishing.topics import admin_of
 
 LIMIT_S: Final = 60.0
+"""Seconds that the broker has for each answer."""
 ABORTED: Final = b"of an aborted transaction"
 """The value of messages that a reader of committed messages never sees: no decoder can read it."""
 
@@ -65,8 +66,9 @@ class Transactions:
 
 
 def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> None:
-    """Waits until the broker has written the ends of the transactions into these partitions, which
-    happens after its answer to the producer.
+    """Waits until the broker has written the ends of all transactions into these partitions, each
+    given as (topic, number); it writes them after its answer to the producer. Raises HarnessError
+    if that takes longer than LIMIT_S.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin._listoffsets import OffsetSpec
@@ -109,15 +111,19 @@ class Interleaved:
 
     def publish(self, messages: Iterable[Sending]) -> list[Placed]:
         """Publishes messages, in order within each partition, in committed transactions or in
-        aborted ones. Returns the topic, partition and offset of each, in order.
+        aborted ones. Neighbours in a partition that are all committed, or all aborted, are sent
+        together. Returns the topic, partition and offset of each message, in order.
         """
         runs: dict[tuple[str, int], list[list[int]]] = {}
         sendings = list(messages)
         for number, (message, is_aborted) in enumerate(sendings):
-            of_partition = runs.setdefault((message.topic, message.partition), [])
-            if not of_partition or sendings[of_partition[-1][-1]].is_aborted != is_aborted:
-                of_partition.append([])
-            of_partition[-1].append(number)
+            runs_of_partition = runs.setdefault((message.topic, message.partition), [])
+            if (
+                not runs_of_partition
+                or sendings[runs_of_partition[-1][-1]].is_aborted != is_aborted
+            ):
+                runs_of_partition.append([])
+            runs_of_partition[-1].append(number)
         places: dict[int, Placed] = {}
         # A run of one partition may only be sent when the run before it is in the topic.
         for turn in itertools.zip_longest(*runs.values(), fillvalue=()):
@@ -137,8 +143,8 @@ class Interleaved:
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:
-    """Deletes the records before an offset in each of these partitions, so that the offset becomes
-    the first. Raises HarnessError.
+    """Deletes the first records of partitions. `firsts` has, by topic and number of the partition,
+    the offset of the first record that stays. Raises HarnessError.
     """
     kafka, admin = client(), admin_of(to)
     places = [

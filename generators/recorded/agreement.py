@@ -14,11 +14,13 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class RecordingAgreement:
-    """The messages of one recording, counted by how ours agree with them. `without_episode` belong
-    to no episode: the model lacks a type, or the truth lacks a statement; `without_episode_reasons`
-    counts these by reason. `reasons` counts the explained ones by limit, `owed_reasons` the
-    unexplained ones by what our writer cannot do yet. `kinds` counts messages by kind and
-    agreement. `differing` are the comparisons that are not identical.
+    """The messages of one recording, counted by how they agree with those that our writer makes.
+    `identical` ones are equal. The others differ: `explained` by a limit of the recording's
+    environment, which `reasons` counts, or `unexplained`, for what our writer cannot do yet, which
+    `owed_reasons` counts. `without_episode` messages are not compared, because no known history
+    gives them; `without_episode_reasons` counts why. `kinds` counts messages by kind and agreement,
+    `differing` are the comparisons that are not identical, `profiles` those of the writer that were
+    used.
     """
 
     recording: Recording
@@ -39,8 +41,8 @@ class RecordingAgreement:
 
 
 def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
-    """For each recording of a format that has episodes, in their order: how its messages agree with
-    those that our writer makes of the same histories.
+    """For each recording of a format that has episodes (histories with their recorded messages), in
+    their order: how its messages agree with those that our writer makes of the same histories.
     """
     audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.errors import HarnessError
 from generators.model import (
@@ -36,6 +36,7 @@ from generators.recorded.episodes import Episode, Lost, Recording
 from generators.sources import mysql
 
 _VOLATILE: Final = re.compile(rb'"(id|es|ts)":\d+')
+"""Members of a message that differ from run to run."""
 
 
 def _blank_volatile(data: bytes) -> bytes:
@@ -46,14 +47,27 @@ def _blank_volatile(data: bytes) -> bytes:
 _OLD_VIRTUAL: Final = Lost(
     "MariaDB 10.2 logs NULL in virtual columns", "canal#virtual-columns", column="b"
 )
+"""The values that MariaDB 10.2 loses, in the table of generated columns."""
 _UNREADABLE: Final = Lost(
     "bytes that are no GBK become one U+FFFD or two", "canal#connection-charset", column="l1t"
 )
+"""The values that a connection in GBK loses, in the table of character sets."""
 _READ: Final = (
     "MariaDB 10.2 logs columns that the statement reads in the before image, though they are not in"
     " the key"
 )
+"""Why messages of the episodes `.../read` differ from ours."""
 _READING: Final = re.compile(r"\bIF\(|ON DUPLICATE|^REPLACE|t_gen SET")
+"""Statements that read columns of the row which they change."""
+
+
+class _ChangedRow(NamedTuple):
+    """A row that a statement changed: the operation and the row's images, None if the model lacks a
+    type of its table.
+    """
+
+    op: Op
+    images: RowImages | None
 
 
 @dataclass(slots=True)
@@ -74,7 +88,13 @@ def episodes() -> Iterator[Episode]:
 
 
 class _RecordingCutter:
-    """Splits one recording into episodes, statement by statement of its truth."""
+    """Splits one recording into episodes, statement by statement of its truth (what SQL showed).
+    `bodies` are the messages as JSON, `position` the number of the next message that no episode has
+    yet. `present` are the tables that have messages. `live` has how the statements so far spelled
+    the types of each table's columns, `origins` the table from which each was copied or renamed.
+    `versions` has the truth's descriptions of each table; `filtered` says that Canal was set to
+    publish some columns alone.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -110,13 +130,14 @@ class _RecordingCutter:
                 f" {body['database']}.{body['table']} {body['sql']}"
             )
             raise HarnessError(f"the truth of {where} is missing")
-        for name, part in self.drafts.items():
-            if part.messages:
-                yield self._make_episode(name, part)
+        for name, draft in self.drafts.items():
+            if draft.messages:
+                yield self._make_episode(name, draft)
 
-    def _make_episode(self, name: str, part: _EpisodeDraft) -> Episode:
-        """The episode of a draft. Which values the product loses, and what explains differing
-        bytes, follow from the recording and the name of the table.
+    def _make_episode(self, name: str, draft: _EpisodeDraft) -> Episode:
+        """The episode of a draft, which is named after its table (`database.table`, then what
+        follows a slash). Which values the product loses, and what explains differing bytes, follow
+        from the recording and the table.
         """
         recording = self.recording
         lost: list[Lost] = []
@@ -131,14 +152,14 @@ class _RecordingCutter:
         logs_read_columns = name.endswith("/read")
         if logs_read_columns:
             limits.append(_READ)
-        history = History(tuple(part.events))
-        is_spatial = any(isinstance(e, RowChange) and _is_spatial(e.table) for e in part.events)
-        level = 2 if part.has_rows and not is_spatial else 1  # no Spark type holds a spatial value
+        history = History(tuple(draft.events))
+        is_spatial = any(isinstance(e, RowChange) and _is_spatial(e.table) for e in draft.events)
+        level = 2 if draft.has_rows and not is_spatial else 1  # no Spark type holds a spatial value
         return Episode(
             recording,
             name,
             history,
-            tuple(part.messages),
+            tuple(draft.messages),
             level,
             tuple(lost),
             tuple(limits),
@@ -168,9 +189,9 @@ class _RecordingCutter:
         """Adds these events, and the next `count` messages of the recording, to the draft of the
         episode `name`. If that draft is new, `has_rows` says whether its messages hold rows.
         """
-        part = self.drafts.setdefault(name, _EpisodeDraft(has_rows=has_rows))
-        part.events += events
-        part.messages += self._take_messages(count)
+        draft = self.drafts.setdefault(name, _EpisodeDraft(has_rows=has_rows))
+        draft.events += events
+        draft.messages += self._take_messages(count)
 
     def _next_instant(self) -> Instant:
         """A new commit time, a second after the last one, because each event of an episode is a
@@ -364,12 +385,14 @@ class _RecordingCutter:
         ):
             episode += "/read"
         unnamed = self._unlogged_columns(table, statement) if table else frozenset()
-        row_images = [
-            _row_images(table, truth_row, unnamed) if table else (_row_op(truth_row), None)
+        changed_rows = [
+            _ChangedRow(
+                _row_op(truth_row), _row_images(table, truth_row, unnamed) if table else None
+            )
             for truth_row in change["rows"]
         ]
-        for op, run in itertools.groupby(row_images, key=lambda pair: pair[0]):
-            images = [pair[1] for pair in run]
+        for op, run in itertools.groupby(changed_rows, key=lambda changed_row: changed_row.op):
+            images = [changed_row.images for changed_row in run]
             while images:
                 body = self._next_body(database, name)
                 if body is None or body["type"] != op or not body["data"]:
@@ -397,6 +420,7 @@ class _RecordingCutter:
 
 
 def _is_spatial(table: Table) -> bool:
+    """Whether a column of the table has a spatial type."""
     return any(column.type.name in mysql.SPATIAL for column in table.columns)
 
 
@@ -404,20 +428,14 @@ def _row_op(truth_row: Mapping[str, Any]) -> Op:
     """The operation of a row in the truth: INSERT without a row before, DELETE without one after,
     else UPDATE.
     """
-    return (
-        Op.INSERT
-        if truth_row["before"] is None
-        else Op.DELETE
-        if truth_row["after"] is None
-        else Op.UPDATE
-    )
+    if truth_row["before"] is None:
+        return Op.INSERT
+    return Op.DELETE if truth_row["after"] is None else Op.UPDATE
 
 
-def _row_images(
-    table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[str]
-) -> tuple[Op, RowImages]:
-    """The operation of a row in the truth, and its images, without the columns `unnamed` that the
-    server does not log.
+def _row_images(table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[str]) -> RowImages:
+    """The images of a row in the truth. The after image lacks the columns `unnamed`, which an
+    INSERT does not name and the server does not log.
     """
 
     def side(name: str) -> Row | None:
@@ -435,7 +453,7 @@ def _row_images(
     after = side("after")
     if after is not None:
         after = {name: value for name, value in after.items() if name not in unnamed}
-    return _row_op(truth_row), RowImages(before, after)
+    return RowImages(before, after)
 
 
 _SETTINGS: Final[Mapping[int, tuple[str, ...]]] = {
@@ -451,4 +469,6 @@ _FAMILIES: Final[Mapping[str, StatementFamily]] = {
     "update": "statement-update",
     "delete": "statement-delete",
 }
+"""The family of a statement that the binlog has as text, by its kind in the truth."""
 _RANDOM: Final = 11
+"""The number of the statement before which the server logs the seeds of RAND()."""

@@ -21,12 +21,15 @@ TableName: TypeAlias = tuple[str, str]
 """A table's database and its own name."""
 
 _PART: Final = r"(?:`(?:[^`]|``)+`|[\w$]+)"
+"""A name in a statement, in back quotes or bare."""
 _NAME: Final = rf"({_PART}(?:\.{_PART})?)"
+"""A name with or without its database; the group is the whole."""
 _TYPE: Final = re.compile(
     r"\s*(\w+(?:\s+precision)?(?:\s*\((?:'(?:[^'\\]|''|\\.)*'|[^')])*\))?"
     r"(?:\s+(?:unsigned|zerofill))*(?:\s+character set binary)?)",
     re.IGNORECASE,
 )
+"""A type as a statement spells it, with its parameters and attributes; the group is the whole."""
 _ACTIONS: Final = (
     (r"create (?:database|schema)(?: if not exists)? ", "create database"),
     (r"drop (?:database|schema)(?: if exists)? ", "drop database"),
@@ -38,6 +41,7 @@ _ACTIONS: Final = (
     (r"drop index \w+ on ", "drop index"),
     (r"alter table ", ""),
 )
+"""How a statement begins, and its action; "" for ALTER TABLE, whose action _ALTERS tells."""
 _ALTERS: Final = (
     (r"rename to ", "rename table"),
     (r"rename column ", "modify column"),
@@ -53,8 +57,8 @@ _ALTERS: Final = (
     (r"convert to ", "modify column"),
     (r"(?:truncate|drop) partition ", "add partition"),
 )
-"""`convert to character set` and partition statements are ALTER in every release, like the actions
-that stand for them.
+"""How the first clause of an ALTER TABLE begins, and the action. `convert to character set` and
+partition statements are ALTER in every release, like the actions that stand for them.
 """
 
 
@@ -141,8 +145,9 @@ def _split_name(name: str, default: str) -> TableName:
 def apply_statement(
     live: dict[TableName, Spellings], origins: dict[TableName, TableName], statement: Statement
 ) -> None:
-    """Applies a statement to the spellings of the existing tables' types (`live`), and to the names
-    of the tables after which others were created (`origins`).
+    """Notes the effect of a statement in both mappings. `live` has, by existing table, how
+    statements spelled the types of its columns; `origins` has, by table, the table from which it
+    was copied or renamed.
     """
     table_name = (statement.database, statement.table)
     if statement.action == "drop database":

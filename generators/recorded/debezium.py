@@ -61,14 +61,20 @@ SMALL: Final = 128
 """toast_tuple_target of the tables with values out of line."""
 
 _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
+"""The operation of a row change, by the truth's word."""
 
 _NUMBERS: Final = re.compile(
     rb'"(ts_ms|ts_us|ts_ns|pos|lsn|__lsn|__source_ts_ms|txId|xmin|server_id|thread|total_order|data_collection_order)":-?\d+'
 )
+"""Members of a message that are positions, ids or clock times; the group is the member's name."""
 _ID: Final = rb"mysql-bin\.|\[|\d+-\d+-\d+|\d+:\d+|[0-9a-f-]{36}:"
+"""How the texts of positions and of transaction ids begin."""
 _TEXTS: Final = re.compile(rb'"(gtid|file|sequence|id)":"(?:' + _ID + rb')(?:[^"\\]|\\.)*"')
+"""Members of a message that are such texts; the group is the member's name."""
 _CONTEXT: Final = re.compile(rb'"(__debezium\.context\.(?:connectorLogicalName|runId))":[^,]*')
+"""Headers that Debezium adds on the run; the group is the header's name."""
 _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
+"""The recordings' prefixes of topics and schemas; the group is what stands behind one."""
 
 
 def blank(data: bytes) -> bytes:
@@ -93,18 +99,26 @@ def _blank_marker(data: bytes) -> bytes:
     return re.sub(rb'"snapshot":"(?!false")\w+"', b'"snapshot":""', blank(data))
 
 
+class _TruthRow(NamedTuple):
+    """A row that a statement changed, as SQL showed it: the texts of its columns before and after,
+    None where there is no row, and whether its key changed.
+    """
+
+    before: Mapping[str, str | None] | None
+    after: Mapping[str, str | None] | None
+    is_key_changed: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What one statement did to a table, as SQL showed it: its number, the table's version, and the
-    rows of one operation as (before, after, whether the key changed).
+    """What one statement did to a table with one operation, as SQL showed it: the statement's
+    number, the table's name, and the changed rows.
     """
 
     statement: int
     table: str
     op: Op
-    row_pairs: tuple[
-        tuple[Mapping[str, str | None] | None, Mapping[str, str | None] | None, bool], ...
-    ]
+    rows: tuple[_TruthRow, ...]
 
 
 def episodes() -> Iterator[Episode]:
@@ -299,6 +313,7 @@ def _split_name(name: str, is_mysql: bool) -> tuple[str, str]:
 
 @cache
 def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
+    """The statements of a server's truth, in order."""
     return tuple(store.truth(PRODUCT)[server]["statements"])
 
 
@@ -314,10 +329,10 @@ def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
         if statement.get("table") != table:
             continue
         for event in statement.get("events", ()):
-            truth_row = (event["before"], event["after"], bool(event.get("key_changed")))
+            truth_row = _TruthRow(event["before"], event["after"], bool(event.get("key_changed")))
             op = _OPS[event["op"]]
             if changes and (changes[-1].statement, changes[-1].op) == (number, op):
-                changes[-1] = replace(changes[-1], row_pairs=(*changes[-1].row_pairs, truth_row))
+                changes[-1] = replace(changes[-1], rows=(*changes[-1].rows, truth_row))
             else:
                 changes.append(_Change(number, table, op, (truth_row,)))
     return tuple(changes)
@@ -349,7 +364,10 @@ def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
     return (
         (
             _Change(
-                last, table, Op.READ, tuple((None, final_row, False) for final_row in final_rows)
+                last,
+                table,
+                Op.READ,
+                tuple(_TruthRow(None, final_row, False) for final_row in final_rows),
             ),
         )
         if final_rows
@@ -421,24 +439,40 @@ _TYPE: Final = (
     r"\w+(?:\((?:'(?:[^'\\]|''|\\.)*'|[^()'])*\))?(?: UNSIGNED)?(?: ZEROFILL)?(?: CHARACTER SET"
     r" \w+)?"
 )
+"""A type of MariaDB with its parameters and attributes."""
 _SPELLED: Final = re.compile(rf"[(,\n]\s*(?:`((?:[^`]|``)+)`|(\w+)) ({_TYPE})", re.IGNORECASE)
+"""A column in a CREATE TABLE; the groups are its name in back quotes, its bare name, its type."""
 _DEFAULT: Final = re.compile(r"[^,]*? DEFAULT (b?'(?:[^']|'')*'|[^\s,)]+)")
+"""The default behind a column's type; the group is its literal."""
 _SHOWN: Final = re.compile(rf"^\s*`((?:[^`]|``)+)` ({_TYPE})(.*)$", re.IGNORECASE | re.MULTILINE)
+"""A column's line of SHOW CREATE TABLE; the groups are its name, its type, and what is behind it.
+"""
 _COMMENT: Final = re.compile(r" COMMENT ?=?'((?:[^']|'')*)'")
+"""The comment of a column or a table; the group is its text."""
 _UPDATED: Final = re.compile(
     r"(?: DEFAULT current_timestamp\(\d*\))? ON UPDATE current_timestamp\(\d*\)"
 )
+"""The clause of a column that the server sets at each UPDATE."""
 _WIDTH: Final = re.compile(r"^(tinyint|smallint|mediumint|int|bigint|year)\((?!1\))\d+\)")
+"""An integer type with a display width other than 1; the group is the type without it."""
 _GENERATED: Final = re.compile(r"(\w+) \w+ GENERATED ALWAYS AS")
 """Columns that PostgreSQL's log does not hold."""
 _LITERAL: Final = r"'(?:[^']|'')*'(?:::\w+)?|[^\s,)]+"
+"""A default in PostgreSQL's CREATE TABLE: a text, also with a cast, or a bare word."""
 _QUOTED: Final = re.compile(r"'((?:[^']|'')*)'(?:::\w+)?")
+"""A text in quotes, also with a cast; the group is the text."""
 _GIVEN: Final = re.compile(
     rf"""[(,]\s*(?:"([^"]+)"|(\w+)) (?:(\w*serial)\b|(?:[^,(]|\([^)]*\))*?DEFAULT ({_LITERAL}))"""
 )
+"""A column with a default in PostgreSQL's CREATE TABLE; the groups are its name in quotes, its bare
+name, a serial type, and the default.
+"""
 
 
 def _unique_index_pattern(table: str) -> re.Pattern[str]:
+    """What matches a statement that makes a unique index on the table; the group are its
+    columns.
+    """
     return re.compile(rf"CREATE UNIQUE INDEX \w+ ON {re.escape(table)} \((.+)\)$")
 
 
@@ -534,22 +568,23 @@ def _match_messages(
 ) -> tuple[list[RowChange], list[Message]]:
     """Takes the messages of all these changes of a table from the front of `queue`. Returns the row
     changes whose values the model can hold, and their messages; the messages of other changes are
-    dropped.
+    dropped. `tombstones` says that a DELETE has a second message without a value; `identity` is
+    PostgreSQL's letter of the replica identity: with `d` (default) a table without a key has no
+    messages of UPDATE and DELETE.
     """
     events: list[RowChange] = []
     messages: list[Message] = []
     for number, change in enumerate(changes):
         matched_images: list[RowImages] = []
-        for before, after, key_changed in change.row_pairs:
-            keyless = identity == "d" and not table.primary_key and change.op is not Op.INSERT
-            count = (
-                0
-                if keyless
-                else {
-                    Op.DELETE: 1 + tombstones,
-                    Op.UPDATE: 2 + tombstones if key_changed else 1,
-                }.get(change.op, 1)
-            )
+        for before, after, is_key_changed in change.rows:
+            if identity == "d" and not table.primary_key and change.op is not Op.INSERT:
+                count = 0
+            elif change.op is Op.DELETE:
+                count = 1 + tombstones
+            elif change.op is Op.UPDATE and is_key_changed:
+                count = 2 + tombstones
+            else:
+                count = 1
             row_messages, queue[:count] = queue[:count], []
             try:
                 images = RowImages(_cells(table, before), _cells(table, after))
@@ -600,7 +635,9 @@ def _cells(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
 
 
 _GREGORIAN: Final = wall("1582-10-15")
+"""The first day of the Gregorian calendar, in microseconds since 1970."""
 _ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
+"""Why messages of a recording that changes names differ from ours."""
 
 
 def _datetime_values(table: Table, cells: Row) -> Iterator[Value]:
@@ -613,4 +650,5 @@ def _datetime_values(table: Table, cells: Row) -> Iterator[Value]:
 
 
 def _is_early(value: Value) -> bool:
+    """Whether a value is a number of microseconds before the Gregorian calendar."""
     return isinstance(value, int) and value < _GREGORIAN

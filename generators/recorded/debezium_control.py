@@ -31,13 +31,17 @@ from generators.sources.boundaries import START
 from generators.sources.mysql import quote
 
 _TEXTUAL: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '([^']*)'\)")
+"""A call that makes a logical message of a text; the groups are its prefix and its content."""
 _BINARY: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '\\x([0-9a-f]*)'::bytea\)")
+"""A call that makes a logical message of bytes; the groups are its prefix and its hex digits."""
 _ACTIONS: Final = (
     (re.compile(r"(CREATE|DROP) (DATABASE|TABLE|INDEX)\b"), ""),
     (re.compile(r"RENAME TABLE"), "rename table"),
     (re.compile(r"ALTER TABLE"), "modify column"),
 )
+"""How a statement begins, and its action; "" is for the two words that matched."""
 _RENAMES: Final = re.compile(r"RENAME TABLE (?:\w+\.)?(\w+) TO ")
+"""The beginning of a RENAME TABLE; the group is the table's old name."""
 DATABASE: Final = "inv"
 """The current database of the session that ran the statements."""
 UNREAD: Final = ("t_maria", "t_maria4", "t_mcompressed")
@@ -81,8 +85,9 @@ def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Ep
 def transactions(
     recording: Recording, messages: Sequence[Message], tables: frozenset[str]
 ) -> Iterator[Episode]:
-    """One episode of the marks of those transactions that changed a recorded table. Marks of other
-    transactions are not in the recording.
+    """One episode of the marks BEGIN and COMMIT of transactions of PostgreSQL, of those that
+    changed one of `tables`. The recording has both marks of the SETUP first transactions, and of
+    later ones BEGIN alone: the COMMITs in the history are marked as unrecorded.
     """
     if not messages:
         return
@@ -90,7 +95,7 @@ def transactions(
     for number in range(SETUP):
         marks.append(TransactionMark(START, "BEGIN", str(number)))
         marks.append(TransactionMark(START, "COMMIT", str(number)))
-    setup_marks = len(marks)
+    setup_mark_count = len(marks)
     inside = False
     for statement in _statements("postgresql"):
         if statement["kind"] == "note":
@@ -100,16 +105,16 @@ def transactions(
             begins = not inside and _is_transaction(statement, tables)
         if begins:
             marks += [TransactionMark(START, mark, str(len(marks))) for mark in ("BEGIN", "COMMIT")]
-    unrecorded = frozenset(range(setup_marks + 1, len(marks), 2))
+    unrecorded = frozenset(range(setup_mark_count + 1, len(marks), 2))
     yield Episode(
         recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded
     )
 
 
 def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
-    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own whose BEGIN and
-    COMMIT messages are recorded: it changes rows of one of these tables, truncates any table, or
-    sends a logical message that belongs to a transaction.
+    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own, whose BEGIN mark
+    is recorded: it changes rows of one of these tables, truncates any table, or sends a logical
+    message that belongs to a transaction.
     """
     match statement["kind"]:
         case "dml":
@@ -135,7 +140,9 @@ def _action(sql: str) -> str:
 
 
 def schema_change(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
-    """The event of a MySQL statement; `table` is the table after it."""
+    """The event of a MySQL statement. `database` and `table` are the names in its message, `after`
+    is the table after it, None where it is not known.
+    """
     renamed = _RENAMES.match(sql)
     return SchemaChange(
         START,
@@ -155,11 +162,11 @@ def statements(
     """An episode for each database, with its MySQL statements in the order of the binlog.
     `versions` has the table after each statement, by the statement's number.
     """
-    by_place: dict[str, tuple[list[Event], list[Message]]] = {}
-    waiting = {_statement_text(message): message for message in reversed(messages)}
+    by_database: dict[str, tuple[list[Event], list[Message]]] = {}
+    message_by_sql = {_statement_text(message): message for message in reversed(messages)}
     for number, entry in enumerate(_statements("mariadb")):
         sql = entry["sql"]
-        message = waiting.get(sql)
+        message = message_by_sql.get(sql)
         if message is None or not _action(sql):
             continue
         database, _, table = entry.get("table", sql.split()[2]).partition(".")
@@ -170,10 +177,10 @@ def statements(
         event = replace(
             schema_change(sql, database_key, after.name if after else table, after), before=after
         )
-        events, statement_messages = by_place.setdefault(database_key, ([], []))
+        events, statement_messages = by_database.setdefault(database_key, ([], []))
         events.append(event)
         statement_messages.append(message)
-    for database, (events, statement_messages) in by_place.items():
+    for database, (events, statement_messages) in by_database.items():
         yield Episode(
             _without_rows(recording),
             f"statements-{database}",
@@ -188,7 +195,7 @@ def snapshot_statements(
     """One episode of the statements that a snapshot writes for the tables that it found. A table is
     None if the connector's parser cannot read it.
     """
-    waiting = {_statement_text(message): message for message in messages}
+    message_by_sql = {_statement_text(message): message for message in messages}
     quoted_database = quote(DATABASE)
     events = [
         SchemaChange(
@@ -196,7 +203,7 @@ def snapshot_statements(
         )
     ]
     for name, table in tables.items():
-        gone = table or Table(DATABASE, name, ())
+        dropped = table or Table(DATABASE, name, ())
         events.append(
             SchemaChange(
                 START,
@@ -204,7 +211,7 @@ def snapshot_statements(
                 f"DROP TABLE IF EXISTS {quoted_database}.{quote(name)}",
                 DATABASE,
                 name,
-                gone,
+                dropped,
             )
         )
     events.append(
@@ -224,12 +231,12 @@ def snapshot_statements(
                 START, "create table", versions[-1]["show_create"], DATABASE, name, None, table
             )
         )
-    published = [event for event in events if event.sql in waiting]
+    published = [event for event in events if event.sql in message_by_sql]
     yield Episode(
         recording,
         "statements",
         History(tuple(published)),
-        tuple(waiting[event.sql] for event in published),
+        tuple(message_by_sql[event.sql] for event in published),
         writer_gaps=(SNAPSHOT_STATEMENTS,),
     )
 
@@ -238,7 +245,7 @@ SNAPSHOT_STATEMENTS: Final = (
     "A statement that a snapshot makes is marked as one, without a place in the log: our writer has"
     " statements of the log alone."
 )
-"""What the writer owes."""
+"""What our writer cannot do yet for the messages of a snapshot's statements."""
 
 
 def _without_rows(recording: Recording) -> Recording:

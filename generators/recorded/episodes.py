@@ -32,6 +32,7 @@ from generators.profiles import Profile
 from generators.wire_format import Format
 
 RECORDED: Final = "recorded"
+"""The tag of recorded cases, and a part of their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ class Recording:
 @dataclass(frozen=True, slots=True)
 class Lost:
     """Cells whose value the product itself loses, so that a decoder need not return it. `table` and
-    `column` are exact names, "" for every one. `loss` is a sentence; `citation` is a fact of the
-    catalogue of sources.
+    `column` are exact names, "" for every one; `only` says whether a value is lost. `loss` is a
+    sentence; `citation` is a fact of the catalogue of sources.
     """
 
     loss: str
@@ -210,13 +211,13 @@ def _without_unjudged(change: Change, episode: Episode) -> Change:
 
 
 def _cell_or_lost(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
-    """The expected cell, or one where any value is right if the product loses this value in the
-    episode.
+    """The expected cell; if one of `lost` covers it, a cell of that type in which any value is
+    right.
     """
-    why = next((x for x in lost if x.covers(table, name, cell)), None)
-    if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
+    loss = next((entry for entry in lost if entry.covers(table, name, cell)), None)
+    if loss is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
         return cell
-    return Cell(State.ANY, cell.type, cls=cell.cls, reason=f"{why.loss} ({why.citation})")
+    return Cell(State.ANY, cell.type, cls=cell.cls, reason=f"{loss.loss} ({loss.citation})")
 
 
 class Agreement(enum.StrEnum):

@@ -33,19 +33,30 @@ from generators.model import (
 from generators.sources import mysql
 
 _NAME: Final = r"`((?:[^`]|``)+)`"
+"""A name in back quotes; the group is what stands between them."""
 _COLUMN: Final = re.compile(rf"\s*{_NAME} (.+?),?$")
+"""A line that defines a column; the groups are its name and its definition."""
 _PART: Final = re.compile(r"`((?:[^`]|``)+)`(?:\(\d+\))?|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 """A column of an index, with back quotes, or an expression of TiDB's in brackets."""
 _KEY: Final = re.compile(rf"\s*(PRIMARY KEY|(?:UNIQUE )?KEY {_NAME}) \((.+?)\)[^)]*$")
+"""A line that defines a key or an index; the groups are its kind, its name (none for a primary key)
+and its columns.
+"""
 _PARAMETERS: Final = r"\(((?:'(?:[^'\\]|''|\\.)*'|[^')])*)\)"
+"""The parameters of a type in parentheses; the group is what stands between them."""
 _TYPE: Final = re.compile(
     rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+"""The type at the start of a column's definition; the groups are its name, its parameters, `
+unsigned`, ` zerofill`, and the attributes behind it.
+"""
 _DEFAULT: Final = re.compile(
     r" DEFAULT ((?:[bxX]|_\w+ ?)?'(?:[^'\\]|''|\\.)*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)"
 )
+"""The default among a column's attributes; the group is its literal or expression."""
 _HEXADECIMAL: Final = re.compile(r"(?:x'|0x)((?:[0-9a-f]{2})*)'?", re.IGNORECASE)
+"""A literal in hexadecimal digits; the group are the digits."""
 _INTRODUCER: Final = re.compile(r"_\w+ ?(?=')")
 """The character set before a literal, as in `_binary'a'`."""
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -154,13 +165,12 @@ def _parse_column(name: str, definition: str) -> Column:
     match = _TYPE.match(definition)
     assert match is not None
     attributes = match[5]
-    generated = (
-        "stored"
-        if re.search(r" (STORED|PERSISTENT)\b", attributes)
-        else "virtual"
-        if re.search(r" GENERATED ALWAYS|^ AS \(", attributes)
-        else ""
-    )
+    if re.search(r" (STORED|PERSISTENT)\b", attributes):
+        generated = "stored"
+    elif re.search(r" GENERATED ALWAYS|^ AS \(", attributes):
+        generated = "virtual"
+    else:
+        generated = ""
     type = source_type(definition)
     default = None
     if (default_match := _DEFAULT.search(attributes)) and default_match[1] != "NULL":
@@ -231,13 +241,9 @@ def cell_value(
         case Logical.BINARY:
             return bytes.fromhex(cell_text.removeprefix("hex:"))
         case Logical.ENUM:
-            return (
-                int(number)
-                if number is not None
-                else type.members.index(cell_text) + 1
-                if cell_text
-                else 0
-            )
+            if number is not None:
+                return int(number)
+            return type.members.index(cell_text) + 1 if cell_text else 0
         case Logical.SET:
             if number is not None:
                 return int(number)
@@ -305,7 +311,10 @@ def row_cells(
     numbers: Mapping[str, str | None] | None = None,
     zone: str = "UTC",
 ) -> Row:
-    """A row's values by column. Columns that the truth does not have are left out."""
+    """A row's values by column, from the texts that SELECT prints. `numbers` has, by column, ENUM's
+    index or SET's mask, if the truth has it; `zone` is the time zone of printed TIMESTAMPs. Columns
+    without a text are left out.
+    """
     number_by_column = numbers or {}
     return {
         c.name: cell_value(c.type, texts[c.name], number_by_column.get(c.name), zone)

@@ -22,15 +22,25 @@ from generators.sources import mysql, postgresql, postgresql_text
 _TYPE: Final = re.compile(
     r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$'
 )
+"""A column's type as PostgreSQL spells it; the groups are its name, its parameters, its words on
+the time zone, and the brackets of an array.
+"""
 _PRIMARY: Final = re.compile(r"PRIMARY KEY \(([^)]*)\)")
+"""The primary key in a CREATE TABLE; the group are its columns."""
 _MOMENT: Final = re.compile(r"(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?( BC)?$")
+"""A timestamp in PostgreSQL's text; the groups are the date, the time and ` BC`."""
 _DAY: Final = re.compile(r"(\d{4,})-(\d\d)-(\d\d)( BC)?$")
+"""A date in PostgreSQL's text; the groups are the year, the month, the day and ` BC`."""
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$")
+"""A time in PostgreSQL's text; the groups are hours, minutes, seconds and the fraction's digits."""
 _TOKEN: Final = re.compile(r'([{}])|"((?:[^"\\]|\\.)*)"|([^,{}"]+)')
+"""A token of an array's text; the groups are a brace, an element in quotes, a bare element."""
 _POINT: Final = re.compile(r"\(([^,]+),([^)]+)\)$")
+"""The text of a point; the groups are x and y."""
 _CYCLE: Final = 146_097
 """Days of 400 years."""
 _PAIR: Final = re.compile(r'"((?:[^"\\]|\\.)*)"=>(?:"((?:[^"\\]|\\.)*)"|NULL)')
+"""A pair in an hstore's text; the groups are the name and the value, which NULL has not."""
 
 _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
     "money": postgresql.money,
@@ -49,6 +59,7 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
     "point": postgresql.point,
     **{name: functools.partial(postgresql.other, name) for name in postgresql.OTHERS},
 }
+"""The types without parameters: the function that makes each, by PostgreSQL's name."""
 
 
 _BOUNDS: Final = re.compile(r"^(?:\[[+-]?\d+:[+-]?\d+\])+=")
@@ -58,8 +69,9 @@ _BOUNDS: Final = re.compile(r"^(?:\[[+-]?\d+:[+-]?\d+\])+=")
 def source_type(
     spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> SourceType:
-    """The type of a column as PostgreSQL's format_type() spells it; a domain is taken as its base
-    type. Raises Unsupported for a type that the model does not have.
+    """The type of a column as PostgreSQL's format_type() spells it. `enums` has the labels of enums
+    by name, `domains` the base type of each domain, as which a domain is taken. Raises Unsupported
+    for a type that the model does not have.
     """
     spelling = domains.get(spelling, spelling)
     match = _TYPE.match(spelling)
@@ -106,8 +118,8 @@ def make_table(
     domains: Mapping[str, str] | None = None,
 ) -> Table:
     """A table made of the columns that PostgreSQL's catalogue shows. `statement` is its CREATE
-    TABLE, which gives the declared order of the key. Raises Unsupported for a type that this
-    project does not have.
+    TABLE, which gives the declared order of the key; `enums` and `domains` are those of
+    `source_type`. Raises Unsupported for a type that this project does not have.
     """
     table_columns = tuple(
         Column(
@@ -260,4 +272,5 @@ def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
 
 
 def _unescape(escaped: str) -> str:
+    """A text without the back-slashes that escape its characters."""
     return re.sub(r"\\(.)", r"\1", escaped, flags=re.DOTALL)

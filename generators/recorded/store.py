@@ -23,6 +23,7 @@ from generators.wire_format import get
 
 PRODUCTS: Final = ("canal", "debezium", "ticdc")
 INDEX: Final = "recordings.json"
+"""The file that lists a product's recordings and documents."""
 _FACTS: Final = (
     "name",
     "format",
@@ -34,6 +35,7 @@ _FACTS: Final = (
     "truth",
     "count",
 )
+"""Fields of `Recording` that the index tells of each recording."""
 
 
 class DamagedRecording(HarnessError):
@@ -75,7 +77,9 @@ def recordings(product: str) -> tuple[Recording, ...]:
 
 
 def _files(product: str) -> Iterator[tuple[str, str]]:
-    """The files of a product's folder, each with its SHA-256."""
+    """The names of the files that a product's folder must hold beside its index, each with its
+    SHA-256.
+    """
     index = _index(product)
     for name, entry in index["documents"].items():
         yield f"{name}.json.xz", entry["sha256"]

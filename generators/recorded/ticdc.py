@@ -50,6 +50,7 @@ from generators.wire_format import get
 
 PRODUCT: Final = "ticdc"
 ZONE: Final = "Asia/Shanghai"
+"""The time zone of the recorded runs."""
 LIMIT: Final = 3900
 """max-message-bytes of the runs that cut large messages."""
 
@@ -80,8 +81,8 @@ _KEEPS_TEXT: Final = (
 
 
 def episodes() -> Iterator[Episode]:
-    """The episodes of every TiCDC recording: the events of one table with their messages. Those of
-    which our writer makes other messages are left out.
+    """The episodes of every TiCDC recording: the events of one table with their messages. Tables of
+    which our writer makes another number of messages are left out.
     """
     for recording in map(_with_facts, store.recordings(PRODUCT)):
         steps = _steps(recording.truth)
@@ -138,8 +139,10 @@ def _recorded_steps(
         if step.number in by_event and step.number not in spoiled and _is_known_statement(step)
     }
     if recording.format == "ticdc-open-protocol":
-        batched = {step.split for step in steps if step.is_row and step.number in numbers}
-        numbers |= {step.number for step in steps if step.is_row and step.split in batched}
+        batched = {step.transaction_key for step in steps if step.is_row and step.number in numbers}
+        numbers |= {
+            step.number for step in steps if step.is_row and step.transaction_key in batched
+        }
     return numbers
 
 
@@ -161,7 +164,7 @@ def _is_known_statement(step: _Step) -> bool:
 
 
 def _has_other_messages(recording: Recording, steps: Sequence[_Step]) -> bool:
-    """Whether our writer splits the rows of these steps into another number of messages than TiCDC
+    """Whether our writer splits the rows of these events into another number of messages than TiCDC
     did when it was recorded, so that they cannot be compared. That concerns partitioned tables in
     some formats.
     """
@@ -187,7 +190,7 @@ def _joined_steps(steps: Sequence[_Step]) -> set[int]:
     transactions: dict[tuple[int, str, str], list[_Step]] = {}
     for step in steps:
         if step.is_row:
-            transactions.setdefault(step.split, []).append(step)
+            transactions.setdefault(step.transaction_key, []).append(step)
     joined: set[int] = set()
     for transaction_rows in transactions.values():
         kinds = {step.truth["kind"] for step in transaction_rows}
@@ -222,8 +225,9 @@ CORRUPTED: Final = (
     "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does"
     " not have."
 )
-"""What the writer owes."""
+"""What our writer cannot do yet for the recordings with checksums."""
 UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
+"""Tables of which some rows have no checksum in the recordings with checksums."""
 
 
 def _episode_limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
@@ -243,12 +247,13 @@ _DOUBLES: Final = {
     "TiDB a02630cc24cf": "go",
     "TiDB ac41d7e3c8fc": "go",
 }
-"""How each TiDB spells doubles of JSON documents."""
+"""How each recorded TiDB spells doubles of JSON documents, by the recording's `server`."""
 
 
 def _with_facts(recording: Recording) -> Recording:
-    """The recording with the facts, the layout and the blanking that follow from its name and
-    options.
+    """The recording with what follows from its name and options: `facts` (fields of the profile
+    that were different in this run), the topic's layout, and the function that blanks what differs
+    from run to run.
     """
     facts: dict[str, Any] = {}
     profile = get(recording.format).profiles[0]
@@ -273,7 +278,9 @@ def _with_facts(recording: Recording) -> Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An event of the truth, with its table before (`before`) and after (`table`) it."""
+    """An event of the truth (what SQL showed at the source), with its table before (`before`) and
+    after (`table`) it.
+    """
 
     truth: Mapping[str, Any]
     table: Table | None = None
@@ -300,9 +307,9 @@ class _Step:
         return self.truth["kind"] in _OPS
 
     @property
-    def split(self) -> tuple[int, str, str]:
-        """What the row changes of one transaction in one table have in common: (TSO, database,
-        table).
+    def transaction_key(self) -> tuple[int, str, str]:
+        """What all row changes of one transaction in one table have in common: the TSO of the
+        commit, the database and the table.
         """
         return self.at.tso, self.truth["database"], self.truth["table"]
 
@@ -406,7 +413,7 @@ def _group_by_transaction(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
     its own.
     """
     for _, group in itertools.groupby(
-        steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number
+        steps, lambda step: step.transaction_key if step.truth["kind"] in _OPS else step.number
     ):
         yield list(group)
 
@@ -445,6 +452,7 @@ def _group_events(steps: Sequence[_Step]) -> Iterator[Event]:
 
 
 _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
+"""The operation of a row change, by the kind of its event in the truth."""
 
 
 def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
@@ -500,9 +508,13 @@ def _with_key(recording: Recording, message: Message, step: _Step) -> Message:
 
 
 _KEYED_BY_PRODUCER: Final = ("ticdc-canal-json", "ticdc-simple-json", "ticdc-simple-avro")
+"""Formats whose encoder makes no key: the Kafka producer, which was not there, gives it."""
 _MYSQL_TYPES: Final = re.compile(rb'"mysqlType":(\{(?:"(?:[^"\\]|\\.)*":"(?:[^"\\]|\\.)*",?)*\})')
+"""The member mysqlType of a Canal-JSON message; the group is its object."""
 _CANAL_CLOCK: Final = re.compile(rb'(?<="ts":)\d+(?=,"sql")')
+"""The digits of the member `ts` of a Canal-JSON message, the time of sending."""
 _CLAIM: Final = re.compile(rb'(?<="claimCheckLocation":")[^"]*')
+"""The name of the file in which a claim check has the whole message."""
 
 
 def _blank_canal(value: bytes) -> bytes:
@@ -511,6 +523,7 @@ def _blank_canal(value: bytes) -> bytes:
     """
 
     def ordered(match: re.Match[bytes]) -> bytes:
+        """The member mysqlType with its pairs sorted by name."""
         return b'"mysqlType":' + json.dumps(sorted(json.loads(match[1]).items())).encode()
 
     return _CLAIM.sub(b"", _CANAL_CLOCK.sub(b"0", _MYSQL_TYPES.sub(ordered, value)))
@@ -524,6 +537,7 @@ _SIMPLE: Final = tuple(
         (rb'"claimCheckLocation":"[^"]*"', b'"claimCheckLocation":""'),
     )
 )
+"""What differs from run to run in a Simple message in JSON, and what replaces it."""
 
 
 def _blank_simple(value: bytes) -> bytes:
@@ -549,6 +563,7 @@ def _blank_avro(value: bytes) -> bytes:
 
 
 _FIXED: Final = {"float": "<f", "double": "<d"}
+"""How a float and a double are packed into bytes, in the language of `struct`."""
 _REALS_AS_BYTES: Final = fastavro.parse_schema(
     json.loads(
         functools.reduce(
@@ -590,6 +605,7 @@ def _name_branches(value: Any, image: bool = False) -> Any:
 
 
 _VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckLocation": None}
+"""Members of a Simple message that differ from run to run, and what replaces them."""
 
 
 def _blank_record(value: Any) -> Any:
@@ -615,7 +631,9 @@ def _blank_record(value: Any) -> Any:
 
 
 _OWN_ID: Final = re.compile(rb'(?<=,"(?:rid|ptn)":)\d+')
+"""The digits of an id that TiDB gives to a row (`rid`) or a partition (`ptn`)."""
 _CLAIM_PLACE: Final = re.compile(rb'(?<="ccl":")[^"]*')
+"""The name of the file in which a claim check of Open Protocol has the whole event."""
 
 
 def _blank_open(data: bytes) -> bytes:
@@ -628,6 +646,7 @@ def _blank_open(data: bytes) -> bytes:
 
 
 _DEBEZIUM_CLOCK: Final = re.compile(rb'(?<="ts_ms":)\d+(?=,"transaction")')
+"""The digits of the time at which the encoder made a Debezium message."""
 
 
 def _blank_debezium(data: bytes) -> bytes:
@@ -654,3 +673,4 @@ _BLANKS: Final = {
     "ticdc-simple-json": _blank_simple,
     "ticdc-simple-avro": _blank_avro,
 }
+"""By format: the function that blanks what differs from run to run in a key or a value."""

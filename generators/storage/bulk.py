@@ -32,6 +32,7 @@ from generators.wire_format import Format, get
 
 VERSION: Final = 1
 BULK: Final = "bulk.json"
+"""The file that says what a bulk corpus holds."""
 FIELDS: Final = (
     "version",
     "format",
@@ -43,16 +44,17 @@ FIELDS: Final = (
     "messages",
     "content",
 )
+"""The fields of `bulk.json`, in their order."""
 PROBED: Final = 256
 """Statements that are tried for the width; every kind of change is among them."""
 BATCH: Final = 8_192
+"""Rows that `verify` reads at a time."""
 WORD: Final = 15
 """Hex digits of each of the two parts of a message's digest that are added up."""
 COMPARED: Final = 1_000
 """Messages that `verify` compares with the writer's."""
 
 
-@cache
 class LoadShape(NamedTuple):
     """The largest number of messages that a statement of a load gives, and whether every statement
     gives that number.
@@ -62,8 +64,11 @@ class LoadShape(NamedTuple):
     is_even: bool
 
 
+@cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> LoadShape:
-    """How many messages the statements of a load give: of PROBED statements, as many of each op."""
+    """How many messages a statement of a load gives, found by writing PROBED statements, an equal
+    number of each operation to which `options` gives a weight.
+    """
     ops = [op for op, weight in options.ops if weight]
     sizes: list[int] = []
     for op in ops:
@@ -94,13 +99,13 @@ def numbered_messages(
         yield from zip(itertools.count(start * width), load_messages(start, count), strict=False)
         return
     for unit in range(start, start + count):
-        for place, message in enumerate(load_messages(unit, 1)):
-            if place == width:
+        for index, message in enumerate(load_messages(unit, 1)):
+            if index == width:
                 raise HarnessError(
                     f"statement {unit} has more than {width} messages, as none of {PROBED} probed"
                     " statements has"
                 )
-            yield unit * width + place, message
+            yield unit * width + index, message
 
 
 def hashed_bytes(kafka_row: Mapping[str, Any]) -> bytes:
@@ -133,6 +138,7 @@ def hashed_bytes(kafka_row: Mapping[str, Any]) -> bytes:
 
 
 def _hex(value: bytes | None) -> str:
+    """The upper-case hex digits of bytes; "-" for None."""
     return "-" if value is None else value.hex().upper()
 
 
@@ -195,7 +201,9 @@ def number_files(folder: Path) -> int:
 
 
 def find(folder: Path) -> list[Path]:
-    """The bulk corpora at or below a folder, sorted."""
+    """The folders at or below `folder` that hold a bulk corpus, sorted; without those whose name
+    begins with a dot, which are not finished.
+    """
     return sorted(
         file.parent for file in Path(folder).rglob(BULK) if not file.parent.name.startswith(".")
     )

@@ -71,7 +71,9 @@ _TYPE: Final = Record(
 )
 dump_type, load_type = _TYPE.dump, _TYPE.load
 _SAME_TYPE: Final = Form(lru_cache(maxsize=1024)(dump_type), load_type)
-"""A type among many of the same, whose form is one object."""
+"""The form of a column's or a cell's type. Its JSON object is made once and shared, because a
+corpus has few different types and many cells of each.
+"""
 
 _DEFAULT: Final = Record(Default, {"text": TEXT, "value": VALUE}, needed=("value",))
 _COLUMN: Final = Record(
@@ -95,11 +97,11 @@ _TABLE: Final = Record(
     },
     needed=("primary_key", "unique"),
 )
-"""Without indexes and comments, which no decoder needs."""
+"""The form of a table. Indexes and comments are left out, because no decoder needs them."""
 dump_table, load_table = _TABLE.dump, _TABLE.load
 
 COMPRESSIONS: Final = ("none", "snappy", "lz4")
-"""Those of `Deployment.compression`."""
+"""The legal values of `Deployment.compression`."""
 _OPTIONS: Final = (
     "time_zone",
     "charset",
@@ -109,13 +111,14 @@ _OPTIONS: Final = (
     "temporal",
     "bigint_unsigned",
 )
+"""The fields of a deployment that its JSON form must have."""
 _DEPLOYMENT: Final = Record(
     Deployment,
     dict.fromkeys((*_OPTIONS, "schemas"), TEXT),
     needed=_OPTIONS,
     always_dumped=("schemas",),
 )
-"""Older files lack `schemas`."""
+"""The form of a deployment. `schemas` may be missing, because older files lack it."""
 dump_deployment = _DEPLOYMENT.dump
 
 
@@ -137,7 +140,9 @@ def load_deployment(data: Plain, at: str = "") -> Deployment:
 
 
 def _dump_header(header: tuple[str, bytes]) -> Plain:
-    return {"key": TEXT.dump(header[0]), "value": BYTES.dump(header[1])}
+    """The JSON form of a header of a Kafka record, which is a pair of a name and a value."""
+    name, value = header
+    return {"key": TEXT.dump(name), "value": BYTES.dump(value)}
 
 
 def _load_header(data: Plain, at: str) -> tuple[str, bytes]:
@@ -197,7 +202,11 @@ _KIND: Final = enum_form(Kind)
 
 
 def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
-    return {"kind": pair[0].value, "op": pair[1] and pair[1].value}
+    """The JSON form of a kind of row that is accepted in place of the expected one, with its
+    operation or None.
+    """
+    kind, op = pair
+    return {"kind": kind.value, "op": op and op.value}
 
 
 def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
@@ -206,12 +215,14 @@ def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
     """
     members = fields(data, at, {"kind", "op"})
     op = members.get("op")
-    return _KIND.load(
-        need(members, "kind", at), path(at, "kind")
-    ), None if op is None else _OP.load(op, path(at, "op"))
+    kind = _KIND.load(need(members, "kind", at), path(at, "kind"))
+    return kind, None if op is None else _OP.load(op, path(at, "op"))
 
 
 _IMAGES: Final = ("before", "after", "full_before", "full_after")
+"""The fields of a change that are images: the expected cells of a row before or after it, by
+column.
+"""
 _CHANGE: Final = Record(
     Change,
     {
@@ -235,8 +246,8 @@ _CHANGE: Final = Record(
 
 
 def _known_types(table: Table | None) -> Mapping[str, Any]:
-    """For each image of a change in `table`, the types of its cells, as what the reader of the JSON
-    form knows already. The JSON leaves them out.
+    """What a reader of a change's JSON knows from the change's table: for each image, by column,
+    the type of the cell. The JSON leaves these types out. Empty without a table.
     """
     if table is None:
         return NOTHING
@@ -276,11 +287,8 @@ def load_schemas(data: Plain, at: str = "") -> None:
     for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
-        subjects, schema_text = (
-            *array(schema, path(at, number), lambda value, _where: value),
-            [],
-            "",
-        )[:2]
+        items = array(schema, path(at, number), lambda value, _at: value)
+        subjects, schema_text = (*items, [], "")[:2]
         schemas[int(number)] = (
             TEXTS.load(subjects, path(at, number)),
             string(schema_text, path(at, number)),

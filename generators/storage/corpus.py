@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
@@ -55,7 +55,9 @@ PARQUET: Final = "messages.parquet"
 SCHEMAS: Final = "schemas.json"
 """The schemas that messages in Confluent's framing name."""
 _REQUIRED: Final = (TABLES, MESSAGES, EXPECTED)
+"""The files that every corpus has beside its manifest."""
 _PARQUET_ROWS: Final = 10_000
+"""Rows of a group in the Parquet file."""
 
 
 class CorpusError(UsageError):
@@ -92,6 +94,8 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
+    """How many cases, messages, expected changes and tables a corpus has."""
+
     cases: int
     messages: int
     changes: int
@@ -100,6 +104,10 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
+    """What manifest.json says: what the corpus holds, and the SHA-256 of each other file by
+    name.
+    """
+
     version: int
     format: str
     profile: str
@@ -184,13 +192,17 @@ def _is_component(name: str) -> bool:
 
 
 class _Writer:
+    """Writes a corpus into a folder: `add` for each case, then `close`, then `finish`. `parquet`
+    says that it writes `messages.parquet`, too.
+    """
+
     def __init__(self, folder: Path, parquet: bool) -> None:
         self._folder = folder
         self._parquet = _Parquet(folder / PARQUET) if parquet else None
         self._messages, self._expected = Sink(folder / MESSAGES), Sink(folder / EXPECTED)
         self._tables: dict[Table, int] = {}
         self._cases: dict[str, Plain] = {}
-        self._next: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._next_ordinals: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._schemas: confluent.Schemas = {}
         self._changes = 0
 
@@ -205,8 +217,8 @@ class _Writer:
         self._cases[case.id] = _SHELL.dump(_Shell(case.id, case.level, case.tags, numbers))
         for written in case.written:
             place = written.message.topic, written.message.partition
-            ordinal = self._next[place]
-            self._next[place] += 1
+            ordinal = self._next_ordinals[place]
+            self._next_ordinals[place] += 1
             body = codec.dump_message(written.message)
             head = {
                 "case": case.id,
@@ -234,7 +246,10 @@ class _Writer:
             self._changes += len(written.changes)
 
     def counts(self) -> _Counts:
-        return _Counts(len(self._cases), sum(self._next.values()), self._changes, len(self._tables))
+        """How many cases, messages, expected changes and tables were added so far."""
+        return _Counts(
+            len(self._cases), sum(self._next_ordinals.values()), self._changes, len(self._tables)
+        )
 
     def close(self) -> None:
         """Closes the corpus's open files."""
@@ -288,6 +303,7 @@ def _object(members: Mapping[str, Plain]) -> str:
 
 
 def _line(data: Plain) -> bytes:
+    """A line of a file of JSON lines: the data as canonical text in ASCII, with the line's end."""
     return to_line(data).encode("ascii") + b"\n"
 
 
@@ -302,8 +318,9 @@ def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
 
 
 class _Parquet:
-    """`messages.parquet`: the shape of Spark's Kafka source; the offset is the ordinal, the
-    timestamp CreateTime.
+    """Writes `messages.parquet`, whose rows have the columns of Spark's Kafka source. A message's
+    offset is its ordinal (its number within its partition), its timestamp the writer's (Kafka's
+    CreateTime).
     """
 
     def __init__(self, file: Path) -> None:
@@ -354,6 +371,7 @@ def find(folder: Path, none: bool = False) -> list[Path]:
 
 
 def _hidden(relative: Path) -> bool:
+    """Whether a name in a relative path begins with a dot."""
     return any(part.startswith(".") for part in relative.parts)
 
 
@@ -408,6 +426,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _sha256(file: Path) -> str:
+    """The SHA-256 of a regular file in hex digits. Raises CorpusError as `_bytes` does."""
     return hashlib.sha256(_bytes(file)).hexdigest()
 
 
@@ -527,7 +546,20 @@ def _lines(file: Path) -> Iterator[tuple[int, Plain]]:
 
 
 _HEAD = frozenset({"case", "ordinal"})
+"""Fields of a line of messages.jsonl that are no part of the message's JSON form."""
 _PLACE = frozenset({"case", "topic", "partition", "ordinal", "table_id"})
+"""Fields of a line of expected.jsonl that are no part of the change's JSON form: they name its
+message and its table.
+"""
+
+
+class _ReadMessage(NamedTuple):
+    """A message that was read from a corpus: the id of its case, and the list of its expected
+    changes, which grows while expected.jsonl is read.
+    """
+
+    case: str
+    changes: list[Change]
 
 
 def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
@@ -538,9 +570,9 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     if SCHEMAS in manifest.sha256:
         with _locate_errors(folder / SCHEMAS):
             codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
-    places: dict[tuple[str, int, int], tuple[str, list[Change]]] = {}
+    read_messages: dict[tuple[str, int, int], _ReadMessage] = {}
     written: dict[str, list[tuple[Message, list[Change]]]] = {shell.id: [] for shell in shells}
-    following: defaultdict[tuple[str, int], int] = defaultdict(int)
+    next_ordinals: defaultdict[tuple[str, int], int] = defaultdict(int)
     file = folder / MESSAGES
     for number, data in _lines(file):
         with _locate_errors(file, number):
@@ -548,40 +580,39 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             message = codec.load_message(fields, case=case)
             place = message.topic, message.partition
             ordinal = integer(need(data, "ordinal", ""), "ordinal")
-            if ordinal != following[place]:
+            if ordinal != next_ordinals[place]:
                 raise Malformed(
                     "ordinal",
-                    f"is {ordinal}; the next of {place[0]!r}, partition {place[1]}, is"
-                    f" {following[place]}",
+                    f"is {ordinal}; the next of {message.topic!r}, partition {message.partition},"
+                    f" is {next_ordinals[place]}",
                 )
-            following[place] += 1
+            next_ordinals[place] += 1
             changes: list[Change] = []
             written[case].append((message, changes))
-            places[(*place, ordinal)] = case, changes
+            read_messages[(*place, ordinal)] = _ReadMessage(case, changes)
     file, total = folder / EXPECTED, 0
     for number, data in _lines(file):
         with _locate_errors(file, number):
             case, fields = _split(data, _PLACE, written)
-            spot = (
-                string(need(data, "topic", ""), "topic"),
-                integer(need(data, "partition", ""), "partition"),
-                integer(need(data, "ordinal", ""), "ordinal"),
-            )
-            if spot not in places or places[spot][0] != case:
+            topic = string(need(data, "topic", ""), "topic")
+            partition = integer(need(data, "partition", ""), "partition")
+            ordinal = integer(need(data, "ordinal", ""), "ordinal")
+            read_message = read_messages.get((topic, partition, ordinal))
+            if read_message is None or read_message.case != case:
                 raise Malformed(
                     "ordinal",
-                    f"{case} has no message {spot[2]} in {spot[0]!r}, partition {spot[1]}",
+                    f"{case} has no message {ordinal} in {topic!r}, partition {partition}",
                 )
             table = (
                 tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
             )
-            places[spot][1].append(codec.load_change(fields, table=table))
+            read_message.changes.append(codec.load_change(fields, table=table))
             total += 1
-    counts = _Counts(len(shells), len(places), total, len(tables))
+    counts = _Counts(len(shells), len(read_messages), total, len(tables))
     for name, count in asdict(counts).items():
-        if (figure := getattr(manifest.counts, name)) != count:
+        if (manifest_count := getattr(manifest.counts, name)) != count:
             raise CorpusError(
-                f"{folder / MANIFEST}: field counts.{name}: {figure}, but there are {count}"
+                f"{folder / MANIFEST}: field counts.{name}: {manifest_count}, but there are {count}"
             )
     cases: list[Case] = []
     for shell in shells:

@@ -20,6 +20,7 @@ from generators.storage import corpus
 from generators.wire_format import Format, formats
 
 SEED: Final = 7
+"""The seed of the drawn cases."""
 NAMES: Final = (
     "bigint/two-to-53-plus-one",
     "unsigned-bigint/one-over-signed-max",
@@ -102,16 +103,18 @@ which decoders fail most.
 """
 
 OWN: Final = 7
-"""How many of a format's own scenarios: evenly spread over their order."""
+"""How many of the scenarios that only this format has are among the cases: evenly spread over their
+order.
+"""
 
 BULK: Final = 4
-"""How many of bulk, the last of them of level two."""
+"""How many drawn cases a profile has; the last of them is of level two (typed rows)."""
 
 LARGEST: Final = 4_000
-"""Bytes of a case's messages; larger cases stay out."""
+"""The largest size of a case's messages together, in bytes; larger cases are left out."""
 
 WIDEST: Final = 40
-"""Columns; cases of wider tables stay out."""
+"""The largest number of columns; a case with a wider table is left out."""
 
 
 def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:

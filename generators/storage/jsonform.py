@@ -40,6 +40,7 @@ class Malformed(UsageError):
 
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+"""The escape of a surrogate in a JSON text: one half of a character beyond U+FFFF."""
 
 
 def to_line(data: Plain) -> str:
@@ -81,6 +82,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
+    """Raises Malformed for NaN and the infinities, which Python's JSON parser would accept."""
     raise Malformed("", f"{name} is not JSON")
 
 
@@ -97,7 +99,9 @@ def mapping(data: Plain, at: str) -> dict[str, Any]:
 
 
 def fields(data: Plain, at: str, legal: Set[str]) -> dict[str, Any]:
-    """Returns `data` if it is an object all of whose fields are legal. Raises Malformed."""
+    """Returns `data` if it is a JSON object that has no field but those in `legal`; `at` is its
+    path. Raises Malformed.
+    """
     members = mapping(data, at)
     if unknown := members.keys() - legal:
         raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(legal))}")
@@ -169,6 +173,9 @@ def _digits(value: int) -> str:
 
 
 _LONG: Final = 1 << 10_000
+"""Integers between this and its negative are short enough for `str`, which refuses those of more
+than some 4,300 digits.
+"""
 
 
 def boolean(data: Plain, at: str) -> bool:
@@ -248,6 +255,7 @@ def load_bytes(data: Plain, at: str = "") -> bytes | None:
 
 
 _BYTES = frozenset({"text", "base64"})
+"""The fields of the JSON form of bytes, of which a value has one."""
 
 
 def dump_value(value: Value) -> Plain:
@@ -311,12 +319,12 @@ def load_value(data: Plain, at: str = "") -> Value:
         return load_bytes({key: value for key, value in data.items() if key != "type"}, at)
     if tag not in _LOADERS:
         raise Malformed(path(at, "type"), f"{tag!r} is none of {', '.join(('bytes', *_LOADERS))}")
-    more, load = _LOADERS[tag]
-    members = fields(data, at, {"type", "value", *more})
+    more_fields, load = _LOADERS[tag]
+    members = fields(data, at, {"type", "value", *more_fields})
     return load(
         need(members, "value", at),
         path(at, "value"),
-        *((need(members, name, at), path(at, name)) for name in more),
+        *((need(members, name, at), path(at, name)) for name in more_fields),
     )
 
 
@@ -324,11 +332,12 @@ def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
     """The double of a JSON form: its text at the path `at`, and its 16 hex digits with their path
     in `exact`. Raises Malformed if the two are not the same number.
     """
-    bits = string(*exact)
+    bits_data, bits_at = exact
+    bits = string(bits_data, bits_at)
     try:
         value = float(struct.unpack(">d", bytes.fromhex(bits))[0])
     except (ValueError, struct.error):
-        raise Malformed(exact[1], "must be the 16 hex digits of a binary64") from None
+        raise Malformed(bits_at, "must be the 16 hex digits of a binary64") from None
     bits_text = string(data, at)
     if bits_text != repr(value):
         raise Malformed(at, f"{bits_text[:40]!r} and bits {bits} ({value!r}) are two numbers")
@@ -408,7 +417,9 @@ _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
     "zero-date": (("micros",), _load_zero_date),
     "json": ((), lambda data, at: Json(_load_node(data, at))),
 }
-"""By type tag: the fields beside `value`, and what loads that field and those, each with its path.
+"""By the type tag of a value's JSON form: the names of the fields beside `value`, and the function
+that makes the value. That function gets `value` and its path, then each of those fields as a pair
+of the field and its path.
 """
 
 
@@ -427,6 +438,7 @@ class Form(Generic[T]):
 
 
 def _itself(value: T) -> T:
+    """Returns the value as it is."""
     return value
 
 
@@ -459,6 +471,7 @@ def enum_form(kind: type[E]) -> Form[E]:
 
 
 NOTHING: Final[Mapping[str, Any]] = {}
+"""What a reader knows who knows no part of a value beforehand."""
 
 
 def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
@@ -494,9 +507,10 @@ def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
 class Record(Generic[T]):
     """The form of a dataclass: a JSON object of the fields in `forms`, in that order.
 
-    A field at its default value is left out unless it is in `always_dumped`. When read, a field may
-    be missing if it has a default, is not in `needed`, or is known to the reader. What the reader
-    knows of a value is given by field; a field's own value may again be such a mapping.
+    A field at its default value is left out unless it is in `needed` or `always_dumped`. When read,
+    a field may be missing if it has a default, is not in `needed`, or is known to the reader. Both
+    methods take `known_parts`, which has what the reader knows already, by field: a field's value,
+    or, if the field's form itself takes such knowledge (`Form.takes_known`), what that form gets.
     """
 
     def __init__(
@@ -507,17 +521,19 @@ class Record(Generic[T]):
         always_dumped: Sequence[str] = (),
     ) -> None:
         fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-        usual = {field.name: field.default for field in fields if field.default is not MISSING}
+        defaults = {field.name: field.default for field in fields if field.default is not MISSING}
         self._kind, self._forms = kind, forms
-        self._required = {name for name in forms if name in needed or name not in usual}
-        self._nullable = {name for name in forms if usual.get(name, MISSING) is None}
+        self._required = {name for name in forms if name in needed or name not in defaults}
+        self._nullable = {name for name in forms if defaults.get(name, MISSING) is None}
         self._takes_known = {
             name
             for name, field_form in forms.items()
             if isinstance(field_form, Form) and field_form.takes_known
         }
         omitted = {
-            name: (value,) for name, value in usual.items() if name not in (*needed, *always_dumped)
+            name: (value,)
+            for name, value in defaults.items()
+            if name not in (*needed, *always_dumped)
         }
         self._steps = [
             (name, field_form.dump, omitted.get(name, ())) for name, field_form in forms.items()

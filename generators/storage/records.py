@@ -31,8 +31,8 @@ def schema() -> pa.Schema:
 
 
 def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, list[Any]]:
-    """The columns of messages that lie at these offsets, with the timestamps of the writer
-    (CreateTime).
+    """The columns of `schema` by name, each as a list of values, for these messages and their Kafka
+    offsets. The timestamps are the writer's (Kafka's CreateTime, type 0), in microseconds.
     """
 
     def header_structs(message: Message) -> list[dict[str, Any]] | None:
@@ -56,8 +56,8 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
 def batch(
     messages: Sequence[Message], offsets: Sequence[int], append_ms: int | None = None
 ) -> pa.RecordBatch:
-    """The Arrow batch of messages at these offsets. `append_ms` is the timestamp that the broker
-    sets on all of them (LogAppendTime); None keeps the writer's.
+    """The Arrow batch of messages at these Kafka offsets. `append_ms` is the timestamp that the
+    broker sets on all of them (Kafka's LogAppendTime, type 1); None keeps the writer's timestamps.
     """
     import pyarrow as pa
 
