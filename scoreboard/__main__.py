@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import click
@@ -111,8 +111,10 @@ def _select_faults(
 
 
 def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
-    """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on
-    record.
+    """Runs the programs that show faults, of the products or PRODUCT/FAULT that `names` has, all
+    without a name; with `keep` on all releases of each product, and records on which they show it.
+    Returns the exit code: LOST if a program of the judged release does not print what is on record.
+    Raises UnknownName.
     """
     releases = (
         json.loads(board.RELEASES.read_text("utf-8"))
@@ -134,12 +136,13 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
             for product, faults in faults_by_product.items()
         }
     bundles = map(reproducing.bundle, filter(faults_by_product.get, faults_by_product))
-    with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
+    with ThreadPoolExecutor() as pool:  # All products' jars are fetched at the same time.
         list(pool.map(lambda bundle: jars_of(bundle, _print_note), filter(None, bundles)))
     for product, faults in faults_by_product.items():
-        for release in (
-            reproducing.releases(product) if keep and faults else ("",) if faults else ()
-        ):
+        product_releases: Sequence[str] = ("",) if faults else ()
+        if keep and faults:
+            product_releases = reproducing.releases(product)
+        for release in product_releases:
             try:
                 outputs = reproducing.run(product, faults, _print_note, release)
             except HarnessError as error:
@@ -171,10 +174,10 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
                         else shown_releases
                     )
             for fault in faults:
-                same = outputs[fault.id] == fault.actual
-                differ += not same and not keep
+                is_as_recorded = outputs[fault.id] == fault.actual
+                differ += not is_as_recorded and not keep
                 click.echo(
-                    f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}:"
+                    f"{'shown ' if is_as_recorded else 'DIFFERS'} {product} {release} {fault.id}:"
                     f" {page.program_output(outputs[fault.id])}"
                 )
     if keep:
@@ -183,6 +186,7 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
 
 
 def _print_note(line: str) -> None:
+    """Prints a line about the progress of the run to standard error."""
     click.echo(line, err=True)
 
 

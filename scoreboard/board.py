@@ -23,6 +23,9 @@ _OUTCOMES: Final = {
     Symptom.REFUSED: Outcome.REFUSES,
     Symptom.LOST: Outcome.DROPS,
 }
+"""What a user meets in a failure with this symptom; in one with any other symptom it is a wrong
+value.
+"""
 _BEHIND: Final = tuple(
     f"{Symptom.ACCEPTED}: fault {fault}"
     for fault in ("trailing-*", "second-document", "joined", "closing-tail")
@@ -41,8 +44,8 @@ STALE: Final = RESULTS / "stale.json"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule with one cause. `entry` is what the report says of it; `fault` the named
-    failure that explains it.
+    """A broken rule with one cause: `entry` is its entry in the harness's report, `fault` the named
+    fault on record that explains it, None if none does.
     """
 
     entry: Mapping[str, Any]
@@ -51,7 +54,7 @@ class Failure:
     @property
     def outcome(self) -> Outcome:
         """What a user of the reader meets in this failure (a wrong value, a dropped row or a
-        refused message), told by the cause and what came.
+        refused message), by its cause and by what the reader returned.
         """
         cause, actual = str(self.entry["cause"] or ""), str(self.entry["actual"])
         symptom = cause.partition(":")[0]
@@ -79,8 +82,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Judged:
-    """A reader on a format: its failures of all cases, those on recorded messages, and the faults
-    that a program alone shows.
+    """The results of a reader on a format: the failures in all cases, those in cases of recorded
+    messages, and the faults that no case shows but a program does (`alone`). `outcome` is what the
+    scoreboard keeps of the harness's report; `stale`: it is of other cases, rules or adapters than
+    today's.
     """
 
     reader: Reader
@@ -116,7 +121,7 @@ class Judged:
 
     @cached_property
     def counts(self) -> Counter[Outcome]:
-        """The faults on the board by outcome."""
+        """How many faults on the board have each outcome."""
         return Counter(fault.outcome for fault in self.faults)
 
     @cached_property
@@ -131,11 +136,11 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A named failure with what shows it: the reader, the format, a case, how many there are, and
-    the recorded one.
+    """A named fault with what shows it best: the reader and the format, a case ("" if only its
+    program shows it), the number of such cases, and a case of a recorded message, "" for none.
 
-    `counts` says whether a MUST is broken; `releases` are those of the ones tried on which the
-    program shows it.
+    `counts`: a MUST is broken. `tried` are the releases on which its program was run, `releases`
+    those of them on which it shows the fault.
     """
 
     reader: Reader
@@ -173,10 +178,14 @@ def board(
         for fmt in (fmt for fmt in reader.formats if fmt in formats):
             outcome = formats[fmt]
             named_first = sorted(record_faults, key=lambda fault: reader.name not in fault.readers)
-            places = _shown_without_option(judged, reader, fmt)
-            every, real = (
+            shown_without_option = _shown_without_option(judged, reader, fmt)
+            failures, recorded_failures = (
                 tuple(
-                    _failure(entry, fmt, record_faults if _place(entry) in places else named_first)
+                    _failure(
+                        entry,
+                        fmt,
+                        record_faults if _place(entry) in shown_without_option else named_first,
+                    )
                     for entry in entries
                 )
                 for entries in (outcome["failures"], outcome["recorded"].get("failures", ()))
@@ -187,7 +196,15 @@ def board(
                 if fault.alone and fault.on_board and fault.readers and fmt in fault.formats
             )
             judged.append(
-                Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone)
+                Judged(
+                    reader,
+                    fmt,
+                    outcome,
+                    failures,
+                    recorded_failures,
+                    fmt in stale.get(reader.name, ()),
+                    alone,
+                )
             )
     return tuple(judged)
 
@@ -200,14 +217,17 @@ def proofs(
     """
     file = results / RELEASES.name
     releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
-    every = tuple(judged)
+    judged_results = tuple(judged)
     best_proofs = []
-    for record in dict.fromkeys(result.reader.record for result in every):
+    for record in dict.fromkeys(result.reader.record for result in judged_results):
         for fault in faults(record, directory):
             candidates = []
             shown_releases = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
-            ran = shown_releases, tuple(releases["tried"].get(record, ())) if fault.message else ()
-            for result in (result for result in every if result.reader.record == record):
+            releases_of_program = (
+                shown_releases,
+                tuple(releases["tried"].get(record, ())) if fault.message else (),
+            )
+            for result in (result for result in judged_results if result.reader.record == record):
                 failures = [
                     failure
                     for failure in (*result.failures, *result.recorded)
@@ -230,7 +250,7 @@ def proofs(
                         )
                         or 1
                     )
-                    real = next(
+                    recorded_case = next(
                         (
                             failure.entry["case"]
                             for failure in result.recorded
@@ -246,13 +266,17 @@ def proofs(
                             best.entry["case"],
                             best.counts,
                             cases,
-                            real,
-                            *ran,
+                            recorded_case,
+                            *releases_of_program,
                         )
                     )
             if fault.alone and not candidates:
-                reader = next(result.reader for result in every if result.reader.record == record)
-                candidates.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
+                reader = next(
+                    result.reader for result in judged_results if result.reader.record == record
+                )
+                candidates.append(
+                    Proof(reader, fault, fault.formats[0], "", True, 0, "", *releases_of_program)
+                )
             if candidates:
                 best_proofs.append(
                     max(
@@ -270,7 +294,9 @@ def proofs(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A behaviour of one product, with the proofs of its faults: its options and forms are one."""
+    """A behaviour of one product, with the proofs of all faults that are this behaviour under the
+    product's options and formats.
+    """
 
     behaviour: Behaviour
     proofs: tuple[Proof, ...]
@@ -285,7 +311,7 @@ class Cause:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of what its users meet."""
+        """The worst that users of the product meet by this behaviour."""
         return list(Outcome)[self.rank[1]]
 
 
@@ -347,9 +373,12 @@ def _shown_without_option(
 
 
 def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
-    """The rule that a failure breaks, and its cause."""
+    """The rule that a failure in the report breaks, and its cause: what identifies it among runs of
+    a reader with and without an option.
+    """
     return str(entry["rule"]), str(entry["cause"])
 
 
 def _failure(entry: Mapping[str, Any], fmt: str, faults: Iterable[Fault]) -> Failure:
+    """The failure of an entry in the report, with the first of the faults that explains it."""
     return Failure(entry, next((fault for fault in faults if fault.explains(fmt, entry)), None))

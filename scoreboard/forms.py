@@ -35,6 +35,7 @@ class Form:
 
 
 _FIELDS: Final = dict.fromkeys((field.name for field in fields(Form)), str)
+"""The fields of an entry in forms.toml."""
 
 
 @cache

@@ -48,9 +48,11 @@ JVM: Final = (
     "-Djava.awt.headless=true",
     "-Duser.timezone=UTC",
 )
+"""Options of the JVM for a reader's adapter."""
 _KEPT: Final = ("rule", "case", "cases", "path", "expected", "actual", "cause", "cause_in_words")
+"""The members of a failure in the harness's report that are kept."""
 LETTERS: Final = 700
-"""Characters of a text that are kept."""
+"""Characters of a text that are kept of a failure."""
 _RECORDED: Final = ("--select", "*/recorded/*", "--causes", "1000")
 """Options of the run on recorded messages: every cause there may be the evidence of a fault."""
 _SELECTING: Final = frozenset({"profiles", "types"})
@@ -75,13 +77,15 @@ def judge(
         decoder = decoder_of(reader, name, note)
         began = time.monotonic()
         note(f"{reader.name}: {name}")
-        every = _run(name, decoder, (*every_option, *_profile_options(reader, name)), wheels)
+        results_of_all = _run(
+            name, decoder, (*every_option, *_profile_options(reader, name)), wheels
+        )
         seconds = round(time.monotonic() - began)
-        note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s")
-        real = catalogue.recorded_cases(get(name), "*", None)
+        note(f"{reader.name}: {name}: {results_of_all['verdict']} in {seconds} s")
+        recorded_cases = catalogue.recorded_cases(get(name), "*", None)
         recorded = (
             _run(name, decoder, (*every_option, *_RECORDED), wheels, may_be_empty=True)
-            if real
+            if recorded_cases
             else {}
         )
         results = {
@@ -91,7 +95,7 @@ def judge(
             "commit": _commit(),
         }
         outcome["formats"][name] = {
-            **every,
+            **results_of_all,
             **results,
             "cases_digest": digest(reader, name),
             "adapter_digest": adapter_digest(reader, name),
@@ -109,9 +113,9 @@ def _profile_options(reader: Reader, name: str) -> Iterator[str]:
 
 
 def digest(reader: Reader, name: str) -> str:
-    """A digest of the cases that a reader is judged on, with what they expect, and of the rules
-    that own anything in their profiles: it changes when a kept result is outdated. Only cases of
-    level two count, of profiles and recorded types that the reader says it reads.
+    """A digest of the cases on which a reader is judged on a format, with what they expect, and of
+    the rules that apply to their profiles: a kept result with another digest is outdated. Only
+    cases of level two (typed rows) count, of profiles and recorded types that the reader claims.
     """
     return _digest_of_claims(name, json.dumps(reader.formats[name]))
 
@@ -133,13 +137,14 @@ def _digest_of_claims(name: str, claims: str) -> str:
     ]
     hasher = hashlib.sha256(repr(judged_rules).encode())
     for case in judged_cases:
-        hasher.update(_typed_rows(name)[case.id][1])
+        _, case_digest = _typed_rows(name)[case.id]
+        hasher.update(case_digest)
     return hasher.hexdigest()[:16]
 
 
 def _can_concern(globs: Sequence[str], profiles: Iterable[str]) -> bool:
-    """Whether a rule whose selector has these globs of profiles can own anything in one of the
-    profiles; a rule without globs can in each.
+    """Whether a rule whose selector has these globs of profiles can apply to one of the profiles; a
+    rule without globs applies to all.
     """
     return not globs or any(
         fnmatchcase(profile, glob) for profile, glob in itertools.product(profiles, globs)
@@ -148,8 +153,8 @@ def _can_concern(globs: Sequence[str], profiles: Iterable[str]) -> bool:
 
 @cache
 def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
-    """The named and the recorded cases of a format at level two, each with a digest, by their
-    ids.
+    """The named and the recorded cases of a format at level two (typed rows), by their ids, each
+    with its digest.
     """
     fmt = get(name)
     every = (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None))
@@ -299,12 +304,19 @@ def install_wheels(requirements: Sequence[str], note: Note) -> Path | None:
     with tempfile.TemporaryDirectory(
         prefix=".installing-", dir=target.parent, ignore_cleanup_errors=True
     ) as work:
-        listed, folder = Path(work) / "requirements.txt", Path(work) / "packages"
-        listed.write_text(content, "utf-8")
+        requirements_file, folder = Path(work) / "requirements.txt", Path(work) / "packages"
+        requirements_file.write_text(content, "utf-8")
         installer = _installer()
         options = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "--quiet")
         ran = subprocess.run(
-            [*installer, *options, "--target", str(folder), "--requirement", str(listed)],
+            [
+                *installer,
+                *options,
+                "--target",
+                str(folder),
+                "--requirement",
+                str(requirements_file),
+            ],
             capture_output=True,
             text=True,
             errors="replace",
@@ -329,7 +341,9 @@ def _installer() -> list[str]:
 
 
 def path_of(classes: Path, jars: Sequence[Path]) -> Path:
-    """A file beside a folder of classes with Java's option for the class path of it and of jars."""
+    """Writes a file beside a folder of classes that has Java's option for the class path of the
+    classes and the jars, and returns its path.
+    """
     path = classes.with_suffix(".path")
     path.write_text(
         "\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8"
@@ -445,8 +459,8 @@ def _run(
 
 
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
-    """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the
-    failures.
+    """What the scoreboard keeps of the harness's report, given as its lines, and of the run's exit
+    code: verdict, counts of cases and rules, and the failures.
     """
     cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
     rules = [line for line in lines if line["type"] == "rule"]

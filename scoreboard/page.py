@@ -56,7 +56,8 @@ TO_SEND: Final = (
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
     """The texts of all pages of the scoreboard, by their names below docs/. `judged` are the
-    results (those on record by default), `faults` is the folder of the faults.
+    results (by default those in the folder of results), `faults` is the folder of the faults on
+    record.
     """
     every = board() if judged is None else judged
     recipes = tuple(result for result in every if result.reader.name.startswith(RECIPES))
@@ -149,14 +150,16 @@ def with_equal_cells(results: Iterable[Judged]) -> list[list[Judged]]:
     """
 
     def line(result: Judged) -> tuple[str, str, bool]:
-        """What the results of a line have alike."""
+        """What the results that share a line of the table have alike: the reader, the cell, and
+        whether they are stale.
+        """
         return result.reader.name, cell(result), result.stale
 
     return [list(same_line) for _, same_line in itertools.groupby(results, line)]
 
 
 def anchor(fault: Fault) -> str:
-    """The name of a fault in the pages: that which a Markdown reader gives to its heading."""
+    """The name of a fault's heading in a page, to which a link with # leads."""
     return re.sub(r"[^\w\- ]", "", fault.title.lower()).replace(" ", "-")
 
 
@@ -181,21 +184,26 @@ def shown_on(proof: Proof) -> str:
 
 
 def _key(release: str) -> tuple[int, ...]:
+    """The numbers in a release's name, by which releases are ordered."""
     return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
 def rule_of(fault: Fault) -> Rule:
-    """The rule that a fault stands on."""
+    """The rule of the harness that a fault breaks, as its record names it."""
     return next(rule for rule in rules(fault.rule.partition("/")[0]) if rule.id == fault.rule)
 
 
 def citations(fault: Fault) -> list[tuple[str, str]]:
-    """Who says the rule that a fault stands on: words, and the place below docs/."""
+    """The sources of the rule that a fault breaks, each in words and with the link below docs/ to
+    its page.
+    """
     return [cited(str(citation)) for citation in rule_of(fault).citations]
 
 
 def evidence(fault: Fault) -> list[tuple[str, str]]:
-    """The evidence on the web for the rule that a fault stands on, as (words, address) pairs."""
+    """The addresses on the web of the evidence for the rule that a fault breaks, as (words,
+    address) pairs.
+    """
     text_by_address: dict[str, str] = {}
     for citation in rule_of(fault).citations:
         for item in fact(citation.where).evidence:
@@ -296,7 +304,9 @@ def newest_in_short(proof: Proof) -> str:
 
 
 def later_in_short(cause: Cause) -> str:
-    """What the newest source has of a cause: one word for each that its faults have."""
+    """What the newest source of a product has of a cause's faults, in words for a cell of a table,
+    each word once.
+    """
     return ", ".join(dict.fromkeys(filter(None, map(newest_in_short, cause.proofs))))
 
 
@@ -313,7 +323,7 @@ def reach_in_words(reach: Reach) -> str:
 
 
 def program(proof: Proof) -> str:
-    """The program that shows a fault."""
+    """The text of the program that shows a fault without the harness."""
     return reproducing.program(proof.reader.record, proof.fault)
 
 

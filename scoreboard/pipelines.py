@@ -32,7 +32,9 @@ from generators.garbage.nemesis import select_nemeses
 from scoreboard.recipes.auto_cdc import PORT
 
 REPAIRED: Final = "new-pipeline"
+"""How the names of the right pipelines begin."""
 AUTO_CDC: Final = "auto-cdc"
+"""The name of the sink of AUTO CDC's recipes, in place of a lakehouse."""
 FORMATS: Final = {
     "delta": "debezium-json",
     "iceberg": "debezium-json",
@@ -71,12 +73,12 @@ class Recipe:
 
     @property
     def anchor(self) -> str:
-        """Its heading on the page."""
+        """The name of its heading on the page, to which a link with # leads."""
         return self.name.replace("_", "-")
 
 
 class PublishedRecipes(NamedTuple):
-    """The recipes that are judged, and those that cannot be."""
+    """The published recipes that are judged, and those that cannot be."""
 
     judged: list[Recipe]
     unjudged: list[Recipe]
@@ -91,7 +93,7 @@ def published_recipes() -> PublishedRecipes:
 
 
 def repaired_name(sink: str) -> str:
-    """The name of what `new-pipeline` writes for a lakehouse."""
+    """The name of the right pipeline that `new-pipeline` writes for a lakehouse."""
     return f"{REPAIRED}-{sink}"
 
 
@@ -125,7 +127,7 @@ def judge(
 
 
 def _lakehouse_of(sink: str) -> Sink:
-    """The lakehouse of a name. Raises StopIteration for another sink."""
+    """The sink as the name of a lakehouse. Raises StopIteration for one that is none."""
     return next(name for name in SINKS if name == sink)
 
 
@@ -154,12 +156,13 @@ def _session_of(sink: str) -> tuple[dict[str, str], str]:
 
 
 _PLACE: Final = re.compile(r" at /\S+, line \d+")
-"""A line of a recipe's file: a path of a machine."""
+"""The line of a recipe's file in an error, which names a path of one machine."""
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
-    """What is kept of the result of a recipe under one nemesis: the word, the profile,
-    differences by broken rule, and the first difference without its place.
+    """What is kept of the result of a pipeline under one nemesis: the result in a word, the
+    profile, the number of differences of each broken rule, and the first difference without the
+    line of the file.
     """
     return {
         "result": result.word,
@@ -170,7 +173,7 @@ def _facts(result: PipelineResult) -> dict[str, Any]:
 
 
 def page_text(data: Mapping[str, Any]) -> str:
-    """The page of kept results."""
+    """The text of the page, made of the kept results."""
     return "\n".join(_page(data))
 
 
@@ -250,6 +253,7 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 TITLES: Final = {"delta": "In Delta Lake", "iceberg": "In Iceberg", AUTO_CDC: "AUTO CDC"}
+"""The headings of the page, by sink."""
 REMARKS: Final = {
     "delta": "",
     "iceberg": "",
@@ -261,6 +265,7 @@ REMARKS: Final = {
         " one update."
     ),
 }
+"""What the page says below each heading, by sink."""
 
 
 def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
@@ -276,6 +281,9 @@ def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]
 
 
 def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:
+    """The cells of a pipeline's line in the table, one for each of the nemeses: its result under
+    it, or "".
+    """
     return [_cell(results[nemesis]) if nemesis in results else "" for nemesis in nemeses]
 
 

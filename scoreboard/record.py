@@ -87,21 +87,26 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A named failure of a reader. `behaviour` names what it is in the words for all readers.
-    `newest` and `newest_source`, the address of a line, say whether later source has it.
-    `documentation` says what of the reader's own documents was searched for it. `rules`,
-    `causes` and `errors`, globs of what the reader's error says, choose its failures.
+    """A named failure of a reader, as its record has it.
 
-    `formats` are those that show it, () any; `readers` names those of a shared record that have
-    it; empty, all of them have. `source` is the address of the reader's own line, `declared` of
-    a limit that of the document that declares it, `known` that of a report, `searched` the day
-    on which none was found, `search_words` by which words; "" if there is none. `mend` is what
-    could be done, of a fault whose report is ready to be sent. `witness` is a regular
-    expression that a message of a case holds if this fault drops it, since the cause of a row
-    that is not there is a guess. `rule` is the one that a fault stands on; `alone` says that no
-    case at level two shows it, but its program does. The rest is its reproduction: the envelope
-    (canal, debezium, maxwell, ogg), the reader's options, the declared columns, the message,
-    and what the reader must and does make of it, in the words that the program prints.
+    What it is: `title`, `outcome` and `why`; `behaviour` names it in the words for all readers;
+    `standing` says whether it is held against the reader; `rule` is the rule that it breaks. Which
+    failures of a run it explains: those of `formats` (() any) whose rule, cause and error match the
+    globs of `rules`, `causes` and `errors`; `readers` are those of a shared record that have it, ()
+    all of them; `witness` is a regular expression that a case's message holds if this fault drops
+    it, since the cause of a row that is not there is a guess; `alone`: no case at level two shows
+    it, only its program.
+
+    Where it is: `source` is the address of the line in the reader's own source; `newest` says
+    whether later source has it, at the line `newest_source`; `documentation` what of the reader's
+    documents was searched for it; `declared` the address of the document that declares a limit;
+    `known` that of a report of it; `searched` the day on which no report was found, by
+    `search_words`; `mend` what could be done, if a report is ready to be sent. All are "" if there
+    is none.
+
+    The rest is its reproduction: in `kind` the envelope (canal, debezium, maxwell, ogg), the
+    reader's `options`, the declared `columns`, the `message`, and what the reader must make of it
+    (`expected`) and does make of it (`actual`), in the words that the program prints.
     """
 
     id: str
@@ -136,7 +141,7 @@ class Fault:
 
     @property
     def on_board(self) -> bool:
-        """Whether it is held against the reader."""
+        """Whether the failure is held against the reader, as a fault."""
         return self.standing is Standing.FAULT
 
     def explains(self, fmt: str, failure: Mapping[str, Any]) -> bool:
@@ -167,18 +172,21 @@ UNSENT: Final = Fault(
     "The rules are assumptions of this project.",
     Standing.DROPPED,
 )
-"""What is held against no reader, after its own record."""
+"""The failures that are held against no reader; every record has this entry behind its own."""
 
 
 _BEHAVIOUR: Final = {
     **dict.fromkeys(("title", "reach", "why"), str),
     "fault": bool,
 }
+"""The fields of an entry in behaviours.toml."""
 _LISTS: Final = ("formats", "rules", "causes", "errors", "readers")
+"""The fields of a fault that are lists."""
 _FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Fault)} | {
     "alone": bool,
     "options": dict,
 }
+"""The fields of a fault's entry."""
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
@@ -233,7 +241,9 @@ def tracker(name: str) -> tuple[str, str]:
 
 
 def newest_release(name: str) -> str:
-    """The newest release of a record's product, and the branch, whose source was looked at."""
+    """The words for the newest release and branch of a product whose source was looked at for its
+    faults.
+    """
     return str(_read(FAULTS / f"{name}.toml").data["newest"])
 
 

@@ -29,6 +29,7 @@ SPARK_TEMPLATES: Final = ROOT / "spark" / "reproduce"
 PRODUCTS: Final = (
     *("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris", "kafka2delta"),
 )
+"""The products whose faults have programs."""
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "flink-avro": ("1.20.0", "2.2.0"),
@@ -47,10 +48,13 @@ _SEATUNNEL: Final = {
 }
 """SeaTunnel's types by the names of SQL."""
 _PARSERS: Final = {"canal": "CanalRecordParser", "debezium": "DebeziumJsonRecordParser"}
+"""The class of Paimon that parses each envelope."""
 
 
 def judged_reader(product: str) -> Reader:
-    """The first reader of a product, whose jars or packages its programs need."""
+    """The first reader of a product on the board: its jars or packages are those that the programs
+    need.
+    """
     return next(reader for reader in READERS if reader.record == product)
 
 
@@ -61,11 +65,11 @@ def bundle(product: str, release: str = "") -> Bundle | None:
     reader = judged_reader(product)
     if reader.bundle is None or release in ("", reader.release):
         return reader.bundle
-    moved = tuple(
+    modules = tuple(
         (org, name, release if at == reader.release else at)
         for org, name, at in reader.bundle.modules
     )
-    return replace(reader.bundle, name=f"{reader.bundle.name}-at-{release}", modules=moved)
+    return replace(reader.bundle, name=f"{reader.bundle.name}-at-{release}", modules=modules)
 
 
 def spark_packages(product: str) -> tuple[MavenPackage, ...]:
@@ -136,14 +140,16 @@ def _columns(product: str, columns: list[list[str]]) -> str:
     shows it: fields of a row type in Flink, calls of `columns.column` in SeaTunnel.
     """
     if product.startswith("flink"):
-        types = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
-        return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)
-    types = [
+        typed_columns = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
+        return ", ".join(
+            f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in typed_columns
+        )
+    typed_columns = [
         (name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}")
         for name, kind in columns
     ]
     column_calls = (
-        f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types
+        f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in typed_columns
     )
     return "\n".join(f"        columns.column({column});" for column in column_calls)
 

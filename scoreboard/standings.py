@@ -16,8 +16,8 @@ STANDINGS: Final = Path(__file__).parent / "standings.toml"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A named failure of a record, then and now; None where it was not on record. `reason` is ""
-    if the standing is the same.
+    """A named failure of a product's record with its standing before and after, None where it was
+    not on record. `reason` says why they differ, "" if they do not.
     """
 
     record: str
@@ -70,10 +70,10 @@ def read_standings(file: Path = STANDINGS) -> Standings:
                     reasons.get(record, {}).get(fault_id, ""),
                 )
             )
-    listed = {(change.record, change.fault) for change in changes}
+    failures_on_record = {(change.record, change.fault) for change in changes}
     for record, reason_by_fault in reasons.items():
         for fault_id in reason_by_fault:
-            if (record, fault_id) not in listed:
+            if (record, fault_id) not in failures_on_record:
                 raise UsageError(
                     f"{file.name}: a reason of {record}/{fault_id}, which is no failure on record"
                 )

@@ -90,8 +90,11 @@ CHOICES: Final = read_choices(NAME, AwsDmsProfile)
 NUMBERS: Final = frozenset(
     {Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.YEAR}
 )
+"""The families of types whose values are JSON numbers."""
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+"""The families of types whose values are a moment in ISO 8601."""
 _TEXTS: Final = frozenset({Logical.TEXT, Logical.DATE, Logical.TIME, Logical.JSON})
+"""The families of types whose values are MySQL's texts."""
 
 OPERATIONS: Final = {
     Op.READ: "load",
@@ -99,6 +102,7 @@ OPERATIONS: Final = {
     Op.UPDATE: "update",
     Op.DELETE: "delete",
 }
+"""The member `operation` of a row's record, by the change."""
 ALTERATIONS: Final = {
     "create table": "create-table",
     "add column": "add-column",

@@ -62,6 +62,7 @@ class JsonProfile(messages.CloudCanalProfile):
 CHOICES: Final = read_choices(NAME, JsonProfile)
 
 _WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
+"""The `action` in place of Canal's word for some DDL actions."""
 DDL_ACTIONS: Final = {
     action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()
 }

@@ -102,8 +102,8 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
 
 @dataclass(frozen=True, slots=True)
 class _Far:
-    """A number or a text that Avro's type of a column holds and the column's own type does not:
-    the columns' names by their source, a value, and JSON's of what stands in its place.
+    """A fault of a cell: in the columns `columns` (their names by database) stands `unfit_json`,
+    which Avro's type of the column can hold and the column's own type cannot, in place of `value`.
     """
 
     name: str
@@ -113,6 +113,7 @@ class _Far:
 
 
 _WITHOUT_ORACLE: Final = ("mysql", "postgresql", "sqlserver")
+"""The databases whose types of dates and times are the same here."""
 _FAR: Final = (
     _Far(
         "cell-json",
@@ -152,8 +153,8 @@ _FITTING: Final = (
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
-    """The cell faults of Debezium's JSON, as far as Avro's types can hold them, and those of
-    `_FAR`.
+    """The cell faults of the profile: those of Debezium's JSON as far as Avro's types can hold
+    them, and those of `_FAR`.
     """
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [
@@ -197,6 +198,7 @@ def _datum(schema: Schema, text: str) -> bytes:
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
+"""Why a text cannot stand in place of a number."""
 _OF_NUMBERS: Final = (
     "int",
     "decimal",
@@ -208,6 +210,7 @@ _OF_NUMBERS: Final = (
     "time",
     "year",
 )
+"""The families of types that Avro has as numbers."""
 FITS: Final = {
     **LABELS,
     **{f"{logical}/{way}": _NUMBERS for logical in _OF_NUMBERS for way in (Way.LETTERS, Way.SHAPE)},
@@ -228,6 +231,9 @@ FITS: Final = {
     "binary/letters": "any bytes fit",
     "binary/shape": "bytes hold no shape",
 }
+"""For each family of types and way to spoil a cell: the name of the fault that does so, or why none
+can.
+"""
 
 
 def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
@@ -236,6 +242,9 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
     """
 
     def encode_value(column: str, value: Value) -> bytes | None:
+        """The Avro datum of a value in a column, if Avro has the column as a string or bytes; else
+        None.
+        """
         cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)
         return _datum(cell.schema, cell.json) if cell.schema.type in ("string", "bytes") else None
 

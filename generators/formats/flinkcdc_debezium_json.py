@@ -27,6 +27,7 @@ from generators.model import Op
 __all__ = ["FORMAT"]
 
 _CODES: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
+"""The letter of each operation in the member `op`."""
 
 
 def members_of(written: WrittenChange, _profile: FlinkCdcProfile) -> Mapping[str, Any]:

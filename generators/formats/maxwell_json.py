@@ -196,8 +196,9 @@ def _key(event: RowChange, change: Change) -> Mapping[str, Any]:
 
 
 def _keys_of_the_record(event: RowChange) -> Mapping[str, Any]:
-    """The key's columns as the record's key names them, in lower case, or as the table does: a
-    decoder may take them from there (maxwell#keys).
+    """As fields of an expected change: the sets of key columns that a decoder may name. It may take
+    them from the record's key, which has their names in lower case, or from the table
+    (maxwell#keys).
     """
     key = event.table.primary_key
     return {"key_sets": (frozenset(key), frozenset(map(str.lower, key)))} if key else {}
@@ -209,11 +210,13 @@ def _flat(profile: MaxwellProfile) -> Flat:
     """
 
     def is_last(event: RowChange, change: Change) -> bool:
+        """Whether a row is the last one of its row change, whose message tells of the commit."""
         return change.row == len(event.rows) - 1
 
     def live(enabled: bool, value: Any) -> Any:
-        """The function that gives a member about the binlog, if it is `enabled`; ABSENT for rows of
-        a bootstrap, which are not from the binlog.
+        """The function that gives a member which rows of the binlog alone have, if the profile has
+        the member (`enabled`); it gives ABSENT for rows of a bootstrap. `value` gives the member's
+        value.
         """
         return lambda event, change: (
             value(event, change) if enabled and event.op is not Op.READ else ABSENT
@@ -382,6 +385,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     example_row: Row = {"id": 1, "a": "x", "n": 5}
 
     def table(name: str) -> Table:
+        """The table of a named case."""
         return Table(database, neutral(name), columns, ("id",))
 
     bootstrap_table = table("bootstrap/rows")
@@ -415,9 +419,13 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
             for action in mysql.DDL_ACTIONS
             if action in DDL_TYPES
         ):
-            was = Table(database, event.table, columns, ("id",)) if event.table else None
+            table_before = Table(database, event.table, columns, ("id",)) if event.table else None
             yield of_statement(
-                replace(event, before=was, after=None if event.action == "drop table" else was)
+                replace(
+                    event,
+                    before=table_before,
+                    after=None if event.action == "drop table" else table_before,
+                )
             )
 
 

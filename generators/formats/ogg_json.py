@@ -83,8 +83,11 @@ class OggProfile(Profile):
 CHOICES: Final = read_choices(NAME, OggProfile)
 
 NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
+"""The families of types whose values are JSON numbers."""
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+"""The families of types whose values are a date and a time."""
 _TEXTS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.DATE, Logical.TIME})
+"""The families of types whose values are texts."""
 
 
 def supports(type: SourceType) -> bool:
@@ -118,15 +121,18 @@ def _spell_with_colons(cell: Cell, value: Value) -> Cell:
 
 
 def _clock(ms: int, mark: str) -> str:
+    """A time in milliseconds as text with microseconds; `mark` stands between date and time."""
     moment = datetime(1970, 1, 1) + timedelta(milliseconds=ms)
     return moment.isoformat(mark, "microseconds")
 
 
 def _position(event: Event, row_number: int) -> str:
+    """The member `pos` of a row: the place in the trail, in 20 digits that sort as they count."""
     return f"{event.at.tso * 16 + min(row_number, 15):020d}"
 
 
 OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
+"""The letter of each operation in `op_type`."""
 
 
 def _image(profile: OggProfile, image: Member) -> Member:
@@ -135,6 +141,7 @@ def _image(profile: OggProfile, image: Member) -> Member:
     """
 
     def member(event: RowChange, change: Change) -> Any:
+        """The image, or None where null is written for an absent one."""
         image_value = image(event, change)
         return None if image_value is ABSENT and profile.null_images else image_value
 
@@ -238,6 +245,7 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
 
 
 _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
+"""Columns of the faults' table whose types have no known form here."""
 
 
 FORMAT: Final = Format(

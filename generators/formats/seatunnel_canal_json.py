@@ -84,7 +84,9 @@ def key_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _ESCAPING: Final = SinkMessages(members_of, spell, key_of)
+"""The messages of a release that escapes characters beyond U+FFFF."""
 _RAW: Final = replace(_ESCAPING, printer=partial(print_json, quote=quoted))
+"""The messages of a release that writes such characters as they are."""
 
 
 def _write(history: History, profile: SeaTunnelProfile, layout: Layout) -> list[Written]:

@@ -82,6 +82,7 @@ _PRODUCTS: Final = (
         "spark",
     ),
 )
+"""The files of readers, one a product, in the order of the board."""
 
 
 _FIELDS: Final = {
@@ -95,20 +96,23 @@ _FIELDS: Final = {
     "of": str,
     "ignoring": bool,
 }
-"""What a file says of a reader."""
+"""The fields that a file may give a reader."""
 _NEEDED: Final = ("name", "title", "release", "formats", "built", "source", "note")
+"""The fields that a reader must have."""
 _JARS: Final = {
     **dict.fromkeys(("name", "title", "size", "main"), str),
     **dict.fromkeys(("modules", "without"), list),
 }
+"""The fields of a Java reader's jars."""
 _CLAIMS: Final = {member.name: list for member in fields(Capabilities)}
+"""The fields of what a reader claims of a format."""
 
 
 def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator[Reader]:
     """The readers of a product's file; `shared` are lists beside its own. Raises UsageError with
     file and line.
     """
-    lists = {**shared, **file.data.get("lists", {})}
+    named_lists = {**shared, **file.data.get("lists", {})}
     entries: dict[str, dict[str, Any]] = {}
     for place, name, entry in file.entries("reader"):
         with naming_place(f"{place}: {name}"):
@@ -125,7 +129,7 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
                 check_fields(
                     entries[name]["jars"], _JARS, ("name", "title", "size", "main", "modules")
                 )
-            reader = _make_reader(entries[name], file.data.get("texts", {}), lists)
+            reader = _make_reader(entries[name], file.data.get("texts", {}), named_lists)
         yield reader
         if entry.get("ignoring"):
             yield _ignoring(reader)
@@ -180,7 +184,7 @@ def _bundle(
     """The jars that a Java reader and its adapter need, as a bundle to download. Its name in the
     cache holds a digest of them, so that other jars get another folder.
     """
-    every = (
+    all_modules = (
         *(
             (org, module, release)
             for org, module, release in (place.split(":") for place in modules)
@@ -188,11 +192,11 @@ def _bundle(
         JACKSON,
         LOGGING,
     )
-    digest = hashlib.sha256(repr((every, tuple(without))).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(repr((all_modules, tuple(without))).encode()).hexdigest()[:8]
     return Bundle(
         f"scoreboard-{name}-{digest}",
         title,
-        every,
+        all_modules,
         main=main,
         download=size,
         without=tuple(without),
@@ -215,7 +219,9 @@ def _ignoring(reader: Reader) -> Reader:
 
 
 _PARTS: Final = {"texts": dict, "lists": dict, "reader": list}
+"""The tables of a product's file."""
 _SHARED: Final = TableFile(*read_package_toml(__name__, "claims"), _PARTS).data["lists"]
+"""The lists that every product's file may name, from claims.toml."""
 READERS: Final = tuple(
     reader
     for product in _PRODUCTS

@@ -22,7 +22,7 @@ from spark_checks.decoders import ticdc_canal_json
 PORT = "spark.connect.grpc.binding.port"
 """The setting of the session that names the port of its server."""
 LIMIT_S = 240.0
-"""Limit of an update, in seconds."""
+"""Limit of an update of the pipeline, in seconds."""
 
 
 class UpdateFailedError(Exception):
@@ -30,9 +30,9 @@ class UpdateFailedError(Exception):
 
 
 def start_in_order(sequence: str) -> Start:
-    """What `pipeline` calls once a stage; `sequence` is the SQL of `sequence_by`, over `es` (the
-    commit in milliseconds), `commit_ts`, `rank` (a DELETE is before an INSERT of one commit),
-    `partition` and `offset`.
+    """The `start` that `pipeline` calls once a stage, for a recipe that orders changes by
+    `sequence`: SQL over `es` (the commit in milliseconds), `commit_ts` (its number), `rank` (0 for
+    a DELETE, else 1), `partition` and `offset`.
     """
 
     def update(call: Call) -> None:
@@ -67,8 +67,8 @@ def start_in_order(sequence: str) -> Start:
 
 
 def changes_of(batch: DataFrame, call: Call) -> DataFrame:
-    """A line a change: what may order changes, `op`, and the columns of the row, of a DELETE those
-    before it.
+    """The decoded changes of a batch, a row for each: the columns that may order changes, `op`, and
+    the columns of the table, which for a DELETE have the old row's values.
     """
     orders = ["unix_millis(commit_time) AS es", "CAST(position AS bigint) AS commit_ts"]
     changes = decode_changes(batch, call, ticdc_canal_json, orders).selectExpr(
@@ -79,7 +79,9 @@ def changes_of(batch: DataFrame, call: Call) -> DataFrame:
 
 
 def run_update(facts: Mapping[str, object]) -> None:
-    """Runs one update in a process of its own. Raises UpdateFailedError with what it says."""
+    """Runs one update of the pipeline in a process of its own, which gets `facts` as JSON. Raises
+    UpdateFailedError with the error that the process prints.
+    """
     client = subprocess.run(
         [sys.executable, "-m", "scoreboard.recipes.auto_cdc_update"],
         input=json.dumps(facts),

@@ -24,9 +24,12 @@ ORDERING = ("op", "es", "commit_ts", "rank", "partition", "offset", "sequence")
 
 
 def define(spark: SparkSession, facts: Mapping[str, Any]) -> None:
-    """The pipeline's definitions."""
+    """Registers what the pipeline consists of: the view of the landed changes, the table, and the
+    flow of AUTO CDC between them.
+    """
 
     def changes() -> Any:
+        """The changes that were landed as Parquet files, as a stream."""
         schema = StructType.fromJson(json.loads(facts["schema"]))
         return spark.readStream.schema(schema).parquet(facts["landed"])
 

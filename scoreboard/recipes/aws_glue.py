@@ -11,7 +11,9 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """The changes whose time is the newest of their key."""
+    """Merges the changes of a batch whose time is the newest of their key; the row of a deletion
+    that matches nothing is inserted.
+    """
     newest = changes.withColumn("newest", F.max("time").over(Window.partitionBy("key")))
     rows = newest.where("time = newest").selectExpr(
         "key", "deleted", "IF(deleted, before, after) AS image"

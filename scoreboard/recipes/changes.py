@@ -12,11 +12,14 @@ from scoreboard.recipes.contract import Call, Start, decode_changes, start_by
 from spark_checks.decoders import debezium_json
 
 Merge = Callable[[DataFrame, str, list[str]], None]
+"""A recipe's merge: the changes of a batch, the name of the target table, and the names of its
+columns.
+"""
 
 
 def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta") -> Start:
-    """What `pipeline` calls of a recipe: it keeps a table of one key column, `id`, by a MERGE of
-    each batch's changes.
+    """The `start` that `pipeline` calls of a recipe that keeps a table with one key column, `id`,
+    by merging the changes of each batch.
     """
 
     def keep_table(call: Call) -> StreamingQuery:
@@ -28,6 +31,7 @@ def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta"
         call.spark.sql(f"CREATE TABLE IF NOT EXISTS {call.target} ({columns}) USING {table_format}")
 
         def upsert(batch: DataFrame, _number: int) -> None:
+            """Merges the changes of one batch."""
             merge(changes_of(batch, call), call.target, names)
 
         sink = call.records.writeStream.foreachBatch(upsert)
@@ -37,8 +41,9 @@ def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta"
 
 
 def changes_of(batch: DataFrame, call: Call) -> DataFrame:
-    """A line a change: op, deleted, time (the source's milliseconds, `source.ts_ms`), offset, key,
-    and the row `before` and `after`, one of which is NULL for an INSERT and a DELETE.
+    """The decoded changes of a batch, a row for each: op, deleted, time (the source's milliseconds,
+    `source.ts_ms`), offset, key, and the rows `before` and `after`, of which an INSERT lacks the
+    first and a DELETE the second.
     """
     orders = ["unix_millis(commit_time) AS time"]
     return decode_changes(batch, call, debezium_json, orders).selectExpr(
@@ -48,7 +53,9 @@ def changes_of(batch: DataFrame, call: Call) -> DataFrame:
 
 
 def merge_into(target: str, changes: DataFrame, clauses: str) -> None:
-    """MERGE by the key."""
+    """Runs a MERGE of changes into the target table by the key, with these WHEN clauses; they call
+    the table t and the changes s.
+    """
     changes.createOrReplaceTempView("changes_to_merge")
     changes.sparkSession.sql(
         f"MERGE INTO {target} t USING changes_to_merge s ON s.key = t.id {clauses}"
@@ -56,12 +63,12 @@ def merge_into(target: str, changes: DataFrame, clauses: str) -> None:
 
 
 def set_all(names: list[str]) -> str:
-    """UPDATE SET of all columns."""
+    """The UPDATE SET of a MERGE's clause that sets all columns."""
     return "UPDATE SET " + ", ".join(f"t.`{name}` = s.`{name}`" for name in names)
 
 
 def insert_all(names: list[str]) -> str:
-    """INSERT of all columns."""
+    """The INSERT of a MERGE's clause with all columns."""
     listed = ", ".join(f"`{name}`" for name in names)
     # Names of our own table: SQL has no parameter for a name.
     return f"INSERT ({listed}) VALUES ({', '.join(f's.`{name}`' for name in names)})"  # noqa: S608

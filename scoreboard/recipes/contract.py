@@ -14,13 +14,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from generators.model import Deployment, Table
 
 PLACE = ["partition", "offset", "row"]
-"""The columns that both levels of a decoder share: one change in the topic."""
+"""The columns that level one and level two of a decoder share, which identify a change in the
+topic.
+"""
 Start = Callable[[SparkSession, DataFrame, str, Table, str, Deployment], "StreamingQuery | None"]
+"""The function `start` of a pipeline, with the arguments that are the fields of Call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What `pipeline` gives `start`."""
+    """The arguments that `pipeline` gives to the `start` of a pipeline."""
 
     spark: SparkSession
     records: DataFrame
@@ -31,15 +34,15 @@ class Call:
 
 
 class Decoder(Protocol):
-    """The two levels of a decoder of the harness: its module."""
+    """A decoder of the harness, as a module with its functions of two levels."""
 
     @property
     def decode(self) -> Callable[..., Any]:
-        """Level one."""
+        """The function of level one: changes whose values are texts, and all other messages."""
 
     @property
     def decode_rows(self) -> Callable[..., Any]:
-        """Level two."""
+        """The function of level two: changes whose values are typed rows of one table."""
 
 
 def start_by(run: Callable[[Call], StreamingQuery | None]) -> Start:
@@ -62,8 +65,9 @@ def start_by(run: Callable[[Call], StreamingQuery | None]) -> Start:
 def decode_changes(
     batch: DataFrame, call: Call, decoder: Decoder, orders: Sequence[str]
 ) -> DataFrame:
-    """An INSERT, UPDATE or DELETE of a row a line: `op`, `before`, `after`, `partition`, `offset`
-    and `orders`, columns in SQL over those of level one.
+    """The INSERTs, UPDATEs and DELETEs of the call's table in a batch, a row for each: `op`,
+    `before`, `after`, `partition`, `offset`, and the columns `orders`, which are SQL over the
+    columns of level one (texts).
     """
     rows = decoder.decode(batch, deployment=call.deployment)
     rows = rows.where("kind = 'ROW' AND op <> 'TRUNCATE'").selectExpr(*PLACE, *orders)

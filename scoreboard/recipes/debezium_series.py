@@ -9,7 +9,9 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """Two MERGEs."""
+    """Merges the changes of a batch whose time is the newest of their key: first all inserts and
+    updates, then all deletes.
+    """
     newest = Window.partitionBy("key").orderBy(F.desc("time"))
     latest = changes.withColumn("rank", F.rank().over(newest)).where("rank = 1")
     upserts = f"WHEN MATCHED THEN {set_all(names)} WHEN NOT MATCHED THEN {insert_all(names)}"

@@ -8,7 +8,7 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """Every change of the batch."""
+    """Merges every change of a batch, by a clause for each operation."""
     clauses = (
         f"WHEN MATCHED AND s.op = 'UPDATE' THEN {set_all(names)}"
         " WHEN MATCHED AND s.op = 'DELETE' THEN DELETE"

@@ -11,7 +11,9 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """The newest of the batch, by the largest struct of time, new value and deleted."""
+    """Merges the newest change of each key in a batch: the largest by time, then by the new row's
+    values, then by whether it is a deletion.
+    """
     newest = F.max(F.struct("time", F.col("after").alias("new_value"), "deleted")).alias("newest")
     latest = changes.groupBy("key").agg(newest)
     latest = latest.select("key", "newest.deleted", "newest.new_value.*")

@@ -11,7 +11,7 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """One change of each key."""
+    """Merges one change of each key in a batch, which dropDuplicates chooses."""
     latest = changes.sort(F.desc("time")).dropDuplicates(["key"])
     clauses = (
         f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"

@@ -11,7 +11,7 @@ from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_wi
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
-    """A clause for each operation."""
+    """Merges the newest change of each key in a batch, by a clause for each operation."""
     newest = Window.partitionBy("key").orderBy(F.desc("time"), F.desc("offset"))
     latest = changes.withColumn("number_of_key", F.row_number().over(newest))
     clauses = (

@@ -102,6 +102,7 @@ class EnvelopeProfile(Profile):
 CHOICES: Final = read_choices(NAME, EnvelopeProfile)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
+"""The letter of each operation in the member `op`."""
 
 
 def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Written]:
@@ -151,6 +152,7 @@ def _file(at: Instant) -> str:
 
 
 def _position(at: Instant) -> str:
+    """The position of a commit, by which changes are ordered: file and place in MySQL's binlog."""
     return f"{_file(at)}:{_place(at)}"
 
 
@@ -171,9 +173,9 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 
 
 def _row_message(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> WireMessage:
-    """The message of one row. Its values are Debezium's, of
-    columns that may be NULL, since the document does not show otherwise; or CloudCanal's texts, as
-    in the vendor's article (cloudcanal-envelope#values-as-text).
+    """The message of one row. With the profile's `typed` its values are Debezium's, and every
+    column may be NULL, since the document does not show otherwise; else they are CloudCanal's
+    texts, as in the vendor's article (cloudcanal-envelope#values-as-text).
     """
     table, typed = event.table, profile.typed
     payload_images: dict[str, Any] = {}

@@ -119,7 +119,9 @@ def table_changes(table: Table, action: str) -> dict[str, Any]:
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+"""The columns of most cases."""
 _ROW: Final[Row] = {"id": 1, "a": "x", "b": None}
+"""The row that most cases begin with."""
 
 
 def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:

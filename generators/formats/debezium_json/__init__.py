@@ -121,12 +121,18 @@ LEGACY_NULL: Final = b'{"schema":null,"payload":null}'
 """What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
+"""The headers of a record: the name and the value of each."""
 
 _DEFAULT: Final = re.compile(
     r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$"""
 )
+"""A clause that gives a column a number as its default: the column's name in back-ticks or in
+quotes, and the number.
+"""
 _REPLACING: Final = re.compile(r"\s*CREATE\s+OR\s+REPLACE\s+TABLE\b", re.IGNORECASE)
+"""The beginning of a CREATE OR REPLACE TABLE."""
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
+"""The bits of a UUID that hold its version and its variant."""
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 """Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
 _REPLACED: Final = (
@@ -147,7 +153,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     for number, event in enumerate(history.events):
         if stops(event, profile):
             break
-        writer.number = number
+        writer.event_number = number
         writer.reading.note_event(event)
         match event:
             case RowChange():
@@ -158,15 +164,15 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
             case SchemaChange():
                 writer.write_statement(event)
             case Heartbeat():
-                writer.heartbeat(event)
+                writer.write_heartbeat(event)
             case TransactionMark():
-                writer.transaction_mark(event)
+                writer.write_transaction_mark(event)
             case ReplicaIdentity():
                 writer.identities[event.table] = event.identity
             case SourceStatement(family="rows-query"):
-                writer.logged = event.sql
+                writer.logged_statement = event.sql
             case LogicalMessage():
-                writer.logical_message(event)
+                writer.write_logical_message(event)
             case _:
                 pass
     return writer.written
@@ -178,12 +184,13 @@ def _print(members: Mapping[str, Any]) -> bytes:
 
 
 class _Writer:
-    """One connector task: its position in the log, its transaction, the defaults and comments of
-    columns that DDL gave, and what it wrote.
+    """One task of a connector: its position in the log, its transaction, what it knows of tables by
+    their DDL, and the records that it wrote.
 
-    `identities` are the tables whose REPLICA IDENTITY is not the profile's; `logged` is the
-    statement that a history names, up to the end of its transaction; `query` that of the rows being
-    written.
+    `event_number` is the number of the event in the history that is being written; `identities` has
+    the REPLICA IDENTITY of each table where it is not the profile's; `logged_statement` is the SQL
+    that the history names for the rows that follow, up to the end of their transaction, `query`
+    that of the rows being written.
     """
 
     def __init__(self, history: History, profile: DebeziumProfile, layout: Layout) -> None:
@@ -191,28 +198,28 @@ class _Writer:
         self.chance = random.Random(f"{history.seed}/{profile.name}")
         self.written: list[Written] = []
         self.reading = _rows.Reading(history.events, profile.marks_tables)
-        self.number = 0
+        self.event_number = 0
         self.server = self.chance.randrange(1, 1 << 32)
-        self.log = SqlServerLog()
-        self.redo = OracleLog()
+        self.sqlserver_log = SqlServerLog()
+        self.oracle_log = OracleLog()
         # Both change their number of digits within a history of some dozens of events.
         self.file_number = 999_999 - self.chance.randrange(1, 999) % 3
         self.place = 10**9 - 2000 - self.chance.randrange(1 << 24, 1 << 25) % 4000
         self.advanced = 0
         self.last_commit = self.place - 8
         self.transaction = self.chance.randrange(500, 1_000_000)
-        self.open = False
+        self.in_transaction = False
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
-        self.known = KnownColumns(profile.nullable_keys, profile.edits_modified)
-        self.log.begin(self.place)
-        self.redo.begin(self.place, START.ms)
-        self.charsets = KnownCharsets(profile.follows_conversions)
-        self.labels = KnownLabels()
+        self.known_columns = KnownColumns(profile.nullable_keys, profile.edits_modified)
+        self.sqlserver_log.begin(self.place)
+        self.oracle_log.begin(self.place, START.ms)
+        self.known_charsets = KnownCharsets(profile.follows_conversions)
+        self.known_labels = KnownLabels()
         self.identities: dict[str, Literal["full", "index", "default"]] = {}
         self.last_row = 0
-        self.logged = self.query = ""
+        self.logged_statement = self.query = ""
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
         self.context: Headers = ()
         if profile.context_headers:
@@ -238,8 +245,8 @@ class _Writer:
         at: Instant,
         headers: Headers = (),
     ) -> None:
-        """Writes one record of this key and value; a null is written as the release's Kafka Connect
-        does.
+        """Writes one record of this key and value about a change; in old releases of Kafka Connect
+        null is an object (`LEGACY_NULL`).
         """
         if self.profile.legacy_tombstones:
             key = LEGACY_NULL if key is None else key
@@ -253,7 +260,7 @@ class _Writer:
         )
         message = WireMessage(value, (change,), key_bytes, (partition,), topic, headers)
         self.written += print_message(
-            message, _print, self.layout, event=self.number, timestamp_ms=at.ms + self.lag
+            message, _print, self.layout, event=self.event_number, timestamp_ms=at.ms + self.lag
         )
 
     def key_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
@@ -268,7 +275,7 @@ class _Writer:
         """
         return message_members(schema, payload, has_schema=self.profile.schemas)
 
-    def added(self, members: Mapping[str, str]) -> Headers:
+    def added_headers(self, members: Mapping[str, str]) -> Headers:
         """The record headers that the transform ExtractNewRecordState of release 2.5 adds to a
         message that is not a row's, made of `members` (debezium#flattened); none in other profiles.
         """
@@ -287,18 +294,18 @@ class _Writer:
         return f"mysql-bin.{self.file_number:06d}"
 
     def advance(self) -> None:
-        """Moves on to the next event in the log. MySQL's log begins a new file now and then.
-        Outside of a transaction a new transaction begins.
+        """Moves on to the next event in the log, which begins a new file of MySQL's log after every
+        EVENTS_PER_FILE events, and, outside of a transaction, a new transaction.
         """
         self.place += self.chance.randrange(40, 400)
         self.advanced += 1
         if self.profile.is_mysql and self.advanced % EVENTS_PER_FILE == 0:
             self.file_number, self.place = self.file_number + 1, 157
-        if not self.open:
+        if not self.in_transaction:
             self.transaction += 1
             self.counts = {}
-            self.log.begin(self.place)
-            self.redo.begin(self.place, START.ms)
+            self.sqlserver_log.begin(self.place)
+            self.oracle_log.begin(self.place, START.ms)
 
     def source_ms(self, at: Instant) -> int:
         """The member `ts_ms` of `source`: the commit's time, as exact as the log has it; of an
@@ -356,12 +363,12 @@ class _Writer:
             block |= {
                 "schema": outer,
                 "table": table,
-                "change_lsn": None if snapshot else self.log.change_lsn,
-                "commit_lsn": self.log.commit_lsn,
-                "event_serial_no": None if snapshot else self.log.serial_number,
+                "change_lsn": None if snapshot else self.sqlserver_log.change_lsn,
+                "commit_lsn": self.sqlserver_log.commit_lsn,
+                "event_serial_no": None if snapshot else self.sqlserver_log.serial_number,
             }
         elif profile.is_oracle:
-            block |= {"schema": outer, "table": table, **self.redo.members(bool(snapshot))}
+            block |= {"schema": outer, "table": table, **self.oracle_log.members(bool(snapshot))}
         else:
             transaction = self.transaction if in_transaction else None
             block |= {"schema": outer, "table": table, "txId": transaction, "lsn": self.place}
@@ -374,14 +381,14 @@ class _Writer:
         return members_of_struct(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0, snapshot: str = "") -> str | None:
-        """The position of the current event's row, as the format's file defines it; None in
-        PostgreSQL's incremental snapshot, which has none. A row of SQL Server that a snapshot read
-        has the commit's place alone.
+        """The position of a row of the current event, by which a decoder orders changes; `row` is
+        the row's number in MySQL's event. None in PostgreSQL's incremental snapshot, which has no
+        position. A row of SQL Server that a snapshot read has the commit's place alone.
         """
         if self.profile.is_sqlserver:
-            return self.log.commit_lsn if snapshot else self.log.position
+            return self.sqlserver_log.commit_lsn if snapshot else self.sqlserver_log.position
         if self.profile.is_oracle:
-            return self.redo.position(bool(snapshot))
+            return self.oracle_log.position(bool(snapshot))
         if self.reading.incremental and not self.profile.is_mysql:
             return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
@@ -398,9 +405,9 @@ class _Writer:
         if self.profile.connector == "mariadb":
             return f"0-{self.server}-{self.transaction}"
         if self.profile.is_sqlserver:
-            return self.log.commit_lsn
+            return self.sqlserver_log.commit_lsn
         if self.profile.is_oracle:
-            return self.redo.transaction
+            return self.oracle_log.transaction
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return (
@@ -426,11 +433,11 @@ class _Writer:
         """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
         MINIMAL row image.
         """
-        profile, table = self.profile, self.known.table(event.table)
+        profile, table = self.profile, self.known_columns.table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
-            self.truncate(event.at, table)
+            self.write_truncate(event.at, table)
             return
         if not self.reading.goes_on:
             self.advance()
@@ -440,18 +447,18 @@ class _Writer:
         if profile.source == "postgresql":
             shape = self.with_known_labels(shape, table, known_defaults, snapshot)
         if profile.queries and not snapshot:
-            self.query = self.logged or _rows.statement(event)
+            self.query = self.logged_statement or _rows.statement(event)
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in the log
-            self.log.see_row(self.place)
-            self.redo.see_row(self.place, self.source_ms(event.at))
+            self.sqlserver_log.see_row(self.place)
+            self.oracle_log.see_row(self.place, self.source_ms(event.at))
             self.write_row(event, shape, known_defaults, images, i)
         self.last_commit = self.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
         self.query = ""
-        if not self.open:
-            self.logged = ""
+        if not self.in_transaction:
+            self.logged_statement = ""
 
     def with_known_labels(
         self,
@@ -463,7 +470,7 @@ class _Writer:
         """What the messages of PostgreSQL's table have in common, with the schemas of the enums'
         labels that the connector knows.
         """
-        labelled_table = self.labels.table(table)
+        labelled_table = self.known_labels.table(table)
         if labelled_table is table:
             return shape
         defaults = tuple(known_defaults.items())
@@ -506,35 +513,39 @@ class _Writer:
             if profile.is_oracle:
                 old = logged_row(table, old, profile.modes)
             if identity != ():  # no replica identity: PostgreSQL sends nothing
-                self.delete(position, old)
+                self.write_delete(position, old)
             return
         new_key = _rows.key_members(shape, after)
         if profile.is_sqlserver and event.op is Op.UPDATE:
-            self.sqlserver_update(position, images, before, after)
+            self.write_sqlserver_update(position, images, before, after)
             return
-        created = self.toasted(event.table, images, after)
+        created = self.with_placeholders(event.table, images, after)
         if profile.is_oracle and event.op is Op.UPDATE:
             # The row of a new key is read again with its large values.
             old, created = logged_rows(table, images, before, after, profile.modes)
             if _rows.key_members(shape, old) != new_key:
                 created = after
             before = old
-        moved = identity is None or any(
+        identity_changed = identity is None or any(
             before[name].json != after[name].json for name in identity if before
         )
-        if event.op is Op.UPDATE and moved and _rows.key_members(shape, old) != new_key:
+        if event.op is Op.UPDATE and identity_changed and _rows.key_members(shape, old) != new_key:
             headers = (
                 (("__debezium.newkey", _rows.key_header(shape, after)),),
                 (("__debezium.oldkey", _rows.key_header(shape, old)),),
             )
-            self.delete(position, old, headers[0])
-            self.change(position, Op.INSERT, None, created, new_key, headers[1])
+            self.write_delete(position, old, headers[0])
+            self.write_change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
-            sent_row = before if profile.image == "full" else old if moved and before else None
-            self.change(position, Op.UPDATE, sent_row, created, new_key)
+            sent_row: _rows.Wires | None = None
+            if profile.image == "full":
+                sent_row = before
+            elif identity_changed and before:
+                sent_row = old
+            self.write_change(position, Op.UPDATE, sent_row, created, new_key)
             return
-        self.change(position, event.op, None, after, new_key)
+        self.write_change(position, event.op, None, after, new_key)
 
     def wires(
         self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool
@@ -544,7 +555,7 @@ class _Writer:
         read by its byte order mark, which is dropped.
         """
         modes, mysql = self.profile.modes, self.profile.is_mysql
-        read_values = self.charsets.read_row(table, row) if mysql and not snapshot else row
+        read_values = self.known_charsets.read_row(table, row) if mysql and not snapshot else row
         wire = value_writer(self.profile)
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
         row = {
@@ -570,7 +581,7 @@ class _Writer:
                 )
         return wires
 
-    def sqlserver_update(
+    def write_sqlserver_update(
         self, place: _rows.Place, images: RowImages, before: _rows.Wires, after: _rows.Wires
     ) -> None:
         """Writes an UPDATE of SQL Server. Change data capture has a change of the key as a delete
@@ -579,18 +590,18 @@ class _Writer:
         table = place.shape.known
         old_key, new_key = (_rows.key_members(place.shape, key_row) for key_row in (before, after))
         if old_key != new_key:
-            self.delete(place, logged_delete(table, before, self.profile.modes))
-            self.log.serial_number = 2
-            self.change(place, Op.INSERT, None, after, new_key)
+            self.write_delete(place, logged_delete(table, before, self.profile.modes))
+            self.sqlserver_log.serial_number = 2
+            self.write_change(place, Op.INSERT, None, after, new_key)
             return
-        self.log.serial_number = 2  # its two rows are counted
+        self.sqlserver_log.serial_number = 2  # its two rows are counted
         old, new = logged_update(table, images, before, after, self.profile.modes)
-        self.change(place, Op.UPDATE, old, new, new_key)
+        self.write_change(place, Op.UPDATE, old, new, new_key)
 
-    def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
+    def with_placeholders(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
         """The row after an UPDATE as PostgreSQL's connector writes it: with a placeholder for each
-        value that the server did not send because it is stored out of line and did not change
-        (TOAST).
+        value that the server did not send, since it is stored out of line (TOAST) and did not
+        change.
         """
         if (
             self.profile.image not in ("default", "index")
@@ -610,12 +621,12 @@ class _Writer:
                 )
         return new_row
 
-    def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
-        """Writes the delete of a row, whose old columns the server sent as `sent`, and the
-        tombstone behind it.
+    def write_delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
+        """Writes the message of a row's delete, and its tombstone behind it. `sent` are the old
+        row's columns as the server sent them.
         """
         key = _rows.key_members(place.shape, sent)
-        self.change(place, Op.DELETE, sent, None, key, headers)
+        self.write_change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones and not self.profile.flat:
             if self.profile.is_mysql and not self.profile.tombstone_headers:
                 headers = ()
@@ -636,20 +647,23 @@ class _Writer:
         defaults: Mapping[str, Default],
         identity: Collection[str],
     ) -> _rows.Wires:
-        """The old row as the message has it: the server sends the columns of the replica identity,
-        the others get stand-ins.
+        """The old row as the message has it: the server sends the columns of the replica identity
+        (`identity`); in the others the connector writes what `unsent_cell` gives.
         """
         columns = table.columns if before else ()
         return {
-            c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name))
+            c.name: before[c.name]
+            if c.name in identity
+            else self.unsent_cell(c, defaults.get(c.name))
             for c in columns
         }
 
-    def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
-        """The cell in a before image of a column outside the replica identity: PostgreSQL sends no
-        value. The connector writes the column's default there, which says nothing of the value
-        (ANY), unless `replace.null.with.default=false` (`nulls_kept`) or there is none: then NULL,
-        or the type's zero in a NOT NULL column.
+    def unsent_cell(self, column: Column, default: Default | None) -> DebeziumCell:
+        """The cell of a column in an old row of which PostgreSQL sends no value, since it is
+        outside of the replica identity. The connector writes the column's default there, which says
+        nothing of the value (a decoder may make anything of it); without a default, or with
+        `replace.null.with.default=false` (`nulls_kept`), it writes NULL, or the type's zero in a
+        NOT NULL column.
         """
         if default is not None and not self.profile.nulls_kept:
             stand_in = _rows.stand_in(column, default, self.profile, False)
@@ -669,7 +683,7 @@ class _Writer:
         """The names of the key's columns in the record key; None without a key."""
         return tuple(shape.names[name] for name in shape.key) or None
 
-    def change(
+    def write_change(
         self,
         place: _rows.Place,
         op: Op,
@@ -678,7 +692,10 @@ class _Writer:
         key: Mapping[str, Any] | None,
         headers: Headers = (),
     ) -> None:
-        """Writes the message of one change of a row."""
+        """Writes the message of one change of a row: `before` and `after` are the rows as the
+        connector writes them, None where the message has none; `key` are the members of the record
+        key, None without a key.
+        """
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
         if profile.flat:
@@ -754,7 +771,7 @@ class _Writer:
             (*headers, *self.context),
         )
 
-    def truncate(self, at: Instant, table: Table) -> None:
+    def write_truncate(self, at: Instant, table: Table) -> None:
         """Writes the message of a TRUNCATE, if the profile writes them: releases before 2.0 do not
         (1.4 does not know it).
         """
@@ -766,7 +783,7 @@ class _Writer:
             table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False
         )
         event = RowChange(at, table, Op.TRUNCATE, ())
-        self.change(
+        self.write_change(
             _rows.Place(event, replace(shape, key=()), self.last_row), Op.TRUNCATE, None, None, None
         )
 
@@ -777,30 +794,30 @@ class _Writer:
         no END follows (debezium#statement-boundary).
         """
         if self.profile.transactions and self.profile.connector == "mariadb":
-            self.transaction_mark(TransactionMark(event.at, "BEGIN", ""))
-        self.schema_change(event)
-        self.open = False
+            self.write_transaction_mark(TransactionMark(event.at, "BEGIN", ""))
+        self.write_schema_change(event)
+        self.in_transaction = False
 
-    def schema_change(self, event: SchemaChange) -> None:
-        """Remembers what a DDL statement says of defaults and character sets. MySQL's connector
-        also writes the statement, a DROP of several tables once for each from release 1.9 on
-        (debezium#drop-of-several); of a TRUNCATE it writes a message of that before it, from
-        release 3.5 on in its place.
+    def write_schema_change(self, event: SchemaChange) -> None:
+        """Remembers what a DDL statement says of defaults and character sets, and writes its
+        message, if the connector sends statements: for a DROP of several tables one for each from
+        release 1.9 on (debezium#drop-of-several). For a TRUNCATE a message of the table's rows
+        comes first, in some releases alone.
         """
         if event.before is not None and _REPLACING.match(event.sql):
             raise Refused(
                 f"the connector passes over this statement, and reads rows of {event.table!r} by"
                 f" the table before it: {event.sql}"
             )
-        before = self.known.table(event.before) if event.before is not None else None
+        before = self.known_columns.table(event.before) if event.before is not None else None
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
-            self.truncate(event.at, self.known.table(event.before))
+            self.write_truncate(event.at, self.known_columns.table(event.before))
             if not profile.truncate_has_statement:
                 return
         if profile.is_sqlserver:
-            self.capture_change(event)
+            self.write_capture_change(event)
             return
         if not profile.is_mysql or event.action in SILENT:
             return
@@ -809,9 +826,9 @@ class _Writer:
             return  # one message for all clauses
         self.advance()
         for written_event in (event,) if profile.short_schema_changes else split_drop(event):
-            self.statement_message(written_event, before)
+            self.write_statement_message(written_event, before)
 
-    def statement_message(self, event: SchemaChange, before: Table | None) -> None:
+    def write_statement_message(self, event: SchemaChange, before: Table | None) -> None:
         """Writes the message of a DDL statement, or of what it does to one of its tables, which the
         connector knew as `before`.
         """
@@ -819,14 +836,14 @@ class _Writer:
         known_event = (
             event
             if event.after is None
-            else replace(event, after=self.known.table(self.with_defaults(event.after)))
+            else replace(event, after=self.known_columns.table(self.with_defaults(event.after)))
         )
-        charset = self.charsets.of_table(event.database, event.table)
+        charset = self.known_charsets.of_table(event.database, event.table)
         passed_over = makes_no_key(event, before, known_event.after, profile)
         changes = [] if passed_over else table_changes(known_event, charset, profile)
         if event.after is not None and changes and changes[0]["table"]:
-            self.known.described(event.after, changes[0]["table"]["columns"])
-            self.charsets.described(event.after, changes[0]["table"]["columns"])
+            self.known_columns.described(event.after, changes[0]["table"]["columns"])
+            self.known_charsets.described(event.after, changes[0]["table"]["columns"])
         # The parser of MySQL's statements makes nothing of an ALTER DATABASE.
         tableless = not event.table and event.action != "alter database"
         unnamed = None if tableless or profile.short_schema_changes else ""
@@ -858,10 +875,10 @@ class _Writer:
             other_keys=envelope.described_keys(() if profile.short_schema_changes else changes),
         )
         name = self.key_part(key, {"databaseName": event.database})
-        headers = (*self.context, *self.added({"__db": event.database}))
+        headers = (*self.context, *self.added_headers({"__db": event.database}))
         self.emit(self.prefix, name, self.value_part(value, payload), change, event.at, headers)
 
-    def capture_change(self, event: SchemaChange) -> None:
+    def write_capture_change(self, event: SchemaChange) -> None:
         """Writes what SQL Server's connector tells of a table whose columns changed, when a new
         capture instance took the place of the old one: no statement, and the whole table
         (debezium#sqlserver-schema-change).
@@ -899,8 +916,8 @@ class _Writer:
         columns, under the present name of their table.
         """
         if self.profile.is_mysql:
-            self.known.follow_statement(event)
-            self.charsets.follow_statement(event)
+            self.known_columns.follow_statement(event)
+            self.known_charsets.follow_statement(event)
         table_key = (event.database, event.table)
         if event.old_name:
             self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
@@ -930,13 +947,15 @@ class _Writer:
             self.defaults[table_key] = known_defaults
 
     def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
-        """The defaults of the table's columns that the connector knows and shows in schemas."""
+        """The defaults of the table's columns that the connector knows, by the columns' names."""
         return _rows.defaults_of(
             table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot
         )
 
     def with_defaults(self, table: Table) -> Table:
-        """The table with the defaults that statements gave since it was made."""
+        """The table with the defaults that ALTER statements have given its columns since it was
+        made.
+        """
         defaults_by_column = self.defaults.get((table.database, table.name), {})
         return replace(
             table,
@@ -945,7 +964,7 @@ class _Writer:
             ),
         )
 
-    def heartbeat(self, event: Heartbeat) -> None:
+    def write_heartbeat(self, event: Heartbeat) -> None:
         """Writes a heartbeat to the topic of heartbeats."""
         key, value = envelope.heartbeat_schemas(self.profile)
         name = self.key_part(key, {"serverName": self.prefix})
@@ -958,16 +977,16 @@ class _Writer:
             event.at,
         )
 
-    def transaction_mark(self, event: TransactionMark) -> None:
+    def write_transaction_mark(self, event: TransactionMark) -> None:
         """Begins or ends a transaction, which the rows in between share, and writes its BEGIN or
         END to the topic of transactions if the profile has these.
         """
         begins = event.mark == "BEGIN"
         if begins:
-            self.open = False
+            self.in_transaction = False
             self.advance()
-        self.open = begins
-        self.logged = ""
+        self.in_transaction = begins
+        self.logged_statement = ""
         if not self.profile.transactions:
             return
         payload: dict[str, Any] = {
@@ -990,7 +1009,7 @@ class _Writer:
             event.at,
         )
 
-    def logical_message(self, event: LogicalMessage) -> None:
+    def write_logical_message(self, event: LogicalMessage) -> None:
         """Writes PostgreSQL's logical decoding message; release 1.4 does not know such messages."""
         profile = self.profile
         if profile.source != "postgresql" or not profile.logical_messages:
@@ -1017,7 +1036,7 @@ class _Writer:
             commit_time_us=self.source_ms(event.at) * 1000,
         )
         name = self.key_part(key, {"prefix": event.prefix})
-        headers = self.added({"__op": "m", "__db": event.database})
+        headers = self.added_headers({"__op": "m", "__db": event.database})
         self.emit(
             f"{self.prefix}.message",
             name,

@@ -16,12 +16,15 @@ _TEXT_TYPES: Final = (
     r"(?:(?:VAR|N|NVAR)?CHAR\b|CHARACTER\b|NATIONAL\b|(?:TINY|MEDIUM|LONG)?TEXT\b|LONG\b"
     r"|(?:ENUM|SET)(?=\s*\())"
 )
+"""The beginnings of the types whose columns hold texts."""
 _LITERAL: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'", re.DOTALL)
+"""A text literal of SQL in single quotes."""
 _CLAUSE: Final = (
     r"(?:[^,()']|\((?:[^()']|'(?:[^'\\]|''|\\.)*'|\([^()]*\))*\)|'(?:[^'\\]|''|\\.)*')*"
 )
 """What goes up to the next comma or the end of the parentheses that hold it."""
 _CLAUSE_PART: Final = rf"{_CLAUSE}(?:,|$)"
+"""A clause with the comma behind it, or at the end of the list."""
 _CLAUSE_LIST: Final = rf"(?:{_CLAUSE},)*{_CLAUSE}"
 _CHARSET: Final = r"\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*'?(\w+)"
 _COLLATE: Final = r"\bCOLLATE\s*=?\s*'?(\w+)"
@@ -32,14 +35,18 @@ _OF_TYPE: Final = re.compile(
 )
 """A type, with the character set and the collation that stand right behind it."""
 _LABELS: Final = re.compile(r"(ENUM|SET)\s*\((?:[^()']|'(?:[^'\\]|''|\\.)*')*\)", re.IGNORECASE)
+"""ENUM or SET with its labels in parentheses."""
 _ANY_CHARSET: Final = re.compile(_CHARSET, re.IGNORECASE)
 _ANY_COLLATION: Final = re.compile(_COLLATE, re.IGNORECASE)
 _SHORT_FORM: Final = re.compile(r"\b(ASCII|UNICODE)\b", re.IGNORECASE)
 _SHORT_FORMS: Final = {"ascii": "latin1", "unicode": "ucs2"}
+"""The character set that each short word in a definition names."""
 _NATIONAL: Final = re.compile(r"N(?:ATIONAL\b|VAR|CHAR)", re.IGNORECASE)
+"""The beginning of NCHAR, NVARCHAR and NATIONAL CHAR types, whose character set is utf8."""
 _COLLATED_DEFAULT: Final = re.compile(
     r"\bDEFAULT\s+('(?:[^'\\]|''|\\.)*')\s*COLLATE\s+(\w+)", re.IGNORECASE
 )
+"""A text as default, with the COLLATE behind it."""
 
 
 def charset_of_collation(collation: str) -> str:
@@ -49,9 +56,10 @@ def charset_of_collation(collation: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TextDefinition:
-    """What the definition of a text column in a statement says: the character set that the server
-    takes from it and the one that the connector does, "" for the table's, and the text of a
-    default that a COLLATE follows (debezium#collated-defaults), "" without one.
+    """What the definition of a text column in a statement says. `charset` is the character set that
+    the server takes from it, `read_charset` the one that the connector takes, both "" for the
+    table's; `collated_default` is the text of a default that a COLLATE follows
+    (debezium#collated-defaults), "" without one.
     """
 
     charset: str
@@ -67,30 +75,30 @@ class TextDefinition:
         collated = f"{default[1]}COLLATE{default[2]}" if default else ""
         if _NATIONAL.match(definition):
             return cls("utf8", "utf8", collated)
-        of_labels = _LABELS.match(definition)
+        labels_type = _LABELS.match(definition)
         words = _LITERAL.sub("''", definition)
         charset, collation, short = (
             pattern.search(words) for pattern in (_ANY_CHARSET, _ANY_COLLATION, _SHORT_FORM)
         )
-        server = ""
+        server_charset = ""
         if charset:
-            server = charset[1]
+            server_charset = charset[1]
         elif collation:
-            server = charset_of_collation(collation[1])
+            server_charset = charset_of_collation(collation[1])
         elif short:
-            server = _SHORT_FORMS[short[1].lower()]
-        if of_labels:
-            return cls(server, charset[1] if charset else "", collated)
-        of_type = _OF_TYPE.match(definition)
-        own_charset, own_collation = (of_type[1], of_type[2]) if of_type else (None, None)
-        read = own_charset or charset_of_collation(own_collation or "")
-        return cls(server, read, collated)
+            server_charset = _SHORT_FORMS[short[1].lower()]
+        if labels_type:
+            return cls(server_charset, charset[1] if charset else "", collated)
+        type_match = _OF_TYPE.match(definition)
+        own_charset, own_collation = (type_match[1], type_match[2]) if type_match else (None, None)
+        read_charset = own_charset or charset_of_collation(own_collation or "")
+        return cls(server_charset, read_charset, collated)
 
 
 @lru_cache(maxsize=256)
 def _masked(sql: str) -> str:
-    """The statement with blanks for the letters of each literal that has a blank, so that no word
-    of a comment is taken for a column.
+    """The statement with `_` in place of the letters of each literal that has a blank, so that no
+    word of such a text (as a comment) is taken for a column.
     """
     return _LITERAL.sub(
         lambda literal: (
@@ -124,8 +132,10 @@ _ALTER: Final = re.compile(
     r"(?:\.(?:`(?:[^`]|``)+`|\w+))?\s+(.*)",
     re.IGNORECASE | re.DOTALL,
 )
+"""An ALTER TABLE up to its clauses, which are the group."""
 _CONVERSION: Final = re.compile(rf"\s*CONVERT\s+TO\s+{_CHARSET}", re.IGNORECASE)
 _NEW_DEFAULT: Final = re.compile(rf"\s*(?:DEFAULT\s+)?(?:{_CHARSET}|{_COLLATE})", re.IGNORECASE)
+"""A clause that gives the table a new character set or collation for later columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +161,25 @@ class TableCharsets:
 
 
 _ADDS_LIST: Final = re.compile(r"\bADD\s+(?:COLUMN\s+)?(?:IF\s+NOT\s+EXISTS\s+)?\(", re.IGNORECASE)
+"""The beginning of ADD COLUMN (...), a list of columns in parentheses."""
 _LISTED_NAME: Final = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+(.*)", re.DOTALL)
 _LISTED_KEY: Final = re.compile(
     r"\s*(?:CONSTRAINT|PRIMARY|UNIQUE|KEY|INDEX|FOREIGN|CHECK|FULLTEXT|SPATIAL|PERIOD)\b",
     re.IGNORECASE,
 )
+"""The beginning of a key or a constraint in a list of columns."""
 _NULL_WORDS: Final = re.compile(
     r"(?<!DEFAULT )\b(NOT\s+NULL|NULL|PRIMARY\s+KEY)\b|^(SERIAL)\b", re.IGNORECASE
 )
+"""The words of a definition that decide whether its column may be NULL."""
 _DEFAULT_WORD: Final = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedColumn:
-    """A column in the parentheses of ADD COLUMN (...): its name, whether the definition says that
-    it is `nullable`, None where it does not say, and whether a DEFAULT comes `before_default`,
-    that is, behind those words.
+    """A column in the parentheses of ADD COLUMN (...): its name; whether its definition says that
+    it is `nullable`, None where it does not say; and in `before_default` whether it says so before
+    a DEFAULT.
     """
 
     name: str
@@ -206,10 +219,10 @@ def _blank_literal(literal: re.Match[str]) -> str:
 
 
 def read_nullability(columns: Sequence[ListedColumn]) -> Mapping[str, bool]:
-    """Whether the connector takes each column of a list for nullable, by name. What a definition
-    says goes to its own column and to the next one, where that says nothing itself; the last
-    column hears what its definition says only if a DEFAULT comes behind it
-    (debezium#listed-columns).
+    """Whether the connector takes each column of a list for nullable, by name
+    (debezium#listed-columns). It has a fault: the words NULL or NOT NULL of a definition also count
+    for the next column, if that has none itself; and those of the last column count only if a
+    DEFAULT follows them. Without such words a column is nullable.
     """
     nullability: dict[str, bool] = {}
     carried: bool | None = None

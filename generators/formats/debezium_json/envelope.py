@@ -29,8 +29,8 @@ from generators.sources.sqlserver_types import sqlserver_types
 
 
 def mangled(name: str) -> str:
-    """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream:
-    each byte of its UTF-8 above 0x7f is taken for a signed one and widened
+    """An identifier as PostgreSQL's connectors 1.4 to 2.5 misread it from the replication stream:
+    each byte of its UTF-8 above 0x7f becomes a character of its own, its number plus 0xFF00
     (debezium#mangled-names).
     """
     return (
@@ -305,23 +305,30 @@ _JDBC: Final = {
 }
 """Types of java.sql.Types by the words of a statement (debezium#jdbc-types)."""
 _BLOB: Final = 2004
+"""The type of java.sql.Types for every word that is not in _JDBC."""
 _TINYINT: Final = -6
 """The type of TINYINT since 3.7, which was SMALLINT's (debezium#release-3-7)."""
 _TEXTS: Final = (1, 12)
-"""Types that have a character set; those of NCHAR and NVARCHAR have always utf8."""
+"""The types of CHAR and VARCHAR, which have a character set of their own."""
 _NATIONAL: Final = (-15, -9)
+"""The types of NCHAR and NVARCHAR, whose character set is always utf8."""
 _LENGTHS: Final = {
     "BIT": 1,
     "VECTOR": 2048,
     **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), 1),
 }
+"""The length of types that are declared without one."""
 _DECIMALS: Final = (2, 3)
+"""The types of NUMERIC and DECIMAL."""
 _DECLARED: Final = re.compile(
     r"((?:NATIONAL )?(?:N?CHAR|CHARACTER)(?: VARYING| VARCHAR)|NATIONAL \w+|DOUBLE PRECISION|LONG"
     r" VAR\w+|\w+)"
     r"\s*(?:\((\d+)(?:,\s*(\d+))?\)|\(.*?'\))?(.*)",
     re.DOTALL | re.IGNORECASE,
 )
+"""A column's type as a statement spells it: its words, the numbers in parentheses, and the rest of
+the definition.
+"""
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
 _OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
 _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE)
@@ -335,12 +342,13 @@ _DROP: Final = re.compile(
     r"(\s*DROP\s+TABLES?\s+(?:IF\s+EXISTS\s+)?).*?(?:\s+(RESTRICT|CASCADE))?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+"""A DROP TABLE: what stands before the names of tables, and the word behind them."""
 
 
 def tables_of_statement(event: SchemaChange, profile: DebeziumProfile) -> list[str]:
-    """The tables that `source` names for a DROP TABLE or RENAME TABLE of several, in the order in
-    which a HashSet of their ids gives them: those that it drops in the event's database, the new
-    names, in 1.4 the old ones too (debezium#schema-change-names). None for another statement.
+    """The tables that `source` names for a DROP TABLE or RENAME TABLE of several tables, in the
+    order of a Java HashSet of their ids: the dropped ones of the event's database, or the new
+    names, in 1.4 with the old names (debezium#schema-change-names). [] for any other statement.
     """
     names = [
         dropped.name
@@ -448,6 +456,7 @@ def _sqlserver_column(column: Column) -> dict[str, Any]:
 
 
 _TIME_LENGTHS: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
+"""The characters of SQL Server's types of time without a fraction."""
 
 
 def sqlserver_size(type: SourceType) -> tuple[int | None, int | None]:
@@ -462,30 +471,33 @@ def sqlserver_size(type: SourceType) -> tuple[int | None, int | None]:
 
 
 def described_keys(changes: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:
-    """The key's columns of each table that `tableChanges` describe."""
+    """The key columns of each table that the elements of `tableChanges` describe; elements without
+    a description are left out.
+    """
     described = (change["table"] for change in changes)
     return tuple(tuple(table["primaryKeyColumnNames"]) for table in described if table)
 
 
 def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Table:
-    """MySQL's table with the key that the connector takes: the primary key, else the first unique
-    key that may be one (debezium#unique-keys).
+    """MySQL's table with the record key that the connector takes: the primary key, else the first
+    unique key that it accepts (debezium#unique-keys).
 
-    A key over nullable columns may be one up to 1.9, and makes them NOT NULL; in every release if a
-    column's own definition has UNIQUE, which a snapshot's SHOW CREATE TABLE never has, and then the
-    column stays nullable.
+    It accepts a unique key over NOT NULL columns; up to 1.9 also one over nullable columns, which
+    it then takes for NOT NULL; and in every release one that a column's own definition gives
+    (UNIQUE), whose column stays nullable. A snapshot reads SHOW CREATE TABLE, which has no UNIQUE
+    in definitions.
     """
     inline_keys = {(c.name,) for c in table.columns if c.inline_unique and not snapshot}
     nullable = {c.name for c in table.columns if c.nullable}
-    may_be = (
+    accepted_keys = (
         key
         for key in table.unique
         if key in inline_keys or profile.nullable_keys or nullable.isdisjoint(key)
     )
-    key = table.primary_key or next(may_be, ())
-    made_solid = () if table.primary_key or key in inline_keys else key
+    key = table.primary_key or next(accepted_keys, ())
+    now_not_null = () if table.primary_key or key in inline_keys else key
     columns = tuple(
-        replace(c, nullable=False) if c.name in made_solid else c for c in table.columns
+        replace(c, nullable=False) if c.name in now_not_null else c for c in table.columns
     )
     return replace(table, primary_key=key, columns=columns)
 
@@ -510,7 +522,8 @@ def _describe_table(table: Table, charset: str | None, profile: DebeziumProfile)
 
 def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
     """The description of a column in `tableChanges`: type, length, character set and default as the
-    statement spells them.
+    statement spells them. `charset` is the table's character set, which a text column without one
+    of its own has.
     """
     match = _DECLARED.match(column.declared or _spell_type(column.type))
     assert match is not None
@@ -536,19 +549,17 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
     counted = is_counted(column)
-    charset = (
-        "utf8"
-        if jdbc in _NATIONAL
-        else (own[1] if own else column.charset or charset)
-        if jdbc in _TEXTS
-        else None
-    )
+    column_charset: str | None = None
+    if jdbc in _NATIONAL:
+        column_charset = "utf8"
+    elif jdbc in _TEXTS:
+        column_charset = own[1] if own else column.charset or charset
     return {
         "name": column.name,
         "jdbcType": jdbc,
         "typeName": name,
         "typeExpression": name,
-        "charsetName": charset,
+        "charsetName": column_charset,
         "length": length,
         "scale": scale,
         "optional": column.nullable,
@@ -569,22 +580,18 @@ class DeclaredSize:
 
 
 def declared_size(column: Column) -> DeclaredSize:
-    """The numbers behind the type of a column as its statement spells them; none of a type in the
-    server's own spelling.
+    """The numbers in parentheses behind the type of a column, as its statement spells it; None for
+    a column of which no spelling is known.
     """
     match = _DECLARED.match(column.declared)
-    length, scale = (
-        (int(part) if part else None for part in (match[2], match[3]))
-        if match
-        else (
-            None,
-            None,
-        )
-    )
+    if match is None:
+        return DeclaredSize(None, None)
+    length, scale = (int(part) if part else None for part in (match[2], match[3]))
     return DeclaredSize(length, scale)
 
 
 _COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^\s*SERIAL\b|\bON UPDATE\b", re.IGNORECASE)
+"""Words of a definition by which the connector takes a column for one that counts by itself."""
 _UPDATED_DEFAULT: Final = re.compile(
     r"\bDEFAULT (?:CURRENT_TIMESTAMP|NOW|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*\d*\s*\))?"
     r" ON UPDATE\b",
@@ -594,8 +601,8 @@ _UPDATED_DEFAULT: Final = re.compile(
 
 def is_counted(column: Column) -> bool:
     """Whether the connector's parser takes a column for one that counts by itself: AUTO_INCREMENT,
-    SERIAL, or ON UPDATE where it does not follow the default CURRENT_TIMESTAMP (MariaDBParser.g4:
-    autoIncrementColumnConstraint, defaultValue).
+    SERIAL, and, by mistake, ON UPDATE unless it follows the default CURRENT_TIMESTAMP
+    (MariaDBParser.g4: autoIncrementColumnConstraint, defaultValue).
     """
     return column.is_counter or bool(_COUNTED.search(_UPDATED_DEFAULT.sub("", column.declared)))
 
@@ -606,7 +613,7 @@ def literal(text: str) -> str:
 
 
 def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
-    """The comment as the statement spells it; "" up to 2.5, which runs without
+    """The comment of a table or column as the statement spells it; "" if the connector runs without
     include.schema.comments (debezium#comments).
     """
     return literal(named.comment) if profile.comments else ""
@@ -638,7 +645,9 @@ def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[s
 
 
 _ANY_LENGTH: Final = 2_147_483_647
+"""The length that PostgreSQL's driver gives for a type without one."""
 _ANY_NUMERIC: Final = 131_089
+"""The length that PostgreSQL's driver gives for a NUMERIC without precision."""
 
 
 def catalogue_name(name: str) -> str:
@@ -681,9 +690,9 @@ def _spell_type(type: SourceType) -> str:
         type.length,
     ) == ("tinyint", 1)
     first = type.precision or (type.length if sized else type.fsp)
-    parameters = (
-        f"({first},{type.scale})" if type.scale is not None else f"({first})" if first else ""
-    )
+    parameters = f"({first})" if first else ""
+    if type.scale is not None:
+        parameters = f"({first},{type.scale})"
     return (
         type.name
         + parameters
@@ -697,6 +706,7 @@ _CLOCK: Final = re.compile(
 )
 """Functions of the time that the connector's parser does not take for expressions."""
 _FUNCTION: Final = re.compile(r"[^\W\d]\w*\s*(?:\(.*)?", re.DOTALL)
+"""The call of a function, or its bare name."""
 
 
 def is_expression(default: Default) -> bool:
@@ -717,11 +727,9 @@ def _default_expression(default: Default | None) -> str | None:
         return None
     if default.text.lower().startswith(("current_timestamp", "now")):
         return "1970-01-01 00:00:00"
-    return (
-        default.text.strip('"')
-        if default.text.startswith('"')
-        else (default.text.removeprefix("b").strip("'"))
-    )
+    if default.text.startswith('"'):
+        return default.text.strip('"')
+    return default.text.removeprefix("b").strip("'")
 
 
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:

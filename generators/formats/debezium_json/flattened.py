@@ -10,9 +10,11 @@ from generators.formats.debezium_json.rows import Place, Wires, full_image, imag
 from generators.model import Change, Event, Heartbeat, Kind, Op, RowChange
 
 CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
+"""The letter of each operation in the members `op` and `__op`."""
 
 
 ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
+"""The members that the transform adds to a row, but for `__deleted`."""
 
 
 def stops(event: Event, profile: DebeziumProfile) -> bool:

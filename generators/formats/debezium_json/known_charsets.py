@@ -22,6 +22,7 @@ from generators.formats.debezium_json.column_definitions import (
 from generators.model import Column, Logical, Row, SchemaChange, Table
 
 _Place = tuple[str, str]
+"""A table: the names of its database and of itself."""
 
 SERVER: Final = "utf8mb4"
 """The character set of the server, of which a snapshot told the connector."""
@@ -57,13 +58,17 @@ _TABLE_CHARSET: Final = re.compile(
 )
 """The character set that a CREATE TABLE gives the table, behind its columns."""
 _TABLE_COLLATION: Final = re.compile(r"\)[^)']*?\bCOLLATE\s*=?\s*(\w+)[^)]*$", re.IGNORECASE)
+"""The collation that a CREATE TABLE gives the table, behind its columns."""
 _DATABASE_CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
+"""The character set in a CREATE DATABASE."""
 _LIKE: Final = re.compile(r"\bLIKE\s+(?:(\S+?)\.)?(\S+?)\s*$", re.IGNORECASE)
+"""The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _RENAMED: Final = re.compile(
     r"\b(?:CHANGE\s+(?:COLUMN\s+)?|RENAME\s+COLUMN\s+)(`(?:[^`]|``)+`|\w+)\s+(?:TO\s+)?"
     r"(`(?:[^`]|``)+`|\w+)",
     re.IGNORECASE,
 )
+"""The old and the new name of a column in CHANGE or RENAME COLUMN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,9 @@ class _Charset:
 
 @dataclass(slots=True)
 class _TableTexts:
-    """The character sets of a table: the one of new columns, and that of each text column."""
+    """The character sets of a table's texts: `default`, which new columns get, and that of each
+    text column.
+    """
 
     default: _Charset
     columns: dict[str, _Charset] = field(default_factory=dict)
@@ -86,10 +93,11 @@ class _TableTexts:
 
 @dataclass(slots=True)
 class KnownCharsets:
-    """The character sets of databases, tables and columns as statements gave them. The writer tells
-    it of each statement (`follow_statement`), and asks what the connector knows (`of_table`,
-    `described`) and how it reads a row (`read_row`). `follows_conversions` says that the connector
-    follows CONVERT TO CHARACTER SET.
+    """The character sets of databases, tables and columns: those that the server has, and those
+    that the connector has read in statements. The writer tells it of each statement
+    (`follow_statement`), and asks what the connector knows (`of_table`, `described`) and how it
+    reads a row (`read_row`). `follows_conversions`: the connector understands CONVERT TO CHARACTER
+    SET.
     """
 
     follows_conversions: bool
@@ -147,6 +155,9 @@ class KnownCharsets:
         }
 
     def _of_database(self, database: str) -> _Charset:
+        """The character set of a database's new tables; of one that no statement made, that of the
+        server.
+        """
         read = self.databases.get(database, SERVER)
         return _Charset(read or SERVER, read)
 
@@ -248,7 +259,9 @@ def _codec(charset: str | None) -> str:
 
 
 def _misread(source_text: str, charset: _Charset) -> str:
-    """The text that the connector makes of the bytes that the server has."""
+    """The text that the connector makes of a text's bytes, if it reads them by another character
+    set than the server wrote them; unchanged for a character set that Python has not.
+    """
     server, read = _codec(charset.server), _codec(charset.read)
     if not server or not read:
         return source_text
@@ -256,4 +269,5 @@ def _misread(source_text: str, charset: _Charset) -> str:
 
 
 def _bare(name: str) -> str:
+    """A name in SQL without its back-ticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name

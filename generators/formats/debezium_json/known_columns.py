@@ -23,19 +23,28 @@ from generators.formats.debezium_json.envelope import declared_size, is_counted,
 from generators.model import Column, SchemaChange, Table
 
 _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
+"""A name in SQL, with or without back-ticks."""
 _DEFINITION: Final = r"((?:[^,(']|\([^)]*\)|'(?:[^']|'')*')*)"
+"""The definition of a column, up to the next clause."""
 _CHANGE: Final = rf"CHANGE (?:COLUMN )?{_NAME} {_NAME} {_DEFINITION}"
 _MODIFY: Final = rf"MODIFY (?:COLUMN )?{_NAME} {_DEFINITION}"
 _CLAUSE: Final = re.compile(
     rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE
 )
+"""A clause that changes or renames a column. Groups: of CHANGE 1 old name, 2 new name, 3
+definition; of MODIFY 4 name, 5 definition; of RENAME COLUMN 6 old name, 7 new name.
+"""
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
+"""The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
 _DROPS_COLUMN: Final = re.compile(rf"\bDROP\s+COLUMN\s+{_NAME}", re.IGNORECASE)
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
+"""Words of a definition that make its column NOT NULL."""
 
 _Place = tuple[str, str]
+"""A table: the names of its database and of itself."""
 _Key = tuple[str, ...]
+"""The columns of a unique key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class _Known:
 
     @classmethod
     def of(cls, column: Column) -> _Known:
+        """What the connector knows of a column that it has just read as the server has it."""
         size = declared_size(column)
         return cls(
             column.comment,
@@ -67,9 +77,9 @@ class _Known:
         )
 
     def edited(self, new: _Known, keeps_size: bool) -> _Known:
-        """What the connector knows of the column after a clause whose definition says `new`, by
-        which it edits the column: its comment, counter and labels, if it `keeps_size` length and
-        scale, too, stay where the definition has none, `optional` is that of `new`.
+        """What the connector knows of the column after a clause that gives it a new definition,
+        `new`, if it edits the column rather than making it anew: comment, counter and labels stay
+        where the new definition has none, with `keeps_size` also length and scale.
         """
         lacks_number = new.length is None or new.scale is None
         kept_size = keeps_size and lacks_number and (self.length, self.scale) != (None, None)
@@ -86,9 +96,8 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Carrier:
-    """What a statement makes of columns' names: `renamed` gives the new names of renamed columns,
-    `lost` are the old names of columns that are no longer there, `names` are those of the columns
-    after the statement.
+    """How a statement changes the names of a table's columns: `renamed` has the new name by the old
+    one, `lost` the old names of columns that are gone, `names` all names after the statement.
     """
 
     renamed: Mapping[str, str]
@@ -112,6 +121,7 @@ class _Carrier:
         return tuple(filter(None, map(self._carry_key, keys)))
 
     def _carry_key(self, key: _Key) -> _Key:
+        """A key's columns under their names after the statement, without those that are gone."""
         new_names = (self.renamed.get(name, name) for name in key if name not in self.lost)
         return tuple(name for name in new_names if name in self.names)
 
@@ -353,4 +363,5 @@ def _complete_column(column: Column, known: _Known) -> Column:
 
 
 def _bare(name: str) -> str:
+    """A name in SQL without its back-ticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name

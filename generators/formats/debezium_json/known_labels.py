@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from generators.model import Column, Table
 
 _Place = tuple[str, str | None, str, str]
+"""A column: the names of its database, schema, table and itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,10 @@ class _Enum:
 
 @dataclass(slots=True)
 class KnownLabels:
-    """The labels of the enum of each column that the writer has met, by the column's place;
-    `altered` has the labels that the connector knows of an enum which ALTER TYPE gave those of the
-    key, so that a column of that enum in another table is known alike.
+    """The labels of enums as a running connector knows them. `enums` has those of each column that
+    the writer has met, by the column's place. `altered` has, by the present labels of an enum that
+    ALTER TYPE changed, those that the connector knows of it, so that a column of that enum in
+    another table has them, too.
     """
 
     enums: dict[_Place, _Enum] = field(default_factory=dict)

@@ -30,7 +30,7 @@ def value_writer(profile: DebeziumProfile) -> Callable[..., DebeziumCell]:
 
 
 def wire_of(profile: DebeziumProfile, type: SourceType, value: Value) -> DebeziumCell:
-    """A streamed value of a nullable column as that profile writes it."""
+    """A value of a nullable column, read from the log, as the profile's connector writes it."""
     return value_writer(profile)(type, value, profile.modes)
 
 
@@ -45,7 +45,7 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
     """Yields each way in which the profile's messages hold less than the source's values, with its
     citation and, where it concerns values, the function that gives the value left of one.
     """
-    left = wire_values(partial(wire_of, profile))
+    remaining_value = wire_values(partial(wire_of, profile))
     if profile.image == "minimal":
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
         yield Loss((), statement, "debezium#minimal-image", None)
@@ -54,13 +54,13 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
             (Logical.DECIMAL,),
             "DECIMAL as double keeps some 17 digits",
             "debezium#decimal-double",
-            left,
+            remaining_value,
         )
         if profile.is_oracle:
 
             def integer_left(type: SourceType, value: Value) -> Value:
                 """The integer nearest to the double that stands for a NUMBER of integers."""
-                left_value = left(type, value)
+                left_value = remaining_value(type, value)
                 return int(left_value) if isinstance(left_value, Decimal) else left_value
 
             yield Loss(
@@ -73,7 +73,7 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
 
         def rounded(type: SourceType, value: Value) -> Value:
             """What the wire holds of a value of money; a value of any other type as it is."""
-            return left(type, value) if type.name == "money" else value
+            return remaining_value(type, value) if type.name == "money" else value
 
         yield Loss(
             (Logical.DECIMAL,),
@@ -83,28 +83,42 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         )
     if profile.modes.temporal == "connect":
         statement = "Connect's Timestamp and Time hold milliseconds, and a time of day alone"
-        yield Loss((Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", left)
+        yield Loss(
+            (Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", remaining_value
+        )
     if profile.modes.temporal == "isostring":
-        yield Loss((Logical.TIME,), "IsoTime is a time of day alone", "debezium#time-of-day", left)
+        yield Loss(
+            (Logical.TIME,),
+            "IsoTime is a time of day alone",
+            "debezium#time-of-day",
+            remaining_value,
+        )
     if profile.is_sqlserver:
         statement = "a datetime2(7) beyond 64 bits of nanoseconds is null, or overflows up to 2.5"
-        yield Loss((Logical.DATETIME,), statement, "debezium#sqlserver-nanos", left)
+        yield Loss((Logical.DATETIME,), statement, "debezium#sqlserver-nanos", remaining_value)
         statement = "a datetimeoffset before 1970 with a fraction is a second late"
-        yield Loss((Logical.TIMESTAMP,), statement, "debezium#sqlserver-datetimeoffset", left)
+        yield Loss(
+            (Logical.TIMESTAMP,), statement, "debezium#sqlserver-datetimeoffset", remaining_value
+        )
         if profile.modes.streams_time_in_millis:
             statement = "a streamed time has milliseconds up to 2.5"
-            yield Loss((Logical.TIME,), statement, "debezium#sqlserver-time", left)
+            yield Loss((Logical.TIME,), statement, "debezium#sqlserver-time", remaining_value)
     if profile.is_oracle:
         statement = "a TIMESTAMP(9) beyond 64 bits of nanoseconds is null, or overflows up to 2.5"
-        yield Loss((Logical.DATETIME,), statement, "debezium#oracle-nanos", left)
+        yield Loss((Logical.DATETIME,), statement, "debezium#oracle-nanos", remaining_value)
         statement = "an empty large value is null, and so is a text that reads EMPTY_CLOB()"
-        yield Loss((Logical.TEXT, Logical.BINARY), statement, "debezium#oracle-large-values", left)
+        yield Loss(
+            (Logical.TEXT, Logical.BINARY),
+            statement,
+            "debezium#oracle-large-values",
+            remaining_value,
+        )
     if profile.is_mysql:
         yield Loss(
             (Logical.DATE, Logical.YEAR),
             "zero dates are NULL, years 1 to 99 move",
             "debezium#dates-moved",
-            left,
+            remaining_value,
         )
 
 

@@ -11,7 +11,9 @@ from typing import Any, Final
 _COMMIT_AHEAD: Final = 1 << 16
 """How far behind the beginning of a transaction its commit stands in the log."""
 _USER: Final = "SHOP"
+"""The user of the database who made every change."""
 _DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+"""The digits of base64, by which Oracle prints the ids of rows."""
 
 
 def row_id(place: int) -> str:
@@ -27,8 +29,9 @@ def row_id(place: int) -> str:
 
 @dataclass(slots=True)
 class OracleLog:
-    """Where the connector stands: the number of the transaction's beginning (its first change), of
-    its commit, of the row's change, and how many rows the transaction had.
+    """Where the connector stands in Oracle's redo log. `scn` is the number of the current row's
+    change, `start_scn` that of the transaction's first change, `commit_scn` that of its commit;
+    `start_ms` is when it began, `sequence` counts its rows so far.
     """
 
     scn: int = 0

@@ -22,7 +22,9 @@ class LoggedRows(NamedTuple):
 
 
 def logged_row(table: Table, before: Wires, modes: Modes) -> Wires:
-    """An old row: the placeholder stands for each large value, and for NULL in such a column."""
+    """An old row as Oracle's connector writes it: with its placeholder in each column of large
+    values (LOBs), also where the value was NULL.
+    """
     return {
         column.name: (
             placeholder(column.type, modes, column.nullable)
@@ -37,7 +39,9 @@ def logged_row(table: Table, before: Wires, modes: Modes) -> Wires:
 def logged_rows(
     table: Table, images: RowImages, before: Wires, after: Wires, modes: Modes
 ) -> LoggedRows:
-    """Both rows of an UPDATE: the new one has the large values that it changed alone."""
+    """Both rows of an UPDATE as Oracle's connector writes them: its placeholder stands for the
+    large values (LOBs) of the old row, and for those of the new row that the UPDATE did not change.
+    """
     assert images.before is not None and images.after is not None
     new_row = dict(after)
     for column in table.columns:

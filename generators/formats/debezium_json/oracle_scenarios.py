@@ -16,17 +16,20 @@ _LARGE: Final[tuple[tuple[str, Value, Value], ...]] = (
     ("nclob", "\u5927\u304d\u3044", "\u5c0f"),
     ("blob", b"long \xff", b"short"),
 )
+"""For each type of large values a value, and another one to change it to."""
 _FINE: Final = (
     ("timestamp-9", "2024-01-02 03:04:05.123456789"),
     ("timestamp-9", "1969-12-31 23:59:59.999999999"),
     ("timestamptz-9", "2024-01-02 03:04:05.123456789 +00:00"),
 )
+"""Moments with nine fraction digits, by their type."""
 _OFFSETS: Final = (
     ("plus", "2018-07-13 12:23:45.456 +11:00"),
     ("half-hour", "2018-07-13 12:23:45 -03:30"),
     ("next-day", "2023-12-31 23:30:00 -12:00"),
     ("before-1970-fraction", "1969-07-20 20:17:40.500 +01:00"),
 )
+"""Moments with an offset from UTC, by what is special in them."""
 _NUMBERS: Final = (
     ("same-scale", Decimal("1.50")),
     ("no-scale", Decimal(-1500)),

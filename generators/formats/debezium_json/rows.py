@@ -46,12 +46,18 @@ from generators.model import (
 from generators.sources import mysql, postgresql, postgresql_values
 
 INCREMENTAL: Final = "incremental"
+"""The marker (`source.snapshot`) of a row that an incremental snapshot read."""
 Wires: TypeAlias = Mapping[str, DebeziumCell]
+"""A row as the connector writes it: by column the cell's JSON and schema, with what a decoder owes
+for it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row of an event, by number; `snapshot` is the marker of a row that was read."""
+    """Which row is being written: number `row` of the rows of `event`, in a table of this `shape`.
+    `snapshot` is its marker if a snapshot read it, "" for a streamed one.
+    """
 
     event: RowChange
     shape: TableShape
@@ -176,9 +182,9 @@ def shape_of(
     if profile.names_of_topics:
         full_name = envelope.topic_name(full_name)
     key = key_columns(table, profile, snapshot)
-    replaced = dict(defaults)
+    default_by_column = dict(defaults)
     fields = tuple(
-        (names[c.name], _column_schema(c, profile, replaced.get(c.name), snapshot))
+        (names[c.name], _column_schema(c, profile, default_by_column.get(c.name), snapshot))
         for c in table.columns
     )
     by_name = dict(fields)
@@ -243,12 +249,14 @@ def _columns_without_facts(
 
 
 def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
-    """The table as the connector knows it: with the columns and the key that it takes."""
+    """The table as the connector knows it: without the columns that it leaves out, with the
+    nullability that it knows, and with its record key as the primary key.
+    """
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
     if profile.is_sqlserver or profile.is_oracle:
         return replace(table, primary_key=table.primary_key or first_unique_index(table))
-    hidden, bare = (
+    hidden, without_facts = (
         _unknown_key_columns(table, profile, snapshot),
         _columns_without_facts(table, profile, snapshot),
     )
@@ -256,7 +264,7 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
     if table.primary_key and profile.keys_have_included:
         key += table.included
     captured = (c for c in table.columns if _is_captured(c, profile, snapshot))
-    columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
+    columns = tuple(replace(c, nullable=True) if c.name in without_facts else c for c in captured)
     return replace(
         table, columns=columns, primary_key=tuple(name for name in key if name not in hidden)
     )
@@ -275,16 +283,18 @@ def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bo
 
 
 def first_unique_index(table: Table) -> tuple[str, ...]:
-    """The columns of PostgreSQL's unique index whose name sorts first, also of one over some rows
-    alone (JdbcConnection.readTableUniqueIndices), and those that INCLUDE adds to it
-    (debezium#included-columns); none without one. Where the history does not give names, they are
-    made of the columns, as PostgreSQL makes them.
+    """The columns of the unique index that PostgreSQL's connector takes for a key where there is no
+    primary key: the one whose name sorts first, even if it is over some rows alone
+    (JdbcConnection.readTableUniqueIndices), with the columns of its INCLUDE
+    (debezium#included-columns); () without a unique index. An index without a name in the history
+    has the name that PostgreSQL would give it.
     """
     names = {index.columns: index.name for index in table.indexes if index.unique}
     included = {index.columns: index.included for index in table.indexes if index.unique}
     partial_keys = tuple(index.columns for index in table.indexes if index.unique and index.partial)
 
     def name_of(key: tuple[str, ...]) -> str:
+        """The name of the unique index over these columns."""
         return names.get(key) or postgresql.index_name(table.name, key, "key")
 
     key = min((*table.unique, *partial_keys), key=name_of, default=())
@@ -301,8 +311,8 @@ def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple
 
 
 def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] | None:
-    """The columns that PostgreSQL sends of an old row, none without a key; None for the whole row
-    (debezium#identity-index).
+    """The columns of an old row that PostgreSQL sends, by the table's REPLICA IDENTITY
+    (debezium#identity-index); () if it sends none, None if it sends the whole row.
     """
     match profile.image:
         case "index" if table.unique:
@@ -402,9 +412,13 @@ def _fraction_digits(value: Decimal) -> int:
 
 
 _HEXADECIMAL: Final = re.compile(r"0x|x'", re.IGNORECASE)
+"""The beginning of a hexadecimal literal."""
 _ISO_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+"""A date, perhaps with a time, as the connector reads it in a default."""
 _WITH_SECONDS: Final = re.compile(r"'?-?\d+:\d+:\d+")
+"""A time that has seconds."""
 _TEMPORALS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+"""The families of types whose defaults are dates or moments."""
 
 
 def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
@@ -448,6 +462,7 @@ def _is_unread_moment(column: Column, default: Default) -> bool:
 
 
 def _is_current_time(default: Default, profile: DebeziumProfile) -> bool:
+    """Whether the connector reads this default as the current time."""
     names = ("current_timestamp", "now", *(("localtime",) if profile.localtime_defaults else ()))
     return default.text.lower().startswith(names)
 
@@ -455,8 +470,8 @@ def _is_current_time(default: Default, profile: DebeziumProfile) -> bool:
 def stand_in(
     column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
 ) -> DebeziumCell:
-    """The cell that the connector writes for a column's default. An expression whose value it does
-    not know gives 0, "" or the epoch (debezium#defaults).
+    """The cell that the connector writes in place of NULL, made of the column's default; an
+    expression whose value it does not know gives 0, "" or the epoch (debezium#defaults).
     """
     type, modes, value = column.type, profile.modes, default.value
     if profile.is_mysql:
@@ -542,6 +557,7 @@ def _mysql_stand_in(
 
 
 _QUOTES: Final = ("'", '"')
+"""The quotes of a text literal in MySQL."""
 
 
 def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: str) -> DebeziumCell:
@@ -601,7 +617,9 @@ def key_members(shape: TableShape, row: Wires) -> dict[str, Raw] | None:
 
 
 def statement(event: RowChange) -> str:
-    """A MySQL statement that could cause the row change, for histories that give none."""
+    """A made-up statement of MySQL that could have caused the row change, where the history names
+    none.
+    """
     table, other = mysql.quote(event.table.name), mysql.quote(f"{event.table.name[:60]}_new")
     match event.op:
         case Op.UPDATE:
@@ -623,8 +641,8 @@ def key_header(shape: TableShape, row: Wires) -> bytes:
 
 
 def image(shape: TableShape, row: Wires | None) -> Image | None:
-    """The image that a decoder owes at level one: cells by the names in the message; None for no
-    row.
+    """The image that a decoder owes for a row at level one (texts): the cells by the columns' names
+    in the message; None for no row.
     """
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
@@ -636,9 +654,9 @@ _RENAMED: Final = (
 
 
 def full_image(shape: TableShape, row: Wires | None) -> Image | None:
-    """The image that a decoder owes at level two, if it is not that of level one: a column under
-    another name may hold anything, one that was not sent is absent. None if the images are the
-    same.
+    """The image that a decoder owes for a row at level two (typed rows), by the table's column
+    names, or None if it is that of level one: a column that the message gives another name may hold
+    anything, one whose value was not sent is absent.
     """
     if row is None:
         return None

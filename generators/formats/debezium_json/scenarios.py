@@ -86,13 +86,17 @@ COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 LONG: Final = "".join(sha256(bytes([number])).hexdigest() for number in range(40))
 """A text that PostgreSQL cannot compress, so that it is out of line."""
 LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+"""A number of so many digits that PostgreSQL stores it out of line."""
 _ROW: Final[Row] = {"id": 1, "a": "x", "b": 5}
+"""The row that most cases begin with."""
 _UUID: Final = "6b0d8a1c-3f52-4a77-9c1e-0f5d2b7e8a90"
 _BYTES: Final = "\\x" + "00ff" * 600
+"""The text of a BYTEA that is one of many in an array."""
 ARRAYS: Final = {
     "uuid-array": postgresql.array_of(postgresql.uuid()),
     "bytea-array": postgresql.array_of(postgresql.bytea()),
 }
+"""Arrays that no table of all types has."""
 LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 """More than PostgreSQL keeps within a row."""
 
@@ -143,7 +147,7 @@ class _Cases(Cases):
         return maker(precision, scale)
 
     def raw(self) -> SourceType:
-        """A type of bytes of the source."""
+        """A type of the source that holds bytes."""
         if self.profile.is_sqlserver:
             return sqlserver.binary("varbinary", 16)
         if self.profile.is_oracle:
@@ -536,6 +540,7 @@ class _Cases(Cases):
         """
 
         def logged(sql: str) -> SourceStatement:
+            """The event by which MySQL's log names the statement of the rows that follow."""
             return SourceStatement(START, "rows-query", sql, self.database)
 
         sql = """REPLACE /* {"before":null,"after":null,"op":"d"},"payload":null} */\r\n\tINTO `t` VALUES (1, 'it''s', 5)"""

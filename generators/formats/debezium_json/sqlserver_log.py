@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _FILE: Final = 0x25
+"""The number of the log file in each place."""
 _COMMIT_AHEAD: Final = 1 << 16
 """How far behind the beginning of a transaction its commit stands in the log."""
 
@@ -22,8 +23,9 @@ def lsn_text(place: int) -> str:
 
 @dataclass(slots=True)
 class SqlServerLog:
-    """Where the connector stands: the place of the transaction's commit, of the row's change, and
-    the number of the change among those of one place. Before a change was read there is none.
+    """Where the connector stands in SQL Server's log: the place of the transaction's commit, the
+    place of the current row's change, "" before the first, and the number of the change among those
+    at one place.
     """
 
     commit_lsn: str = ""

@@ -23,7 +23,9 @@ class LoggedRows(NamedTuple):
 
 
 def logged_delete(table: Table, before: Wires, modes: Modes) -> Wires:
-    """The old row of a DELETE: without the values of text, ntext and image."""
+    """The old row of a DELETE as the connector writes it: change data capture has no values of
+    text, ntext and image in it.
+    """
     unsent = {column.name: sqlserver_types()[column.type.name].unsent for column in table.columns}
     return {
         column.name: (

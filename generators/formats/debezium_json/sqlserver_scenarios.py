@@ -49,6 +49,7 @@ _LARGE: Final = (
     ("varbinary-max", b"long \xff"),
     ("image", b"an old value"),
 )
+"""A value of each type of large values."""
 _SEVENTH: Final = (
     ("datetime2-7", "2024-01-02 03:04:05.1234567"),
     ("datetime2-7", "1969-12-31 23:59:59.9999999"),
@@ -56,6 +57,7 @@ _SEVENTH: Final = (
     ("time-7", "23:59:59.9999999"),
     ("datetimeoffset-7", "2024-01-02 03:04:05.1234567 +00:00"),
 )
+"""Moments with a seventh fraction digit, by their type."""
 _OFFSETS: Final = (
     ("plus", "2018-07-13 12:23:45.456 +11:00"),
     ("half-hour", "2018-07-13 12:23:45 -03:30"),
@@ -63,6 +65,7 @@ _OFFSETS: Final = (
     ("before-1970", "1969-07-20 20:17:40.000 +01:00"),
     ("before-1970-fraction", "1969-07-20 20:17:40.500 +01:00"),
 )
+"""Moments with an offset from UTC, by what is special in them."""
 
 
 def bracketed_names(cases: Cases) -> Iterator[Scenario]:

@@ -87,10 +87,13 @@ from generators.wire_format import Format, about
 __all__ = ["FORMAT", "MongodbProfile", "write"]
 
 CODES: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.READ: "r"}
+"""The letter of each operation in the member `op`."""
 REPLICA_SET: Final = "rs0"
+"""The name of the replica set in `source`."""
 KEY_MEMBERS: Final = ("id",)
 """The member of a record key, which is the document's `_id`."""
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
+"""The bits of a UUID that hold its version and its variant."""
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 """Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
 
@@ -145,7 +148,7 @@ class _Writer:
         )
 
     def emit(self, topic: str, key: Part, value: Part, change: Change, at: Instant) -> None:
-        """Writes one record."""
+        """Writes one record of this key and value about a change."""
         key_bytes = print_part(key, _print)
         assert key_bytes is not None
         partition = partition_of(key_bytes, self.layout.partitions)
@@ -159,14 +162,19 @@ class _Writer:
         return message_members(schema, payload, has_schema=self.profile.schemas)
 
     def next_counter(self, at: Instant) -> int:
-        """The counter of a change in the second of its cluster time."""
+        """The number of a change among those in its second of the cluster's time, from 1 on
+        (`source.ord`).
+        """
         second = at.ms // 1000
         self.counter = self.counter + 1 if second == self.second else 1
         self.second = second
         return self.counter
 
     def source_ms(self, at: Instant, op: Op) -> int:
-        """The member `ts_ms` of `source`."""
+        """The member `ts_ms` of `source`: the time of the change, in whole seconds before the
+        release that has the wall clock; of a snapshot's document the connector's clock, or 0 in old
+        releases.
+        """
         if op is Op.READ:
             return at.ms if self.profile.snapshot_clock else 0
         return at.ms if self.profile.wall_clock else at.ms // 1000 * 1000
@@ -252,7 +260,9 @@ class _Writer:
         payload: Mapping[str, Any],
         image_pairs: Mapping[str, documents.Images],
     ) -> None:
-        """Writes the record of a change, and its tombstone."""
+        """Writes the record of a change: `payload` are its members about the document,
+        `image_pairs` what a decoder owes for them. Behind a delete it writes the tombstone.
+        """
         table, op = event.table, event.op
         topic = envelope.topic_name(self.prefix, table.database, table.name)
         members = {

@@ -19,8 +19,11 @@ from generators.sources.mongodb import ID
 from generators.sources.postgresql import value_class
 
 _IN_PART: Final = "the message has a part of the field's new value"
+"""Why any value is right in a field of which an update sends a part."""
 _NOT_JSON: Final = "the document's text has NaN or Infinity as it stands, which JSON has not"
+"""Why any value is right in a document whose text JSON does not allow."""
 _AMBIGUOUS: Final = "a name with a point in updatedFields is a path or a field's name"
+"""Why any value is right in a field whose name has a point."""
 
 
 def document_json(table: Table, document: Row, style: Style) -> dict[str, Any]:
@@ -47,7 +50,9 @@ def is_not_json(value: Value) -> bool:
 
 
 def cell_of(column: Column, value: Value, style: Style) -> Cell:
-    """What a decoder recovers of a field's value."""
+    """What a decoder recovers of a field's value, which the message has as Extended JSON of this
+    style.
+    """
     if value is None:
         return Cell(State.NULL, column.type)
     if is_not_json(value) and style is Style.IMAGE:
@@ -64,8 +69,9 @@ def cell_of(column: Column, value: Value, style: Style) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """An image at level one, with the fields that stand in the message, and at level two, with a
-    cell for each field of the collection.
+    """What a decoder owes for a document: `wire` at level one, with the fields and paths that stand
+    in the message, and `full` at level two (typed rows), with a cell for each field of the
+    collection. None where the message has nothing of it.
     """
 
     wire: Image | None
@@ -99,7 +105,7 @@ def images_of_document(table: Table, document: Row) -> Images:
 
 
 def images_of_key(table: Table, document: Row) -> Images:
-    """The images of a document of which the record key alone tells: its `_id`."""
+    """The images of a document of which the message has only the record key: its `_id`."""
     cells = {ID: cell_of(table.column(ID), document[ID], Style.KEY)}
     return Images(table.image(cells), table.image(cells))
 
@@ -119,7 +125,9 @@ class Update:
     truncated: Mapping[str, int]
 
     def is_part_of(self, name: str) -> bool:
-        """Whether a part of the field is changed, and not the whole of it."""
+        """Whether the update changes a part of the field, such as a member of its object, and does
+        not set the field as a whole.
+        """
         paths = (*self.values_by_path, *self.removed)
         return name in self.truncated or any(path.startswith(f"{name}.") for path in paths)
 

@@ -17,7 +17,9 @@ from generators.formats.debezium_mongodb_json.profiles import MongodbProfile
 _JSON: Final = Schema("string", True, "io.debezium.data.Json", 1)
 """The schema of a document's text."""
 _STREAM: Final = "io.debezium.connector.mongodb.changestream"
+"""The prefix of the names of schemas of an update's description."""
 _COMMON: Final = "io.debezium.connector.common"
+"""The prefix of the names of schemas of heartbeats."""
 
 _TRUNCATED_ARRAY: Final = Schema(
     "struct", False, f"{_STREAM}.truncatedarray", 1, fields=fields("field:string size:int32")

@@ -188,10 +188,12 @@ _VALUES: Final[Mapping[str, tuple[Value, Value]]] = {
 
 
 def _first(type: str) -> Value:
+    """The value of a type before the updates of the cases."""
     return _VALUES[type][0]
 
 
 def _second(type: str) -> Value:
+    """The value of a type after the updates of the cases."""
     return _VALUES[type][1]
 
 
@@ -243,7 +245,9 @@ class _Unfit(NamedTuple):
 
 
 _LETTERS: Final = '"?\u20ac"'
+"""JSON of a text that is no value of any other type."""
 _OTHER: Final = '{"x": "y"}'
+"""JSON of an object that is no value of any type."""
 _UNFIT: Final = (
     _Unfit("cell-int-letters", "int", 1234567895, _LETTERS),
     _Unfit("cell-int-empty", "int", 1234567895, '""'),
@@ -279,6 +283,7 @@ _UNFIT: Final = (
     _Unfit("cell-json-letters", "object", Json({"unfit": "cell"}), _LETTERS),
     _Unfit("cell-array-other", "array", Json(["unfit"]), _OTHER),
 )
+"""The cell faults of the format."""
 
 
 TextChange: TypeAlias = Callable[[str], str | None]
@@ -293,6 +298,9 @@ def unfit_cells(
     """
 
     def spoil_field(value: bytes, field: str, spoiled: str) -> bytes | None:
+        """A message's value with other JSON in a field of its document; None if it lacks the
+        field.
+        """
         return change_document(value, partial(_spoil_field, field=field, spoiled=spoiled))
 
     return tuple(
@@ -309,9 +317,11 @@ def unfit_cells(
 
 
 _AFTER: Final = re.compile(rb'"after":("(?:[^"\\]|\\.)*")')
+"""The text of the document in `after`, as JSON in a message."""
 
 
 _PLACE: Final = "the field's new value"
+"""What stands in a field until it is replaced by JSON that no dump would print."""
 
 
 def change_json_document(value: bytes, change: TextChange) -> bytes | None:
