@@ -49,7 +49,7 @@ class Session:
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> Session:
-    for name in ("_register", "_write_tables"):
+    for name in ("_create_database", "_write_tables"):
         monkeypatch.setattr(piping, name, lambda *_: None)
     monkeypatch.setattr(piping, "records_of", lambda *_: "records")
     monkeypatch.setattr(piping, "folder_of", lambda _: None)
