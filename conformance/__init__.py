@@ -37,9 +37,11 @@ _HOMES = {
     "pipeline": "conformance.api",
     "run": "conformance.api",
 }
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> Any:
+    """Imports a public name when it is first used. Raises AttributeError for any other name."""
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -58,8 +58,9 @@ def run(
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
 
-    `named` are names of formats and, if it is not given as `decoder`, a decoder: a function, or an
-    object with decode functions. The decoder may also be a specification, as `--decoder` takes it.
+    `formats_and_decoder` are names of formats and, if it is not given as `decoder`, a decoder: a
+    function, or an object with decode functions. The decoder may also be a specification, as
+    `--decoder` takes it.
     On `spark`, a session of the caller's, classic or of Spark Connect, it runs in this process; the
     session is not stopped, keeps its settings, and no view, table or file is left. With `isolated`,
     and without a session, it runs in a process of its own. `report` is a folder for the run's
@@ -68,9 +69,9 @@ def run(
     The other arguments are the options of `cdc-conformance run`; where an option may be repeated, a
     text or a list or tuple of texts. `expect` is the file of known failures; it is not written.
     `tables` are files of DDL or databases; what is left out of them is not printed.
-    `broker_properties` are those of
-    the Kafka client by name. `listen` gets the run's events (conformance.running.events). Nothing
-    is printed, and nothing but `report` is saved. `RunResult.exit_code` is the command's,
+    `broker_properties` are those of the Kafka client by name. `listen` gets the run's events
+    (conformance.running.events). Nothing is printed, and nothing but `report` is saved.
+    `RunResult.exit_code` is the command's,
     `failures` are the broken rules with the smallest message of each; a notebook shows the result
     as HTML.
 
@@ -242,5 +243,5 @@ def pipeline(
 
 
 def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
-    """An argument that may be one text, or several."""
+    """The texts of an argument that may be one text, or several."""
     return (texts,) if isinstance(texts, str) else tuple(texts)

@@ -7,11 +7,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """A context manager that is closed at its end."""
+    """A context manager that calls its own `close` at the end of the `with` block."""
 
     @abstractmethod
     def close(self) -> None:
-        """Ends it."""
+        """Frees what the object holds, such as a process."""
 
     def __enter__(self) -> Self:
         return self

@@ -34,13 +34,14 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def tables_in_cache() -> None:
-    """Has Hypothesis keep its tables of characters in our cache folder, not in the user's working
-    folder, unless the user has set the folder himself.
+    """Makes Hypothesis keep its tables of characters in our cache folder instead of the working
+    folder, unless the user has set that folder himself.
     """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half of a pair of UTF-16 code units, which is no character."""
 
 
 def json_text(
@@ -56,7 +57,7 @@ def json_text(
 
 
 SEAL: Final = ".sha256"
-"""Follows the name of a kept file in the name of the file with its digest."""
+"""The ending that the name of the file with a digest adds to the name of the file that it is of."""
 
 
 def file_digest(path: Path) -> str:
@@ -69,21 +70,23 @@ def file_digest(path: Path) -> str:
 
 @functools.cache
 def _read_digest(path: Path, _size: int, _changed: int) -> str:
-    """Digests a file. The cache also goes by size and time of change, so that a changed file is
-    read again.
+    """The SHA-256 digest of a file. Size and time of change are only parts of the cache's key, so
+    that a changed file is read again.
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_seal(path: Path) -> None:
-    """Writes the digest of a file beside it, as `sha256sum` does. Raises HarnessError."""
+    """Writes the digest of a file into a file beside it, in the form of `sha256sum`. Raises
+    HarnessError.
+    """
     line = f"{file_digest(path)}  {path.name}\n".encode()
     put(path.with_name(path.name + SEAL), lambda: [line], "a digest")
 
 
 def has_seal(path: Path) -> bool:
-    """Whether a digest stands beside a file."""
+    """Whether the file with a digest of this file stands beside it."""
     return path.with_name(path.name + SEAL).is_file()
 
 
@@ -106,8 +109,8 @@ def remove_sealed(path: Path) -> None:
 
 
 def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the report") -> Path:
-    """Writes a file whole or not at all. Raises HarnessError, in which `what` says what could not
-    be written.
+    """Writes a file whole or not at all, from the bytes that `pieces` returns; creates its folder.
+    Raises HarnessError, in which `what` says what could not be written.
     """
     # Runs may share a folder.
     partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")

@@ -70,8 +70,8 @@ class PipelineSuite(RuleSuite):
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """Hook of the pytest plugin: judges the suite's pipeline once for all its rules, each an
-        item of pytest, and returns the outcome of each.
+        """Judges the suite's pipeline once for all its items, and returns the outcome of each item.
+        The base class calls it.
         """
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
         return outcomes_of(judge_suite(cls, request.config, spark))
@@ -91,7 +91,9 @@ class PipelineSuite(RuleSuite):
 def judge_suite(
     cls: type[PipelineSuite], config: pytest.Config, spark: Any = None
 ) -> PipelineReport:
-    """Runs a suite from start to end, on a given session if there is one. Raises HarnessError."""
+    """Judges the suite's pipeline and returns the report. `spark` is a session of the caller's,
+    None to start one. Raises HarnessError.
+    """
     from conformance.api import pipeline
 
     folders = suite_folders(cls, config)

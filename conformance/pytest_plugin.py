@@ -56,19 +56,24 @@ DEFAULTS = {
     "master": "",
     "remote": "",
 }
+"""The values of a suite's settings that neither its class nor an option of pytest gives."""
 SHOWN = 10
-"""How many errored cases are listed."""
+"""How many cases that errored or timed out are listed in a failure of the run's item."""
 RUN = "run"
-"""The item of the run as a whole."""
+"""The key of the outcome of the run as a whole, beside the ids of rules."""
 
 _RUNS: pytest.StashKey[dict[type, Outcomes | str]] = pytest.StashKey()
+"""Where pytest's session keeps the outcomes of each suite class that has run; a text if its run
+failed.
+"""
 _KEPT: pytest.StashKey[Kept] = pytest.StashKey()
+"""Where pytest's session keeps the engine for the next suite."""
 
 
 @dataclass(slots=True)
 class Kept:
-    """The Spark of the last suite, and the key of the suites that may use it: decoder and
-    settings.
+    """The engine (a Spark session with a decoder) of the last suite. `key` holds all that another
+    suite must share to use it: the decoder's file and the settings.
     """
 
     key: object = None
@@ -93,12 +98,12 @@ class RuleSuite:
 
     @classmethod
     def cdc_rules(cls) -> Sequence[Rule]:
-        """The rules that have an item. Raises HarnessError for an unknown format."""
+        """The rules that get an item of pytest. Raises HarnessError for an unknown format."""
         raise NotImplementedError
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """Performs the run: the outcome of each item. Raises HarnessError."""
+        """Performs the run and returns the outcome of each item. Raises HarnessError."""
         raise NotImplementedError
 
     @classmethod
@@ -130,11 +135,13 @@ class RuleSuite:
         return run
 
     def test_rule(self, rule: Rule, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """The rule is kept."""
+        """Passes if the decoder or pipeline keeps the rule."""
         settle(cdc_outcomes[rule.id], request)
 
     def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """The run as a whole came to something, and nothing is left unsaid."""
+        """Passes if the run as a whole could be judged: no case errored or timed out, every entry
+        on known failures matched something, or, for a pipeline, some stream was judged.
+        """
         settle(cdc_outcomes[RUN], request)
 
 
@@ -149,7 +156,7 @@ class DecoderSuite(RuleSuite):
     fixture that gives a SparkSession: the decoder runs on it, in this process, as with
     `conformance.run(..., spark=...)`; the session is not stopped and keeps its settings. `profile`
     is a glob of writer profiles, `level` changes, rows or both, `mapping` what `--map` says,
-    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `find_budget`,
+    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`,
     `seed`, `broker`, `master` and `remote`, when not None, win over their options; `spark_packages`
     and `spark_conf` are what the options of `run` of these names take. A broken MAY or UNSPECIFIED
     rule never fails; it is shown in the item's report section (`-rP`). `expect` is a record of
@@ -225,14 +232,16 @@ def decoder_label(cls: type[DecoderSuite]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRun:
-    """The outcome of an item: `kind` is passed, failed, xfailed or skipped."""
+    """The outcome of one pytest item: `kind` is passed, failed, xfailed or skipped; `text` is its
+    message or report section, "" for none.
+    """
 
     kind: str
     text: str = ""
 
 
 Outcomes: TypeAlias = Mapping[str, SuiteRun]
-"""By rule id, and `RUN` for the run as a whole."""
+"""The outcome of each item of a suite, by rule id; under `RUN` that of the run as a whole."""
 
 
 def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
@@ -333,8 +342,8 @@ def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
 
 def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -> Outcomes | str:
     """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share
-    one run: the first to ask performs it, and the others wait for its file in `folder`, which all
-    of them have.
+    one run: the first that needs it performs it and writes the outcomes into a file in `folder`,
+    which all workers see; the others wait for that file.
     """
     if not hasattr(request.config, "workerinput"):
         return _run_suite(cls, request)
@@ -364,8 +373,8 @@ def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -
 
 
 def _run_suite(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes | str:
-    """Runs a suite's decoder or pipeline: the outcomes by item, or the text of the HarnessError,
-    with which each item then fails.
+    """Performs a suite's run: the outcomes by item, or the text of the HarnessError, with which
+    each item then fails.
     """
     try:
         return cls.cdc_perform(request)
@@ -374,8 +383,8 @@ def _run_suite(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes
 
 
 def suite_option(cls: type[RuleSuite], config: pytest.Config, name: str) -> Any:
-    """A class attribute, else the option, which may be the configuration file's, else the
-    default.
+    """A setting of a suite: the class attribute `name`, else the option of pytest (from the command
+    line or its configuration file), else the default.
     """
     class_value = getattr(cls, name, None)
     value = config.getoption(f"cdc_{name}", None) if class_value is None else class_value
@@ -460,8 +469,8 @@ def _kept_engine(
     kafka: bool,
     conf: Mapping[str, str],
 ) -> Iterator[Any]:
-    """An engine with a Spark that stays for the next suite of the same decoder's file and settings,
-    until pytest ends; an error ends it.
+    """A context that gives an engine whose Spark stays for the next suite of the same decoder's
+    file and settings, until pytest ends; an error in the context ends it.
     """
     from conformance.brokers import registry
     from conformance.engines.child import required_packages
@@ -535,11 +544,12 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
 
 
 def _print_notes(notes: Sequence[str]) -> None:
+    """Prints notes on the user's tables to stderr, a line each."""
     sys.stderr.write("".join(f"{printable(note)}\n" for note in notes))
 
 
 def place_file(name: str, folders: list[Path]) -> Path:
-    """The first file of a name that is in one of some folders; else the name as a path."""
+    """The path of the file `name`: in the first of the folders that has it, else the name itself."""
     return next((folder / name for folder in folders if (folder / name).is_file()), Path(name))
 
 
@@ -552,8 +562,9 @@ def suite_folders(cls: type[RuleSuite], config: pytest.Config) -> list[Path]:
 
 
 def resolve(spec: str, folders: list[Path]) -> str:
-    """A decoder's spec with the first existing file that it can mean, relative to the working
-    directory; else unchanged.
+    """A decoder's specification in which the Python file is replaced by the first file that exists
+    in one of the folders, with a path relative to the working directory if it is below it;
+    unchanged if it names no Python file, or none exists.
     """
     file, colon, function = (
         spec.partition(".py:") if ".py:" in spec else (spec.removesuffix(".py"), "", "")
@@ -573,8 +584,8 @@ def resolve(spec: str, folders: list[Path]) -> str:
 
 
 def explain_failures(failures: Iterable[Failure]) -> str:
-    """The causes of a broken rule as the console shows them, without box and colours: lines stay
-    whole, so that the commands can be copied. What the rule says stands above the first.
+    """The causes of a broken rule as the console shows them, without box and colours. Lines stay
+    whole, so that the commands can be copied; the sentence of the rule stands above the first.
     """
     texts: list[str] = []
     for failure in failures:
@@ -607,4 +618,5 @@ def unreached(result: RuleResult, judged: FormatResult, profile: str) -> str:
 
 
 def _join(levels: tuple[int, ...]) -> str:
+    """Levels as text, such as `1 and 2`."""
     return " and ".join(map(str, levels))

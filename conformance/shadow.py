@@ -13,18 +13,22 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 PACKAGES = ("generators", "conformance", "spark_checks")
+"""Our packages that a file of the user's may hide."""
 HOME = Path(__file__).resolve().parent.parent
+"""The folder in which our packages are installed."""
 
 
 class Shadowed(ImportError):
-    """One of our packages is hidden by something of the user's. `exit_code` is the command's."""
+    """One of our packages is hidden by a file or folder of the user's. `exit_code` is that of the
+    command.
+    """
 
     exit_code = 2
 
 
 def shadows() -> dict[str, Path]:
-    """The path that hides each of our packages, or would: its path by package name; {} if nothing
-    is hidden.
+    """For each of our packages that something of the user's hides, or will hide once it is
+    imported, the path of that; {} if nothing is hidden.
     """
     paths = {}
     for name in PACKAGES:

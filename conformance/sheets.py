@@ -23,8 +23,8 @@ def cell(text: object) -> str:
 def markdown_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[object], str] = cell
 ) -> list[str]:
-    """A table in Markdown, line by line, of column names and rows; `written` turns a value into the
-    text of a cell.
+    """A table in Markdown, line by line, from the columns' names and the rows; `written` turns a
+    value into the text of a cell.
     """
     lines = (f"| {' | '.join(map(written, row))} |" for row in rows)
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *lines]
@@ -36,8 +36,8 @@ def grid(
     left: Collection[str] | None = None,
     caption: str | None = None,
 ) -> Table:
-    """A table on a terminal. If `left` is given, its columns hold texts and all others numbers,
-    which are aligned at the right.
+    """A table on a terminal. If `left` is given, it names the columns of texts; all other columns
+    hold numbers and are aligned at the right.
     """
     from rich.table import Table
     from rich.text import Text
@@ -65,8 +65,8 @@ def sheet_of_results(
     *,
     markdown: bool = False,
 ) -> Any:
-    """A table whose last column is a result, and sentences below it: for a terminal, or as
-    Markdown.
+    """A table whose last column is a result, coloured by it, and sentences below: as an object for
+    a terminal, or, with `markdown`, as a text.
     """
     from rich.console import Group
     from rich.text import Text

@@ -6,12 +6,13 @@ import re
 from typing import Final
 
 _COMMAND: Final = re.compile(r"^(\s*):(?=:)")
-"""What begins a line that a CI service takes as a command."""
+"""The beginning of a line that a CI service takes for a command, such as `::error`."""
 
 
 def printable(text: str) -> str:
-    """The text with all characters escaped on which a terminal would act, or a reader of CI logs
-    if the text begins a line.
+    """The text made safe to print: characters on which a terminal would act are escaped, and so are
+    the beginnings of commands to a CI service (`::error`, `##[error]`), as far as they could stand
+    at the beginning of a line.
     """
     if not text.isprintable():
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -20,5 +21,5 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same text in lines: their ends stay."""
+    """A text of several lines made safe to print, line by line, so that the line ends stay."""
     return "\n".join(map(printable, text.split("\n")))

@@ -39,7 +39,9 @@ def first_line(error: BaseException) -> str:
 
 
 _NEAR_PART = 0.6
-"""How alike a part of a path must be: it is short, and has many neighbours."""
+"""How alike, from 0 to 1, a part of a path and its legal neighbour must be to be taken for it: more
+than whole names, since parts are short and many look alike.
+"""
 
 
 def nearest(value: str, legal: Iterable[str], cutoff: float = 0.3) -> str | None:
@@ -48,9 +50,9 @@ def nearest(value: str, legal: Iterable[str], cutoff: float = 0.3) -> str | None
 
 
 def nearest_path(value: str, legal: Iterable[str]) -> str | None:
-    """The legal path, or beginning of one, that is most like a path with `/`. Their parts are
-    compared one after the other, and a part that belongs elsewhere may be left out. None if none is
-    near.
+    """The legal path, or beginning of one, that is most like a path with `/`. If the path without
+    one of its inner parts is legal, that is taken; else its parts are compared one after the other,
+    each with the legal parts in its place. None if none is near.
     """
     paths = [path.split("/") for path in legal]
     parts = value.split("/")
@@ -78,7 +80,10 @@ def did_you_mean(near: str | None) -> str:
 
 
 class UnknownName(UsageError):
-    """An unknown name."""
+    """A name that is not legal. `what` says what it names (`option`), `of` where it would belong,
+    "" for nowhere in particular. The text has the first 24 legal names; `near` is the one that is
+    most like it, None if none is.
+    """
 
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
         legal_names = sorted(legal)

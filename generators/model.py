@@ -15,7 +15,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 
 class Logical(enum.StrEnum):
-    """How a source type is compared, whatever the source calls it."""
+    """The kind of a column type, which decides how values are compared, whatever its source calls
+    the type.
+    """
 
     INT = "int"
     DECIMAL = "decimal"
@@ -38,9 +40,11 @@ class Logical(enum.StrEnum):
 class SourceType:
     """A column type as its source declares it.
 
-    `name` is the bare lower-case name (`bigint`, `varchar`), `logical` decides comparison, the rest
-    are its parameters. `display` is MySQL's display width or declared length in parentheses where
-    the declaration has one.
+    `name` is the bare lower-case name (`bigint`, `varchar`), `logical` decides how values are
+    compared. The rest are the type's parameters: `length` is in characters, bytes or bits, of
+    MySQL's integers it is the display width; `fsp` counts the fraction digits of seconds; `members`
+    are the labels of an ENUM or SET; `low` and `high` are the least and the greatest whole number.
+    `source` is the database that has the type (`generators.sources.databases.SOURCES`).
     """
 
     name: str
@@ -63,7 +67,9 @@ class SourceType:
 
     @property
     def spark(self) -> str:
-        """The Spark type in which rows at level two hold the column by default, as DDL text."""
+        """The Spark type, as DDL text, in which rows at level two (typed rows) hold the column by
+        default. An integer has the narrowest signed type for its range, a YEAR at least int.
+        """
         match self.logical:
             case Logical.INT | Logical.YEAR:
                 low, high = self.low or 0, self.high or 0
@@ -182,8 +188,9 @@ class Table:
     are unique keys beside it. `included` are the columns that INCLUDE adds to the primary key's
     index, which are no part of the key.
 
-    `indexes` are the indexes with their names, where they are known: with the unique keys, without
-    a single integer key by which the database finds rows. `comment` is the table's comment.
+    `indexes` are the indexes whose names are known, those of unique keys among them, but not that
+    of a primary key of one integer column by which the database itself finds rows. `comment` is the
+    table's comment.
     """
 
     database: str
@@ -274,11 +281,11 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """A DDL statement. `action` is a key of `generators.sources.mysql.DDL_ACTIONS`; `table` is ""
-    for database-level statements.
+    """A DDL statement. `action` is its kind, a key of `generators.sources.mysql.DDL_ACTIONS`;
+    `table` is "" for database-level statements.
 
-    `old_name` is the table's name before a RENAME, `tables` all objects of a multi-table statement
-    (new names first).
+    `before` and `after` are the table before and after the statement, None if there is none or it
+    is not known; `old_name` is the table's name before a RENAME.
     """
 
     at: Instant
@@ -306,7 +313,9 @@ is logged in place of its rows, the end of an XA transaction.
 
 @dataclass(frozen=True, slots=True)
 class SourceStatement:
-    """A statement that some writers pass on although it is neither a row image nor DDL."""
+    """A statement that some writers pass on although it is neither a row image nor DDL; `family`
+    says what it is.
+    """
 
     at: Instant
     family: StatementFamily
@@ -342,7 +351,10 @@ class ReplicaIdentity:
 
 @dataclass(frozen=True, slots=True)
 class IncrementalSnapshot:
-    """The rows that are read next are of a snapshot while the stream goes on."""
+    """From here on, the rows that are READ are those of an incremental snapshot, which Debezium
+    takes of a table while its stream goes on. Another row change, a statement or a logical message
+    ends it.
+    """
 
     at: Instant
 
@@ -370,7 +382,9 @@ class DtsOperation:
 
 @dataclass(frozen=True, slots=True)
 class DtsSetting:
-    """Aliyun DTS writes from here on with these values of its task's facts, by name."""
+    """From here on, Aliyun DTS writes with other settings: `facts` are fields of its profile, by
+    name, with their new values.
+    """
 
     at: Instant
     facts: Mapping[str, Any] = field(hash=False)
@@ -385,8 +399,8 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """A table's schema, sent ahead of its rows; `over`: all of them have been sent, which Maxwell
-    alone tells.
+    """A table's schema, which a writer sends ahead of the table's rows. With `over` it says that
+    all of these rows have been sent, which Maxwell alone tells.
     """
 
     at: Instant
@@ -403,7 +417,9 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class TransactionMark:
-    """BEGIN or COMMIT of transaction `id`; `changes` counts its row changes."""
+    """The begin or the end of transaction `id`, as `mark` says: BEGIN or COMMIT. `changes` counts
+    its row changes.
+    """
 
     at: Instant
     mark: str
@@ -473,8 +489,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A Kafka record as the writer produces it. `key` and `value` tell None from b"". `event`
-    numbers the history's events.
+    """A Kafka record as the writer produces it. A `key` or `value` of None is NULL in Kafka, b""
+    has no bytes. `event` is the number of the history's event that the message is of, `case` the id
+    of the case that it is of, "" for none.
     """
 
     topic: str
@@ -507,7 +524,9 @@ class Kind(enum.StrEnum):
 
 
 class State(enum.StrEnum):
-    """What is expected of a cell."""
+    """What is expected of a cell: its VALUE, NULL, that the message does not carry the column
+    (ABSENT), ANY value, or ONE_OF several values.
+    """
 
     VALUE = "VALUE"
     NULL = "NULL"
@@ -596,8 +615,9 @@ class Change:
         return self.kind is Kind.ROW and table in (self.table, *self.tables)
 
     def image(self, side: SideOrRow, level: int) -> Image | None:
-        """The expected image of that side, the after image of a row itself, at that level; None if
-        the change has none.
+        """The expected before or after image; `side` "", the row itself, stands for the after
+        image. `level` 1 is what stands on the wire, as texts; level 2 what it means, as typed rows.
+        None if the change has no such image.
         """
         if side == "before":
             return self.full_before if level == 2 and self.full_before is not None else self.before
@@ -606,7 +626,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message and what a decoder owes for it."""
+    """A message, and the `changes` that it owes: the rows that a right decoder returns for it."""
 
     message: Message
     changes: tuple[Change, ...]
@@ -614,8 +634,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A named history to be written by some profile. `level` is 1, or 2 when its tables are the
-    pool's.
+    """A named history to be written by some profile. `level` is 1, for decoders that return values
+    as texts, or 2, for decoders that return rows typed for a table.
 
     `tags` are words that rules select by (`boundary`, `ddl:rename table`, `fault:truncated`).
     """
@@ -631,8 +651,9 @@ class Scenario:
 
 
 class Origin(enum.StrEnum):
-    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another
-    table in a level-two call, RECORDED bytes of a real product.
+    """Where a case comes from: NAMED has an id that never changes, DRAWN comes from the run's seed,
+    FAULT is a named case that is spoiled, FOREIGN a message of another table in a call of level two
+    (typed rows), RECORDED bytes of a real product.
     """
 
     NAMED = "named"
@@ -644,13 +665,13 @@ class Origin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario as one profile of one format wrote it: what is published, what is owed, under an
-    id that never changes.
+    """A scenario as one profile of one format wrote it: the messages that are published, and the
+    rows that a right decoder returns for them, under an id that never changes.
 
     `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to.
     `scenario` is the scenario's name, `fault` the name of what spoils it, "" for nothing.
-    `unmatched` says why nothing is known of what a recorded case owes: it has no messages and has
-    failed.
+    `unmatched`, of a recorded case, says why it is not known what a decoder must return: such a
+    case has no messages and has failed.
     """
 
     id: str

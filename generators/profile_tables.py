@@ -45,7 +45,9 @@ FILE: Final = "generators/formats/{}.toml"
 """Where a format's file lies."""
 
 _MUST: Final = frozenset({"title", "source", "position", "profiles", "kinds"})
+"""The keys that a format's file must have."""
 _MAY: Final = frozenset({"members", "releases", "options", "pairs", "family"})
+"""The keys that a format's file may have beside `_MUST`."""
 _OPTION_KEYS: Final = frozenset({"says", "group", "sets", "when"})
 _CONDITION_KEYS: Final = frozenset({"releases", "since", "until", "needs", "without"})
 _FAMILY_KEYS: Final = frozenset({"like", "without", "sets"})
@@ -130,24 +132,30 @@ def read_choices(name: str, profile_class: type[P]) -> Choices[P]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in a file, for errors: `generators/formats/toy-json.toml: options.big.sets`."""
+    """A place in a file, as errors name it: `generators/formats/toy-json.toml: options.big`."""
 
     file: str
     keys: tuple[str, ...] = ()
 
     def at(self, key: str) -> _Place:
+        """The place below this one that has the key."""
         return _Place(self.file, (*self.keys, key))
 
     def __str__(self) -> str:
         return f"{self.file}: {'.'.join(self.keys)}"
 
     def error(self, message: str) -> UsageError:
+        """The error that says `message` of this place."""
         return UsageError(f"{self} {message}")
 
     def unknown(self, what: str, value: str, legal: Iterable[str]) -> UsageError:
+        """The error for a value that is none of the legal ones; `what` says what it is, such as
+        `option`.
+        """
         return UsageError(f"{self}: {UnknownName(what, value, legal)}")
 
     def refuse_other_than_table(self, value: object) -> None:
+        """Raises UsageError if the value at this place is no table."""
         if not isinstance(value, Mapping):
             raise self.error(f"= {value!r}: expected a table, such as {{ fact = true }}")
 
@@ -163,8 +171,9 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The rows of a format's releases, options and pairs; `left_out` are options of its family
-    that it has not, which conditions may name all the same.
+    """The rows of a format's releases, options and pairs (facts of a combination). `left_out` are
+    those options of its family, the format that it is `like`, that this format does not have;
+    conditions may name them all the same.
     """
 
     releases: Mapping[str, Mapping[str, Any]]
@@ -224,6 +233,7 @@ def _merge(table: Mapping[str, Any], overriding: Mapping[str, Any]) -> dict[str,
 
 
 def _names_any(pair: Mapping[str, Any], options: Sequence[str]) -> bool:
+    """Whether a row of `pairs` needs one of these options."""
     return not set(options).isdisjoint(pair.get("needs", ()))
 
 
@@ -299,8 +309,8 @@ def _condition(
 
 
 def _why(limit: Mapping[str, Sequence[str]], place: _Place) -> str:
-    """The reason why an option may not be given, for a row without `why`: only some releases have
-    it. Raises UsageError if the row's condition is about options, too.
+    """The reason why an option may not be given, for a condition without `why` of its own: only
+    some releases have the option. Raises UsageError if the condition is about other options, too.
     """
     if limit["needs"] or limit["without"]:
         raise place.error("has no `why`, which says why the option may not be given")

@@ -16,9 +16,10 @@ class Profile:
     """One exact release of a writer with its options. Formats subclass it with the facts that
     differ.
 
-    `name` is `release[+option...]` in the format's fixed option order; `assumed` says which value
-    forms have no outside literal (provenance ASSUMED in the report); `source` is the database that
-    the writer reads (generators.sources.databases).
+    `name` is `release[+option...]` in the format's fixed option order; `assumed` says which forms
+    of values, or other facts, no document or message of the product shows, so that we assume them
+    (provenance ASSUMED in the report); `source` is the database that the writer reads
+    (generators.sources.databases).
     """
 
     release: str
@@ -45,8 +46,8 @@ P = TypeVar("P", bound=Profile)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What releases and options it takes: one of `releases`, every one of `needs` and none of
-    `without`; () is no condition.
+    """A condition on a release and its options: it is one of `releases`, has every option of
+    `needs` and none of `without`; () is no condition.
     """
 
     releases: tuple[str, ...] = ()
@@ -96,9 +97,10 @@ class Choices(Generic[P]):
     """What the profiles of a format are made of: a release, and options, each of which may be given
     once.
 
-    `bases` are the releases without options, in the order of their publication. `options` says what
-    each option means, in the order of a profile's name; of each group of `exclusive` at most one
-    may be given. `facts` are those that an option sets, `pairs` those of combinations. Facts of an
+    `of` is the format's name. `bases` are the releases without options, in the order of their
+    publication. `options` says what each option means, in the order of a profile's name; of each
+    group of `exclusive` at most one may be given, and `limits` say which releases and options go
+    together. `facts` are those that an option sets, `pairs` those of combinations. Facts of an
     option win over the release's, those of a later option over an earlier one's, those of pairs
     over all.
     """

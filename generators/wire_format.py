@@ -32,7 +32,7 @@ P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
 
 
 class Writer(Protocol[P_contra]):
-    """Writes the messages of a release."""
+    """A format's writer: writes a history as a release with its options does."""
 
     def __call__(self, history: History, profile: P_contra, layout: Layout) -> list[Written]:
         """Every message of the history in the order of publication, each with its expectation."""
@@ -59,12 +59,17 @@ class Loss:
 
 
 EACH_OPERATION: Final = "that operation"
-"""The operation of a row of KindRow whose message names it."""
+"""What stands for the operation in a KindRow whose messages name it themselves, INSERT or UPDATE,
+say.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A row of the format's table from wire message to kind and op."""
+    """A row of the format's table of messages: what stands in a message (`wire`), the kind and the
+    operation of the row that a decoder returns for it, and a note. `op` is "" for what is no row
+    change.
+    """
 
     wire: str
     kind: str
@@ -74,8 +79,9 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The names of a message's members in which a field of a decoder's row stands, in the order in
-    which they are looked for. Of an image that is a list of values the columns' names stand apart.
+    """By field of a decoder's row: the names of the message's members that hold it, in the order in
+    which a decoder looks for them; () if no member does. Where an image is a list of values, the
+    names of its columns are in another member.
     """
 
     kind: tuple[str, ...] = ()
@@ -102,8 +108,9 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """The document of a value in a container that names its members by numbers: `read` gives it, in
-    JSON's types, and `write` its bytes again. `read` raises ValueError for another format's value.
+    """How a value of a container that names its members by numbers, as protobuf does, is read and
+    written: `read` gives its document in JSON's types, `write` the bytes of a document. `read`
+    raises ValueError for another format's value.
     """
 
     read: Callable[[bytes], Any]
@@ -117,14 +124,15 @@ class Format(Generic[P]):
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that
     only this format has (options, control messages, DDL types), for one profile and a database
     name; `choices` are the releases and options that it has, `members` where fields stand,
-    `profiles` those that run unasked; `container` is json, avro, confluent, frames or protobuf;
-    `faults` are the ways to spoil a whole value, `cell_faults` unfit cells of its own that a
-    profile's messages can have, `unfit` those of every kind of types in every way, told what fits
-    in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of
-    values that the source has. `schemas` are the published schemas of a binary container, one for each edition that
-    a decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what
-    is left of a spoiled value, where neither JSON nor a published schema does. `codec` reads a
-    value of the container protobuf.
+    `profiles` those that run unasked; `container` is json, avro, confluent, frames or protobuf.
+    `faults` are the ways to spoil a whole value. `cell_faults` are the format's own cells that
+    their column's type cannot hold, as a profile's messages can have them; `unfit` gives such cells
+    for every logical type, but for those that `fits` names: `LOGICAL/WAY`
+    (`generators.garbage.faults.Way`) with the reason why a decoder may read them. `losses` is what
+    a profile's messages do not hold of values that the source has. `schemas` are the published
+    schemas of a binary container, one for each edition that a decoder cannot tell from another: a
+    value is one record of theirs, whole. `oracle` says what is left of a spoiled value, where
+    neither JSON nor a published schema does. `codec` reads a value of the container protobuf.
     """
 
     name: str
@@ -165,8 +173,8 @@ class Format(Generic[P]):
         )
 
     def profile(self, name: str) -> P:
-        """The profile of that name, `release[+option...]`: a listed one, or one that is made of the
-        format's choices.
+        """The profile of that name, `release[+option...]`: one of `profiles`, or one that is made
+        of the format's choices.
 
         Raises UnknownName, or UsageError for options that do not go together.
         """

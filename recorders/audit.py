@@ -23,17 +23,20 @@ from recorders.sql import Plan
 ABSENT: Final = "(absent)"
 COLUMN: Final = "{}"
 INDEX: Final = "#"
+"""What stands in a difference's path for a missing value, for a column's name, and for an array's
+index.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """What the comparison must know of a format's JSON. Paths are regular expressions that match
-    whole paths.
+    """What the comparison must know of a format's JSON. Paths, such as `value.payload.op`, are
+    matched as a whole by regular expressions.
 
-    `volatile` paths differ in every run (ids, positions, clocks). `columns` are the objects whose
-    members are columns. `kind` are the paths of members that tell the kinds of records of a table
-    apart; the first that is there counts. `unpartitioned`: Kafka's producer chooses the partition,
-    so that it is not compared.
+    `volatile` are the paths of values that differ in every run (ids, positions, clocks). `columns`
+    are the paths of objects whose members are the table's columns. `kind` are the members, as paths
+    of names, that tell the kinds of messages apart; the first that a message has counts.
+    `unpartitioned`: Kafka's producer chooses the partition, which is then not compared.
     """
 
     volatile: re.Pattern[str]
@@ -43,6 +46,7 @@ class JsonShape:
 
 
 _DEBEZIUM_SOURCE: Final = "ts_ms|ts_us|ts_ns|server_id|gtid|file|pos|thread|txId|lsn|xmin|sequence"
+"""The members of Debezium's block `source` that differ in every run."""
 _DEBEZIUM: Final = JsonShape(
     re.compile(
         rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
@@ -54,6 +58,7 @@ _DEBEZIUM: Final = JsonShape(
     unpartitioned=True,
 )
 _AVRO: Final = r"value\.schema\.fields\.before\.type\.#\.fields|value\.payload\.(before|after)|key\.(payload|schema\.fields)"
+"""The objects of Debezium's Avro whose members are columns."""
 
 SHAPES: Final[Mapping[str, JsonShape]] = {
     "debezium-json": _DEBEZIUM,
@@ -68,7 +73,10 @@ SHAPES: Final[Mapping[str, JsonShape]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in which the product's record and ours differ."""
+    """One place in which the product's record (`real`) and ours differ. `path` is the place, `type`
+    the type of the column that it belongs to ("" outside of columns), `ours` and `real` are both
+    texts.
+    """
 
     path: str
     type: str
@@ -79,7 +87,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The product's record and ours, side by side. One is None if the other has no counterpart."""
+    """The product's record (`real`) and our message (`ours`), side by side. One is None if the
+    other has no counterpart.
+    """
 
     scenario: str
     ours: Message | None
@@ -93,11 +103,11 @@ class Compared:
 
 
 class _Members(list[tuple[str, Any]]):
-    """A JSON object: its members in order."""
+    """A JSON object as a list of its members, name and value, in their order."""
 
 
 class _Number(str):
-    """A JSON number: its text."""
+    """A JSON number as its text, so that its spelling can be compared."""
 
     __slots__ = ()
 
@@ -126,7 +136,9 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def _spellings_by_meaning(data: bytes) -> dict[str, str]:
-    """The strings in a JSON text: by the text that a string means, how it is spelled there."""
+    """How the strings in a JSON text are spelled there, with quotes and escapes, by the text that
+    each means.
+    """
     return {
         json.loads(spelling, strict=False): spelling
         for spelling in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))
@@ -135,7 +147,9 @@ def _spellings_by_meaning(data: bytes) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Compares the product's record with ours and collects the differences."""
+    """Walks through the product's record and ours at the same time, and yields where they differ.
+    `types` are the columns' types by column name.
+    """
 
     shape: JsonShape
     types: Mapping[str, SourceType]
@@ -153,8 +167,8 @@ class _Walk:
         yield from self.node("headers", "", _header_texts(ours), _header_texts(real))
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
-        """Compares the keys, or the values, of our record and the product's. If both are arrays or
-        objects, their escapes are compared, too.
+        """Compares the keys, or the values (`part` says which), of our message and the product's
+        record. If both are JSON arrays or objects, the escapes in their strings are compared, too.
         """
         if ours == real:
             return
@@ -169,7 +183,7 @@ class _Walk:
             yield from self.spelling(part, ours, real)
 
     def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
-        """Gives a difference for each text that both records have and escape differently."""
+        """Yields a difference for each string that both JSON texts have and escape differently."""
         our_spellings, real_spellings = _spellings_by_meaning(ours), _spellings_by_meaning(real)
         for meaning, real_spelling in real_spellings.items():
             if our_spellings.get(meaning, real_spelling) != real_spelling:
@@ -178,9 +192,9 @@ class _Walk:
                 )
 
     def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
-        """Compares our part of a document with the product's: objects by member, arrays by item,
-        other values as they are. `column` is the type of the column that the part belongs to, ""
-        outside of columns.
+        """Compares a part of our JSON document with the same part of the product's: objects by
+        member, arrays by item, other values as they are. `column` is the type of the column that
+        the part belongs to, its name if the type is unknown, "" outside of columns.
         """
         if isinstance(ours, _Members) and isinstance(real, _Members):
             yield from self.members(path, column, ours, real)
@@ -215,9 +229,9 @@ class _Walk:
     def member(
         self, path: str, column: str, name: str, ours: Any, real: Any
     ) -> Iterator[Difference]:
-        """Compares the member `name` of two objects, ABSENT where one lacks it. If the objects are
-        an image, whose members are the table's columns, the path gets `{}` in place of the name,
-        and all below it is marked with the column's type.
+        """Compares the member `name` of two objects; `ours` or `real` is ABSENT if that object
+        lacks it. If the members are the table's columns, the path gets `{}` in place of the name,
+        and all below it belongs to the column.
         """
         schemas = path == "key" and name in ("schema", "payload")
         if not column and not schemas and self.shape.columns.fullmatch(path):
@@ -245,9 +259,8 @@ class _Walk:
             yield from self.node(f"{path}.{INDEX}", column, our_item, real_item)
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
-        """Compares two values at a path of the document. Values that differ in every run need only
-        be of one JSON type. `column` is the type of the column that they belong to, "" outside of
-        columns.
+        """Compares two values that are not compared part by part. Where the path is one of
+        `volatile` they need only be of the same JSON type. `column` as in `node`.
         """
         if ours == real and type(ours) is type(real):
             return
@@ -305,17 +318,16 @@ def _plain(node: Any) -> Any:
 
 
 def _at(node: Any, path: Iterable[str]) -> Any:
-    """The member of a JSON document at a path of names, for the comparison of two messages; None if
-    it is missing.
-    """
+    """The part of a JSON document to which a path of member names leads; None if there is none."""
     for name in path:
         node = dict(node).get(name) if isinstance(node, _Members) else None
     return node
 
 
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
-    """The topic of a record, and its kind of message as the JSON says. Our records and the
-    product's are compared only if they agree in both.
+    """The topic of a record, and the kind of its message, by which our messages and the product's
+    records are paired: the text of the member that tells kinds apart, `ddl` for a statement, `none`
+    for a record without a value, `other` for any other.
     """
     document = parse_json(value)
     for path in shape.kind:
@@ -347,9 +359,9 @@ def compare(
     ours: Sequence[Message],
     real: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
-    """Pairs the product's records of one scenario with ours, in the order of publication and such
-    that both agree in topic and kind of message, and compares each pair. A record without a
-    counterpart is a difference.
+    """Pairs the product's records of one scenario with our messages, in the order of publication
+    and so that both agree in topic and kind of message, and compares each pair. A record without a
+    counterpart counts as a difference.
     """
     walk = _Walk(shape, types, scenario)
     kinds = (
@@ -378,7 +390,9 @@ def compare(
 
 _SUFFIX: Final = re.compile(r"_s(\d+)$")
 _QUOTED_SUFFIX: Final = re.compile(r"_s(\d+)`")
+"""The end of a table's name, with the scenario's number; and the same before a closing quote."""
 _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("table",))
+"""The members of a message that may have the table's name."""
 
 
 def scenario_number_in(table_text: str) -> int | None:

@@ -35,8 +35,8 @@ def perform(
     note: Note,
 ) -> Audited:
     """Runs one audit, and stops everything that it started; the product has `limit_s` seconds for
-    its records. Raises HarnessError that names what is
-    missing, and UsageError before anything is started.
+    its records. Raises HarnessError that names what is missing, and UsageError before anything is
+    started.
     """
     recorded_product = _product(product)
     option_names = tuple(options)
@@ -92,6 +92,7 @@ def perform(
 
 _product = product
 _STOPS = 3
+"""The most scenarios that an audit leaves out because the product stops at them."""
 
 
 def _database(image: str, product: Product, profile: Profile, note: Note) -> Database:

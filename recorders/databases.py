@@ -37,12 +37,16 @@ DATABASE: Final = "audit"
 """
 
 BINLOG: Final = "mysql-bin"
+"""The beginning of the names of the binlog's files."""
 SLOT: Final = "recorder"
 PUBLICATION: Final = "recorder"
+"""PostgreSQL's replication slot and publication, from which the product reads."""
 
 _START_S: Final = 60.0
 _STATEMENTS_S: Final = 300.0
+"""Seconds that a server has to start, and to execute a list of statements."""
 _LOG_LINES: Final = 12
+"""Lines of the server's log that an error shows."""
 
 MYSQL_OPTIONS: Final[Mapping[str, str]] = {
     "server-id": "1",
@@ -69,8 +73,10 @@ _MARIADB_OPTIONS: Final = {
 
 
 class Database(ABC):
-    """A running database server. It listens on `port` at 127.0.0.1; `version` is its own name for
-    its version; `connector` is the name of Debezium's connector for it.
+    """A database server, which runs within `with`. It listens on `port` at 127.0.0.1; `version` is
+    the server's own name for its version. `source` is the model's name of the kind of database,
+    `connector` that of Debezium's connector for it, and `users` are the users of the system that
+    may run the server.
     """
 
     source = ""
@@ -274,17 +280,20 @@ _FORCED: Final = (
     "--default-character-set=utf8mb4",
     "--user=root",
 )
+"""Options of MySQL's client: it goes on after an error, and takes each byte as it is."""
 _MYSQL_ERROR: Final = re.compile(r"ERROR \d+ \(\w+\) at line (\d+): (.*)")
 
 
 class _MySqlLike(Database):
-    """A server with MySQL's statements, and with a row-based binlog that is empty at the start."""
+    """A server with MySQL's statements (MariaDB or MySQL), and with a row-based binlog that is
+    empty at the start.
+    """
 
     source = "mysql"
 
     def _fill(self, plugin: str) -> None:
         """Creates the user and the database on the new server, and empties the binlog. `plugin` is
-        how the user's password is checked.
+        SQL that says how the user's password is checked, "" for the server's own way.
         """
         self.must(
             f"CREATE USER '{USER}'@'%' IDENTIFIED {plugin}BY '{USER}'",
@@ -350,7 +359,9 @@ class MariaDb(_MySqlLike):
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
     def _programs(self, file: str) -> MariaDbPrograms:
-        """The programs of the MariaDB that this machine has, under the configuration `file`."""
+        """The programs of the MariaDB that this machine has; `file` is their option that names the
+        configuration file.
+        """
         server = _program("mariadbd", "mariadb-server")
         return MariaDbPrograms(
             [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"],
@@ -376,7 +387,9 @@ MARIADB_10_2: Final = Bundle(
 _IN_JAR: Final = re.compile(
     r".*/linux/(bin/(?:mysqld|my_print_defaults|resolveip)|(?:libs|scripts|share/english)/.+|share/\w+\.sql)"
 )
+"""A file of the jar that the server needs; group 1 is its path below the server's folder."""
 _LACKING: Final = re.compile(r"shared libraries: (\S+): cannot open")
+"""What the loader says of a missing library, its name in group 1."""
 
 
 class OldMariaDb(MariaDb):
@@ -385,8 +398,9 @@ class OldMariaDb(MariaDb):
     """
 
     def _programs(self, file: str) -> MariaDbPrograms:
-        """Unpacks the old server, and returns its programs. Raises HarnessError, which names
-        the missing library, if the server does not run here.
+        """Unpacks the old server, and returns its programs; `file` is their option that names the
+        configuration file. Raises HarnessError, which names the missing library, if the server does
+        not run here.
         """
         (jar,) = jars_of(MARIADB_10_2, self.note)
         base = self.directory / "base"
@@ -484,6 +498,7 @@ class MySqlContainer(_MySqlLike):
         self.version = f"MySQL of the image {self._image}"
 
     def _call(self, *arguments: str) -> str:
+        """The output of a docker command. Raises HarnessError if it fails."""
         return _run_command(["docker", *arguments], f"docker {arguments[0]}")
 
     def _exit_code(self) -> int | None:
@@ -492,6 +507,7 @@ class MySqlContainer(_MySqlLike):
         return None if running == "true" else 1
 
     def _log(self, **_: str) -> str:
+        """The log of the container."""
         return self._call("logs", self._container)
 
     def client(self) -> list[str]:

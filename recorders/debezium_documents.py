@@ -90,7 +90,9 @@ _WIRE_OPS: Final = {Op.INSERT: "insert", Op.DELETE: "delete", Op.READ: "read"}
 
 @dataclass(frozen=True, slots=True)
 class ComparedRecord:
-    """A record of a named case as the writer wrote it and as the connector's classes make it."""
+    """Record number `number` of a named case (`scenario`), as the writer wrote it and as the
+    connector's classes make it; each is a pair of key and value.
+    """
 
     profile: str
     scenario: str
@@ -180,8 +182,9 @@ def canonical_document(table: Table, document: Mapping[str, Value]) -> Any:
 def change_event(
     event: RowChange, images: RowImages, written: Written, profile: MongodbProfile
 ) -> Any:
-    """The change event behind a written message, as a change stream gives it to the connector. Its
-    clocks are those of the message.
+    """The change event of MongoDB from which the connector would make a written message: what a
+    change stream gives for the change of the document from `images.before` to `images.after`, in
+    canonical Extended JSON. Its clocks are those of the message.
     """
     table, before, after = event.table, images.before, images.after
     members = json.loads(written.message.value or b"")
@@ -218,7 +221,9 @@ def change_event(
 
 
 def _description(table: Table, before: Mapping[str, Value], after: Mapping[str, Value]) -> Any:
-    """The update description of a change stream in canonical Extended JSON."""
+    """The description of an update in a change stream, in canonical Extended JSON: updated fields,
+    removed fields, truncated arrays.
+    """
     update = describe_update(table, before, after)
     return {
         "updatedFields": {
@@ -264,6 +269,7 @@ def _document_changes(history: History) -> Iterator[tuple[RowChange, RowImages]]
 
 
 def _is_change(written: Written) -> bool:
+    """Whether a written message is a row change."""
     return written.changes[0].kind is Kind.ROW
 
 
@@ -325,8 +331,9 @@ def _made_record(result: Mapping[str, str]) -> MadeRecord:
 
 
 def _converted_records(made_records: list[MadeRecord], jars: list[Path]) -> list[MadeRecord]:
-    """The records, whose keys and values are JSON with schemas, as the converter's classes make
-    Avro of them: each key and value is JSON of its schema and its datum.
+    """The records, whose keys and values are JSON with schemas, after the converter's classes made
+    Avro of each: a key and value are now the text of a JSON object of the Avro schema and the data.
+    `jars` has the converter.
     """
     parts = chain.from_iterable((record.key, record.value) for record in made_records)
     lines = "".join(f"{base64.b64encode(part.encode()).decode()}\n" for part in parts)
@@ -339,7 +346,9 @@ def _converted_records(made_records: list[MadeRecord], jars: list[Path]) -> list
 
 
 def _readable(schema_json: str, datum: bytes) -> str:
-    """A datum as JSON of its schema and its members. Its subject is none of the converter's."""
+    """A message's Avro data as the text of a JSON object of its schema and its members; `datum` is
+    the data alone, `schema_json` the schema.
+    """
     framed = confluent.MAGIC + bytes(confluent.HEAD - 1) + datum
     return confluent.readable(framed, lambda _number: ((), schema_json)).decode()
 
@@ -376,8 +385,8 @@ _CLOCK: Final = re.compile(r'"ts_ms":\d+(?=,"snapshot")|"ts_us":\d+,"ts_ns":\d+'
 
 
 def _with_clock_of(writer_record: str, connector_record: str) -> str:
-    """The connector's record of a snapshot's document, with the stamps that the writer gave it: the
-    connector takes the clock of this machine.
+    """The connector's record of a snapshot's document, in which the times are those of the writer's
+    record: the connector takes them from this machine's clock.
     """
     stamps = iter(_CLOCK.findall(writer_record))
     return _CLOCK.sub(lambda _match: next(stamps), connector_record)

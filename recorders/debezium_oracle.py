@@ -46,12 +46,13 @@ _DRIVERS: Final = {"2.5.4.Final": ("ojdbc8", "21.6.0.0"), "3.6.1.Final": ("ojdbc
 """The driver that the pom of each release names."""
 _SECOND: Final = 10**9
 _DAY: Final = 86_400 * _SECOND
+"""The nanoseconds of a second, and of a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A value of a type in some modes; `streamed` says that a change was read, not a snapshot's
-    row.
+    """A value of a type in some modes, of which the connector is asked what it makes of it.
+    `streamed`: the value is of a change that was read from the log, else of a snapshot's row.
     """
 
     type_name: str
@@ -67,7 +68,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The request in one word: type, value, modes."""
+        """The request in one word: type, value, how it is read, modes."""
         modes = self.modes
         where = "streamed" if self.streamed else "snapshot"
         options = (modes.decimal, modes.temporal, modes.binary, modes.interval)
@@ -75,7 +76,9 @@ class Request:
 
 
 class Sent(NamedTuple):
-    """A value as the connector gets it: a word for its class, and its text."""
+    """A value as the connector gets it from LogMiner or the driver: `word` names the Java class for
+    the program, `spelling` is its text.
+    """
 
     word: str
     spelling: str
@@ -95,10 +98,13 @@ _TEMPORALS: Final[tuple[TemporalMode, ...]] = (
     "nanoseconds",
 )
 _SINCE_3: Final = ("isostring", "microseconds", "nanoseconds")
+"""The temporal modes that releases before 3 do not have."""
 
 
 def requests(release: str) -> Iterator[Request]:
-    """Yields each type's boundary values in every mode that changes what is written of the type."""
+    """Yields the requests to a release: each type's boundary values in every mode that changes what
+    is written of the type, as a change and, if that differs, as a snapshot's row.
+    """
     for type_name, type in oracle.TYPES.items():
         named_values = dict(oracle.boundary_values(type_name))
         if type_name in FINE:
@@ -116,7 +122,9 @@ def has_snapshot_form(type: SourceType) -> bool:
 
 
 def modes_of(type: SourceType, release: str) -> Iterator[Modes]:
-    """Yields the modes that make a difference for the type; others are the defaults."""
+    """Yields the modes that make a difference for the type; each mode that makes none has its
+    default.
+    """
     plain = release_modes(release)
     match type.logical:
         case Logical.DECIMAL | Logical.INT:
@@ -167,7 +175,9 @@ def sent_value(request: Request) -> Sent:
 
 
 def _log_string(request: Request, value: str) -> Sent:
-    """A text, or an interval, as LogMiner or the driver gives it."""
+    """A text, or an interval, as LogMiner gives it, such as `UNISTR('...')`; an interval of a
+    snapshot as the driver gives it.
+    """
     if request.type.name.startswith("interval"):
         function = "TO_YMINTERVAL" if request.type.name == "interval-year" else "TO_DSINTERVAL"
         return (
@@ -184,7 +194,9 @@ def _log_string(request: Request, value: str) -> Sent:
 
 
 def _sent_moment(request: Request) -> Sent:
-    """A date and time as LogMiner's function, or as the bytes that Oracle keeps."""
+    """A date and time as LogMiner's function, such as `TO_DATE('...')`, or, in a snapshot, as the
+    bytes that Oracle stores.
+    """
     type, value = request.type, request.value
     minutes = 0
     if isinstance(value, str):
@@ -208,8 +220,9 @@ def _sent_moment(request: Request) -> Sent:
 
 
 def _stored_moment(type: SourceType, local: int, minutes: int) -> Sent:
-    """A date and time as the bytes that Oracle keeps: century, year, month, day, hour, minute and
-    second, nanoseconds, and the offset behind a moment in UTC.
+    """A date and time as the bytes that Oracle stores: century, year, month, day, hour, minute and
+    second, then nanoseconds; of a moment with an offset (`minutes`) in UTC, and the offset. `local`
+    is the wall clock in nanoseconds since 1970.
     """
     nanos = local - minutes * 60 * _SECOND
     if type.name == "timestampltz":
@@ -241,7 +254,9 @@ def request_line(request: Request) -> str:
 
 
 def unavailable_lines() -> Iterator[tuple[str, str]]:
-    """Yields the name of, and the program's line for, a placeholder of each large type."""
+    """Yields, for each large type, the name of a request and the program's line for the placeholder
+    of a value that is not in the log.
+    """
     for type_name, type in oracle.TYPES.items():
         type_row = oracle_types()[type.name]
         if type_row.lob:
@@ -260,7 +275,9 @@ SOURCES: Final = {
 
 
 def source_lines() -> Iterator[tuple[str, str]]:
-    """Yields the name of, and the program's line for, a block `source` of each kind."""
+    """Yields, for each kind of block `source` (of a change, of a snapshot, of its last row), the
+    name of a request and the program's line for it.
+    """
     for name, snapshot in SOURCES.items():
         facts = ("0a00140037090000", "2868546", "2868548", "0x00002b.00001c30.0010", "1", "SHOP")
         row_facts = ("AAASdqAAEAAAAInAAA", "2868540", "ORCL", "SHOP", "t", "1700000000000")

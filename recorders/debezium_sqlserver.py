@@ -45,8 +45,8 @@ _FIRST_DAY_OF_1900: Final = 25_567
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A value of a type in some modes; `streamed` says that a change was read, not a snapshot's
-    row.
+    """A value of a type in some modes, of which the connector is asked what it makes of it.
+    `streamed`: the value is of a change that was read, else of a snapshot's row.
     """
 
     type_name: str
@@ -77,7 +77,9 @@ class Request:
 
 
 class Sent(NamedTuple):
-    """A value as the driver's result set gives it: a word for its class, and its text."""
+    """A value as the driver gives it to the connector: `word` names the Java class for the program,
+    `text` is its text.
+    """
 
     word: str
     text: str
@@ -97,6 +99,7 @@ _TEMPORALS: Final[tuple[TemporalMode, ...]] = (
     "microseconds",
 )
 _SINCE_3: Final = ("isostring", "microseconds")
+"""The temporal modes that releases before 3 do not have."""
 
 
 def requests(release: str) -> Iterator[Request]:
@@ -113,7 +116,9 @@ def requests(release: str) -> Iterator[Request]:
 
 
 def modes_of(type: SourceType, release: str) -> Iterator[Modes]:
-    """Yields the modes that make a difference for the type; others are the defaults."""
+    """Yields the modes that make a difference for the type; each mode that makes none has its
+    default.
+    """
     plain = release_modes(release)
     match type.logical:
         case Logical.DECIMAL:
@@ -170,7 +175,10 @@ def sent_value(request: Request) -> Sent:
 
 
 def _sent_moment(request: Request) -> Sent:
-    """A time, or date and time, as the driver makes it from the numbers that the server sends."""
+    """A time, or a date and time, as the driver makes it from the numbers that the server sends:
+    the text has the days, the nanoseconds (or, of a datetime, milliseconds) of the day, and the
+    scale or the offset in minutes, with commas between them.
+    """
     type, value = request.type, request.value
     minutes = 0
     if isinstance(value, str):
@@ -214,7 +222,9 @@ def request_line(request: Request) -> str:
 
 
 def unavailable_lines() -> Iterator[tuple[str, str]]:
-    """Yields the name of, and the program's line for, a placeholder of each large type."""
+    """Yields, for each large type, the name of a request and the program's line for the placeholder
+    of a value that the source did not send.
+    """
     for type_name, type in sqlserver.TYPES.items():
         if is_large(type):
             type_row = sqlserver_types()[type.name]

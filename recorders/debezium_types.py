@@ -45,13 +45,14 @@ from recorders.running import HEAP, find_compiler
 
 _PROGRAMS: Final = Path(__file__).with_name("java")
 _LIMIT_S: Final = 180
+"""Seconds that a Java program may run."""
 _WORDS: Final = {
     Logical.FLOAT: "float",
     Logical.DOUBLE: "double",
     Logical.TEXT: "bytes",
     Logical.BINARY: "bytes",
 }
-"""The value of the binlog that a type is tried with, a word of the Java program."""
+"""The word of the Java program for the binlog's value with which a type is tried."""
 
 _HEAD: Final = """\
 # What Debezium's MySQL and MariaDB connectors make of a column's definition in a streamed CREATE TABLE, with their
@@ -68,8 +69,8 @@ _HEAD: Final = """\
 
 
 def model_column(definition: str) -> Column | None:
-    """The column `c` of a table with that definition, as this project reads it; None for a type or
-    a spelling that this project does not have.
+    """The column `c` that has this definition (such as `INT UNSIGNED NOT NULL`), as this project
+    reads it; None for a type or a spelling that this project does not have.
     """
     reader = DdlReader("mysql", None, "shop")
     statement = f"CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c {definition})"
@@ -152,6 +153,7 @@ def parse_reading(line: str) -> ColumnReading:
 
 
 _JSON_FIELDS: Final = ("schema", "value", "empty")
+"""The fields of a reading that are JSON documents."""
 
 
 def compact_json(document: object) -> str:
@@ -179,8 +181,9 @@ def readings_toml(readings: ColumnReadings) -> str:
 
 
 def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
-    """The TOML rows of one definition: each distinct reading (what a connector makes of the
-    definition), with the connectors of which it is. A single row is put on the same line.
+    """The TOML rows for one column definition: each different reading (what a connector makes of
+    the definition), with the connectors that read it so. A single row stands on the line of the
+    definition, without the connectors.
     """
     distinct = list(dict.fromkeys(by_connector.values()))
     if len(distinct) == 1:
@@ -193,8 +196,9 @@ def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[s
 
 
 def _written_row(reading: ColumnReading, having: str) -> str:
-    """A reading of a column definition (what a connector makes of it) as a TOML inline table:
-    `having`, the text of its first member, then its facts except those at their default.
+    """A reading of a column definition (what a connector makes of it) as a TOML inline table.
+    `having` is the text of its first member, which names the connectors, or "". Facts that have
+    their default are left out.
     """
     facts = {name: fact for name, fact in asdict(reading).items() if fact not in ("", None, False)}
     written = ", ".join(
@@ -280,8 +284,8 @@ def main(check: bool) -> None:
 
 
 def _put_table(name: str, file_text: str, check: bool) -> bool:
-    """Shows how the text of a generated file changes, and writes it unless `check`. Returns whether
-    it changes.
+    """Shows how the text of a generated file would change, and writes it unless `check`. Returns
+    whether it changes. `name` is the file's path in the project.
     """
     file = Path(__file__).parents[1] / name
     committed = file.read_text("utf-8")

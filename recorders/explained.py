@@ -31,8 +31,10 @@ _FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An explanation of some differences. `profiles` are globs for `product release+option`; the
-    other fields are regular expressions that must match whole texts.
+    """An explanation of some differences between a product's records and ours. `profiles` are globs
+    for `product release+option`; `path`, `type`, `ours` and `real` are regular expressions that
+    must match the whole text of the difference's fields. With `drawn` the entry need not explain
+    anything, since other random input may not show the difference.
     """
 
     profiles: tuple[str, ...]
@@ -62,8 +64,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The entries of a file that apply to a profile, with the number of differences that each
-    explained.
+    """The entries of the file of explained differences that apply to a profile; `counts` has, by
+    the number of the entry, how many differences it explained.
     """
 
     entries: tuple[Entry, ...]
@@ -87,8 +89,8 @@ class Explained:
 
     @property
     def idle(self) -> tuple[Entry, ...]:
-        """The entries (known differences between our messages and a product's) that had to explain
-        something in this audit and did not: they are outdated.
+        """The entries that explained nothing in this audit although they had to (they are not
+        `drawn`): they are outdated.
         """
         return tuple(
             entry for i, entry in enumerate(self.entries) if not self.counts[i] and not entry.drawn

@@ -139,12 +139,14 @@ class FlinkCdcSink(Sink):
         return "\t".join([*parts, *column_parts(table, flink_type)]) + "\n"
 
     def change_lines(self, table: Table, images: RowImages) -> list[str]:
-        """Both sides of a change are one line, and one message."""
+        """A change is one line with both sides, and one message; an UPDATE of the key is two."""
         return [_change_line(table, part) for part in _split_key_update(table, images)]
 
 
 def _split_key_update(table: Table, images: RowImages) -> Sequence[RowImages]:
-    """An UPDATE of the key is a DELETE and an INSERT before it reaches the sink."""
+    """The changed row as the sink gets it: an UPDATE of the key reaches it as a DELETE and an
+    INSERT.
+    """
     before, after = images.before, images.after
     if before is None or after is None:
         return (images,)
@@ -154,6 +156,7 @@ def _split_key_update(table: Table, images: RowImages) -> Sequence[RowImages]:
 
 
 def _change_line(table: Table, images: RowImages) -> str:
+    """The line of a changed row: `change`, and the values of both sides."""
     sides = [_row_part(table, images.before), _row_part(table, images.after)]
     return "\t".join(["change", *sides]) + "\n"
 

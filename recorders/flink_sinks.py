@@ -89,6 +89,7 @@ _SIGNED_TYPES: Final = {
 
 
 def _integer_type(type: SourceType) -> str:
+    """The type of Flink's column for an integer type of MySQL."""
     return (_UNSIGNED_TYPES if type.unsigned else _SIGNED_TYPES)[type.name]
 
 

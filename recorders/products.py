@@ -32,21 +32,25 @@ TOPIC: Final = "cdc"
 
 Record = TypeVar("Record", Message, ProducedRecord)
 Prepared = tuple[Bundle, str, Mapping[str, str]]
+"""What runs a product: its jars, the name of the Java program, and that program's properties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product that can be recorded. `releases` begins with the default one. `refused` are the
-    options that cannot be recorded, with the reasons. `prepare` gives jars, Java program and
-    properties for a profile and a database; `database` gives the options of the server.
+    """A product that can be recorded. `format` is our format of its messages. `releases` begins
+    with the default one; `refused` are options that cannot be recorded, with the reasons. `prepare`
+    gives what runs the product on a database for a profile, `database` the options of the database
+    server.
 
-    `stops` has the reasons for which the product stops or goes wrong. The keys are regular
-    expressions for the beginning of `mysql table NAME`, `postgresql key NAME` or `mysql ddl
-    ACTION`, which a release or an option may precede. `mariadb` are the releases whose option of
-    this name reads MariaDB. `old` are the releases that read only a server older than the system's.
-    `misled` are those that take MariaDB's version number for MySQL's and then use statements that
-    only MySQL 8.4 has. `field` gives the name of a column in the product's schemas; two columns
-    with one name there cannot be recorded.
+    `stops` are reasons for which the product stops or goes wrong. The keys are regular expressions
+    for the beginning of a text such as `mysql table NAME`, `mysql column NAME`, `postgresql key
+    NAME` or `mysql ddl ACTION`, before which a release or an option may stand.
+
+    The system's server for MySQL's profiles is a MariaDB. `mariadb` are the releases that have an
+    option of this name for it; `old` those that can read only an older server; `misled` those that
+    take MariaDB's version number for MySQL's and then use statements that only MySQL 8.4 has.
+    `field` gives the name that a column gets in the product's schemas: a table in which two columns
+    get one name cannot be recorded.
     """
 
     name: str
@@ -62,8 +66,9 @@ class Product:
     field: Callable[[str], str] = str
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
-        """The options of a profile that is read from the system's server. That server is MariaDB,
-        whose messages belong to another deployment than MySQL's.
+        """The options that a profile with these `options` needs because it is read from the
+        system's server: `mariadb`, whose messages differ from MySQL's, for a release that has this
+        option; none if an option names the source already.
         """
         sources = {"mariadb", "mysql", "postgresql"} & set(options)
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
@@ -158,7 +163,9 @@ def _version(profile: Profile) -> tuple[int, int]:
 def json_record(
     record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__
 ) -> Record:
-    """A record of a format with a schema registry, turned into JSON, which an audit can compare."""
+    """A record of a format with a schema registry, whose key and value are turned from Avro into
+    JSON, which an audit can compare. `schemas` gives a schema by its id.
+    """
     key, value = (data and confluent.readable(data, schemas) for data in (record.key, record.value))
     return replace(record, key=key, value=value)
 
@@ -185,6 +192,7 @@ _UNRECORDED: Final = {
     "canal": "the servers of 1.1.6 and 1.1.8 are not in the Maven registry",
     "debezium": "only releases of the MariaDB and PostgreSQL connectors can",
 }
+"""Why a product's other releases cannot be recorded."""
 
 
 # Debezium
@@ -195,6 +203,7 @@ _MODES: Final = {
     "binary": "binary.handling.mode",
     "bigint_unsigned": "bigint.unsigned.handling.mode",
 }
+"""Debezium's options by the field of a profile's deployment that says how they are set."""
 
 
 _FLATTENED: Final = {
@@ -202,11 +211,14 @@ _FLATTENED: Final = {
     "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
     "transforms.unwrap.add.headers": "op,db",
 }
+"""The properties of messages that are rows without an envelope."""
 _MODULES: Final = {"postgresql": "postgres"}
+"""The names of connectors in Debezium's modules, where they differ from the source's."""
 _CLASSES: Final = {
     "mariadb": "io.debezium.connector.mariadb.MariaDbConnector",
     "mysql": "io.debezium.connector.mysql.MySqlConnector",
 }
+"""The Java classes of the connectors that read a binlog."""
 
 
 _RENAMED: Final = {
@@ -219,7 +231,7 @@ _RENAMED: Final = {
         "database.history": "io.debezium.relational.history.MemoryDatabaseHistory",
     },
 }
-"""By whether the release is 2.0 or later."""
+"""Properties that got other names in Debezium 2.0, by whether the release is 2.0 or later."""
 _BASED: Final = "snapshot.mode.configuration.based"
 _UNREAD: Final[Mapping[bool, Mapping[str, str]]] = {
     False: {"snapshot.mode": "never"},
@@ -335,11 +347,13 @@ _CONVERTER: Final = {
     ".apicurio.registry.use-id": "contentId",
     ".apicurio.registry.headers.enabled": "false",
 }
+"""The properties of Apicurio's converter to Avro, behind `key.converter` or `value.converter`."""
 _AVRO_NAMES: Final = {
     "schema.name.adjustment.mode": "avro",
     "field.name.adjustment.mode": "avro",
     "sanitize.field.names": "true",
 }
+"""The properties that make names of columns and tables legal in Avro."""
 
 
 def _debezium_avro(profile: Any, database: Database) -> Prepared:
@@ -373,6 +387,7 @@ def _debezium_database(profile: Any) -> Mapping[str, str]:
 
 
 _CANAL_OLD: Final = ("1.1.5", "1.1.4")
+"""The releases of Canal that can read only a server older than the system's."""
 
 
 def _canal(profile: Any, database: Database) -> Prepared:
@@ -426,6 +441,7 @@ def _canal(profile: Any, database: Database) -> Prepared:
 
 
 def _canal_database(profile: Any) -> Mapping[str, str]:
+    """The options of the server that Canal reads: the image of rows in the binlog."""
     return {"binlog_row_image": profile.image.upper()}
 
 
@@ -444,6 +460,7 @@ _CANAL_STOPS: Final = {
         " meta)"
     ),
 }
+"""What Canal stops at (see `Product.stops`)."""
 _DEBEZIUM_STOPS: Final = {
     r"flat(-rewrite)? \w+ column __(op|table|lsn|source_ts_ms)$": (
         "Debezium stops: an added member has the column's name"
@@ -455,6 +472,7 @@ _DEBEZIUM_STOPS: Final = {
         "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)"
     ),
 }
+"""What Debezium stops at (see `Product.stops`)."""
 
 _DEBEZIUM: Final = Product(
     "debezium",

@@ -21,6 +21,7 @@ from generators.errors import HarnessError
 from recorders.databases import Database
 
 HEAP: Final = "-Xmx512m"
+"""The option of Java that limits its memory."""
 SENTINEL: Final = "zz_end"
 """The table of the last record."""
 
@@ -28,7 +29,9 @@ LIMIT_S: Final = 120
 """Seconds that a product has to publish the last record, unless the caller gives another limit."""
 
 _SOURCES: Final = Path(__file__).with_name("java")
+"""The folder of the Java programs."""
 _LOG_LINES: Final = 12
+"""Lines of the product's log that an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,12 @@ def parse_record(line: str) -> ProducedRecord:
 
 
 def _decode_base64(base64_text: str | None) -> bytes:
+    """The bytes of a text in base64; none for None."""
     return base64.b64decode(base64_text or "")
 
 
 def _decode_optional(base64_text: str | None) -> bytes | None:
+    """The bytes of a text in base64; None for None."""
     return None if base64_text is None else base64.b64decode(base64_text)
 
 
@@ -96,8 +101,8 @@ def run_product(
     *,
     limit_s: int,
 ) -> list[ProducedRecord]:
-    """Runs a product until it publishes the sentinel (the last record, see `end`), and returns its
-    records, except those of the sentinel's own table. Raises Stopped, with errors from the
+    """Runs a product until it publishes the sentinel (a row of the table SENTINEL, which is changed
+    last), and returns its records except those of that table. Raises Stopped, with errors from the
     product's log, if the sentinel does not come within `limit_s` seconds.
     """
     java, jars = find_compiler(), jars_of(bundle, note)
@@ -154,6 +159,7 @@ def _spell_property(value: str) -> str:
 
 
 def _is_sentinel(record: ProducedRecord) -> bool:
+    """Whether a record is of the sentinel's table, whose row is changed last."""
     return SENTINEL.encode() in (record.value or b"") or SENTINEL in record.topic
 
 

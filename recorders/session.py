@@ -116,7 +116,9 @@ class Audited:
 
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+"""A text in quotes, which is left out where reasons are compared."""
 _WIDEST: Final = 160
+"""The characters to which a text of the table of results is cut."""
 
 
 def _result_row(
@@ -140,6 +142,9 @@ def _result_row(
 
 
 def _is_supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
+    """Whether a type can be audited: the product's format has it, and the database that is started
+    can store it.
+    """
     return product.wire_format.supports(type) and storable(type, real_mysql=real_mysql)
 
 
@@ -152,8 +157,9 @@ def draw_scenarios(
     *,
     real_mysql: bool = False,
 ) -> list[Scenario]:
-    """The scenarios of an audit that the glob selects: each type at its boundaries and each shape
-    of table, then `count` drawn ones; each with tables of its own. Raises NothingSelected.
+    """The scenarios of an audit whose names the glob `select` matches: each type at its boundary
+    values, each shape of table, and `count` random ones of the seed. Each scenario gets tables of
+    its own. Raises NothingSelected if none matches.
     """
     supports = partial(_is_supported, product, real_mysql)
     fmt = replace(product.wire_format, supports=supports)
@@ -231,8 +237,8 @@ def plan_history(profile: Any, history: History) -> Plan:
 def _plans(
     product: Product, cases: Sequence[Scenario], profile: Any
 ) -> tuple[dict[int, Plan], dict[str, str]]:
-    """The SQL plan of each scenario by its number, and the reasons for those left out by name: they
-    cannot be written as SQL, or the product is known to stop at them.
+    """The SQL plan of each scenario by its number; and, by the scenario's name, why it has none: it
+    cannot be written as SQL, or the product is known to stop at it.
     """
     plans, refusals = {}, {}
     for i, case in enumerate(cases):

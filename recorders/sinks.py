@@ -43,9 +43,9 @@ from generators.wire_format import Format, get
 
 _MOST_ROWS: Final = 100
 _MOST_CHARACTERS: Final = 50_000
-"""What a history that is compared has at most."""
+"""The most rows, and characters of rows, of a history that is compared."""
 _MOST_SHOWN: Final = 3
-"""Of how many differing messages of a profile both texts are printed."""
+"""The most differing messages of a profile of which both texts are printed."""
 
 
 class Sink(ABC):
@@ -60,7 +60,9 @@ class Sink(ABC):
     """Where the product's messages are kept, from the project's root."""
     formats: ClassVar[Sequence[str]]
     profiles: ClassVar[Sequence[str]]
-    """The profiles that are compared; of those that run unasked the messages are kept."""
+    """The names of the profiles that are compared. The messages of those that the format lists
+    itself are kept in the file.
+    """
     longest_message: ClassVar[int]
     """The characters of the longest message that the file keeps."""
     has_keys: ClassVar[bool]
@@ -72,11 +74,11 @@ class Sink(ABC):
 
     @abstractmethod
     def table_line(self, fmt: Format[Any], profile: Profile, table: Table) -> str:
-        """The line of a table."""
+        """The line that tells the serializer's program of a table, before its rows."""
 
     @abstractmethod
     def change_lines(self, table: Table, images: RowImages) -> list[str]:
-        """The lines of a changed row: one for each message that the sink sends of it."""
+        """The lines of a changed row, one for each message that the sink sends of it."""
 
     def message_text(self, message: Message) -> str:
         """Our message as the program prints the product's."""
@@ -96,7 +98,9 @@ class Comparison:
 
 
 def compare(sink: Sink, fmt: Format[Any], profile: Profile) -> Iterator[Comparison]:
-    """Compares the messages of each named history without statements."""
+    """Compares the product's messages with ours, history by history: for each named history that
+    has rows of a size to be compared, what both make of its row changes. Statements are left out.
+    """
     histories = [
         scenario for scenario in boundary_scenarios(fmt, profile) if has_writable_rows(scenario)
     ]
@@ -150,6 +154,7 @@ def row_kind_lines(table: Table, images: RowImages) -> list[str]:
 
 
 def _row_line(kind: str, table: Table, source_row: Row) -> str:
+    """The line of one side of a changed row: `row`, the kind of the change, and the values."""
     return "\t".join(["row", kind, *value_texts(table, source_row)]) + "\n"
 
 
@@ -159,8 +164,8 @@ def value_texts(table: Table, source_row: Row) -> list[str]:
 
 
 def value_text(type: SourceType, value: Value) -> str:
-    """A value as the programs read it: texts and binaries in base64, `NULL` for NULL and for a zero
-    date. Raises TypeError for a value of another type.
+    """A value as the programs read it: texts and binaries in base64, an ENUM by its label, `NULL`
+    for NULL and for a zero date. Raises TypeError for a value that is none of the type.
     """
     if value is None or isinstance(value, ZeroDate):
         return "NULL"
@@ -265,7 +270,9 @@ def record_sink(sink: Sink, *, check: bool) -> bool:
 
 
 def _count_messages(sink: Sink, comparison: Comparison, counts: Counter[str]) -> None:
-    """Counts the messages of a history that are identical and other; prints the first others."""
+    """Counts the messages of a history as `identical` or `other`; prints both texts of those that
+    differ, the first _MOST_SHOWN of a profile.
+    """
     width = max(len(sink.product), len("ours"))
     for product, ours in zip(comparison.product, comparison.ours, strict=True):
         counts["identical" if product == ours else "other"] += 1

@@ -49,13 +49,13 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
     """How a database writes SQL. `quote` quotes a name; `declared` spells a type for CREATE TABLE,
-    given the name of the column's enum type; `literal` spells a value exactly; `same` is the
-    condition that a column has a value. `limit` ends a statement that may change one row only,
-    `ending` ends a CREATE TABLE.
+    for which PostgreSQL's enum types have the name that is given; `literal` spells a value exactly;
+    `same` is the condition that a column has a value. `limit` ends a statement that may change only
+    one row, `ending` ends a CREATE TABLE.
 
-    `logs_unchanged`: an UPDATE that changes nothing is logged, too. `identity` is the REPLICA
-    IDENTITY of tables (full, index, "" for the default). `queries`: the server logs each statement
-    beside its rows.
+    `logs_unchanged`: the server also logs an UPDATE that changes nothing. `identity` is
+    PostgreSQL's REPLICA IDENTITY of tables (full, index, "" for the default). `queries`: the server
+    logs the text of each statement before its rows.
     """
 
     quote: Callable[[str], str]
@@ -84,6 +84,7 @@ def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
 
 
 def _mysql_declared(type: SourceType, _name: str) -> str:
+    """A type as CREATE TABLE of MySQL or MariaDB spells it, backslashes doubled."""
     return mysql.declared(type).replace("\\", "\\\\")
 
 
@@ -165,8 +166,8 @@ def _text_literal(string: str) -> str:
     """The SQL literal of any text for PostgreSQL, in ASCII and on one line."""
 
     def spelt(c: str) -> str:
-        """A character in an E literal: printable ASCII as it is, a backslash or quote escaped,
-        others by their number.
+        """One character of the literal: printable ASCII as it is, a backslash or quote escaped, any
+        other by its number.
         """
         if c in "\\'":
             return f"\\{c}"
@@ -176,6 +177,7 @@ def _text_literal(string: str) -> str:
 
 
 def _postgresql_declared(type: SourceType, name: str) -> str:
+    """A type as CREATE TABLE of PostgreSQL spells it; `name` is that of the column's enum type."""
     return postgresql.quote(name) if type.name == "enum" else postgresql.declared(type)
 
 
@@ -228,6 +230,7 @@ def _postgresql_text(type: SourceType, value: Value) -> str | None:
 
 
 _WITHOUT_EQUALITY: Final = ("json", "hstore")
+"""PostgreSQL's types that have no operator `=`."""
 
 
 def _postgresql_same(column: str, type: SourceType, value: Value) -> str:
@@ -256,6 +259,7 @@ DIALECTS: Final[Mapping[str, SqlDialect]] = {"mysql": MYSQL, "postgresql": POSTG
 
 
 def _qualified_name(table: Table, dialect: SqlDialect) -> str:
+    """The table's name in SQL, after that of its schema or, in MySQL, its database."""
     return f"{dialect.quote(table.schema or table.database)}.{dialect.quote(table.name)}"
 
 
@@ -300,9 +304,10 @@ def _with_key_not_null(table: Table) -> Table:
 
 
 def _replica_identity(table: Table, dialect: SqlDialect) -> str:
-    """What stands behind REPLICA IDENTITY in an ALTER TABLE of this table; "" for the identity that
-    PostgreSQL takes by itself. With the identity `index` it is the index of the first unique key
-    without nullable columns, since PostgreSQL takes no other, under the name that it gives it.
+    """What follows REPLICA IDENTITY in an ALTER TABLE of this table; "" if the table keeps
+    PostgreSQL's default. With the dialect's identity `index` it is the index of the first unique
+    key that has no nullable column, under the name that PostgreSQL gives it; PostgreSQL takes no
+    other index.
     """
     if dialect.identity == "full":
         return "FULL"
@@ -359,8 +364,9 @@ def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 
 class _StatementPlanner:
-    """Collects statements and the events that they cause, while it keeps track of the tables and
-    rows that exist in the database.
+    """Collects the statements of a history and the events that they cause, and keeps track of the
+    tables and rows that the database has then. `rows` has the rows of each table by its name,
+    `spelled` the types as CREATE TABLE spelled them, by column name and type.
     """
 
     def __init__(self, dialect: SqlDialect) -> None:
@@ -394,8 +400,8 @@ class _StatementPlanner:
                 raise Refused(f"a {event.op} is no statement")
 
     def know(self, table: Table, event: RowChange | SchemaChange) -> None:
-        """Adds the statements that create the table, and the event of it, unless an earlier event
-        did so. The event's time is that of `event`.
+        """Makes sure that the table is there: unless an earlier event did so, adds the statements
+        that create it, and the event that they cause, at the time of `event`.
         """
         if table.name in self.rows:
             return
@@ -445,8 +451,8 @@ class _StatementPlanner:
         )
 
     def follow(self, event: SchemaChange) -> None:
-        """Changes the rows that the planner keeps of a table as the DDL statement of the event
-        changes them.
+        """Updates the rows that are known of a table for a DDL statement: TRUNCATE empties it, a
+        new column has the value 1, a renamed table keeps its rows.
         """
         live = self.rows.pop(event.old_name or event.table, [])
         if event.action == "truncate table":

@@ -364,7 +364,9 @@ def cited(citation: str) -> tuple[str, str]:
 def _shown_without_option(
     judged: Iterable[Judged], reader: Reader, fmt: str
 ) -> set[tuple[str, str]]:
-    """The rules and causes of the failures that a reader shows without its option."""
+    """The rules and causes of the failures that a reader shows on a format without its option to
+    ignore what it cannot read, where it has such an option.
+    """
     places: set[tuple[str, str]] = set()
     for result in judged:
         if result.reader.name == reader.without_option and result.format == fmt:

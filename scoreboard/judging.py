@@ -40,7 +40,9 @@ from scoreboard.readers import READERS, Reader
 
 ROOT: Final = Path(__file__).parent
 RESULTS: Final = ROOT / "results"
+"""The folder of the kept results, a file for each reader."""
 JAVA: Final = ROOT / "java"
+"""The folder of the Java adapters' sources."""
 JVM: Final = (
     "-Xmx1g",
     "-XX:+UseSerialGC",
@@ -162,8 +164,8 @@ def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
 
 
 def _digest(case: Case) -> bytes:
-    """A digest of a case, of which that of a reader's cases is made: it tells when a result is
-    outdated. Tables, which hundreds of cases share, are dumped once.
+    """A digest of a case with all that it expects; those of all cases make the digest by which an
+    outdated result is found. Tables, which hundreds of cases share, are dumped once.
     """
     plain = codec.dump_case(replace(case, tables=())) | {
         "tables": [_table_digest(table) for table in case.tables]

@@ -113,15 +113,17 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
 
 
 def _sort_by_cause(proofs_of_product: Iterable[Proof]) -> list[Proof]:
-    """Proofs of a product in the order of their causes on the board; others stand behind them."""
+    """The proofs of a product in the order in which the board has their causes, then those that
+    have no cause on the board.
+    """
     proved = list(proofs_of_product)
     ordered = [proof for cause in causes(proved) for proof in cause.proofs]
     return ordered + [proof for proof in proved if proof not in ordered]
 
 
 def write(directory: Path = DOCS) -> list[Path]:
-    """Writes the pages; those of readers that are gone are removed. The page of pipelines has a
-    writer of its own.
+    """Writes the pages of the scoreboard, and removes the pages of readers that are gone; returns
+    the paths. The page of pipelines is written by `scoreboard.pipelines`.
     """
     every = pages()
     for old in (directory / "scoreboard").glob("*.md"):
@@ -218,7 +220,9 @@ def program_output(output: str) -> str:
 
 
 def fenced(message: str) -> str:
-    """A message as it can stand in a fenced block of Markdown."""
+    r"""A message as text that can stand in a fenced block of Markdown: carriage returns are shown
+    as \r, and fences in it are broken up.
+    """
     return message.replace("\r", "\\r").replace("```", "` ` `")
 
 

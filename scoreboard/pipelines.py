@@ -46,8 +46,10 @@ NEMESES: Final = (
 )
 """The nemeses that recipes claim to stand, or that their readers meet."""
 SINKS: Final[tuple[Sink, ...]] = ("delta", "iceberg")
+"""The lakehouses into which recipes and right pipelines write."""
 HOME: Final = Path(__file__).parent
 RESULTS: Final = HOME / "results" / "pipelines.json"
+"""The file of the kept results."""
 PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
 
 

@@ -16,6 +16,7 @@ from conformance.judging.causes import covers
 from conformance.rules.tables import TableFile, check_fields, check_name, naming_place
 
 FAULTS: Final = Path(__file__).parent / "faults"
+"""The folder of the faults on record, a file for each product."""
 BEHAVIOURS: Final = Path(__file__).parent / "behaviours.toml"
 
 

@@ -25,7 +25,9 @@ from scoreboard.readers import JACKSON, READERS, Reader
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"
+"""The folder of the Java programs' texts, with placeholders."""
 SPARK_TEMPLATES: Final = ROOT / "spark" / "reproduce"
+"""The folder of the Python programs' texts, with placeholders."""
 PRODUCTS: Final = (
     *("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris", "kafka2delta"),
 )

@@ -47,33 +47,47 @@ STATE: Final = (
     " int, offset bigint, row int, op string, before map<string,string>, schema_version string,"
     " keys array<string>, text string, count bigint"
 )
+"""The columns of a state, as Spark's DDL. A row uses those of its part (the column `part`, see the
+top of this module); in the others it has NULL.
+"""
 
 _PLACE: Final = ("partition", "offset", "row")
+"""The columns that number a change: its message's place in the topic, and its place there."""
 _TABLE: Final = ("database", "table")
 _ROW_KEY: Final = ("database", "schema", "table", "key")
+"""The columns that identify a table's row; `key` has the values of its key columns."""
 _QUOTED: Final = r"(?:`((?:[^`]|``)+)`|\"([^\"]+)\"|([^\s`\".;(,]+))"
+"""A name in one of MySQL's three spellings, each of which has a group of its own."""
 _NAME: Final = rf"(?:{_QUOTED}\s*\.\s*)?{_QUOTED}"
+"""A table's name, before which its database's may stand: groups 4 to 6, and 1 to 3."""
 _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
 _CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
+"""A statement that empties a table, or drops it."""
 _DROPS: Final = (
     rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
 )
+"""A statement that drops one column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Materialiser:
-    """Keeps the tables of a format's changes. `merge` makes the state after a batch from the state
-    before it and the batch of changes. Every step is a method of its own, so that a liar can do one
-    of them wrongly.
+    """The steps by which a format's changes become tables. `order` says which of two changes of a
+    row is the newer one and where a change's key columns are found, `tables` are the tables whose
+    keys are known beforehand.
+
+    `merge` makes the state after a batch from the state before it and the batch of changes. Every
+    step is a method of its own, so that a subclass that is wrong on purpose (a liar of the self
+    test) can do one of them wrongly.
     """
 
     order: Order
     tables: tuple[Table, ...] = ()
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
-        """The state after a batch: all that a keeper remembers of its tables, in the parts that the
-        module lists. `state` is the state before it, with the columns of STATE. `changes` is a
-        decoder's output at level one; it is read several times.
+        """The state after a batch: all that a keeper remembers of its tables, as rows that the
+        column `part` tells apart (`row`, `pending`, `schema`, `ddl`, `watermark`, `corrupt`,
+        `seen`). `state` is the state before the batch, with the columns of STATE. `changes` is a
+        decoder's output at level one (texts, not typed rows); it is read several times.
         """
         new = self.add_versions(changes)
         schemas = self.schemas(part_of(state, "schema"), new)
@@ -97,8 +111,9 @@ class Materialiser:
 
     def add_versions(self, changes: DataFrame) -> DataFrame:
         """A decoder's changes as the other steps of `merge` need them: their place (partition,
-        offset, row), the column `version` (what orders them), optional columns that the decoder
-        left out (NULL), and `after` as `image`; without `types`.
+        offset, row), the column `version` (by which changes of a row are ordered), optional columns
+        that the decoder left out (NULL), and the after image under the name `image`. The column
+        `types` is dropped.
         """
         column_types = {
             "database": "string",
@@ -128,9 +143,9 @@ class Materialiser:
         )  # fmt: skip
 
     def version_column(self) -> Column:
-        """The column that orders the changes of a row: the numbers of the position, or else the
-        commit time in microseconds. It is constant for a format whose changes are ordered by
-        arrival.
+        """The column `version` by which the changes of a row are ordered, an array of numbers:
+        those in the text of the position, or else the commit time in microseconds. It is the same
+        for all changes of a format in which the one that arrives later is the newer one.
         """
         if self.order.arrival:
             return F.expr("array(CAST(0 AS decimal(20,0)))")
@@ -144,8 +159,10 @@ class Materialiser:
         )
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The schemas that are known after a batch, of all tables; of several messages with one
-        version any one counts.
+        """The part `schema` after a batch: the names of the key columns by database, table and
+        schema version, from `state`, which is this part before the batch, and the BOOTSTRAP and DDL
+        messages of the batch (`new`). If several messages have the same version of a table, any one
+        counts. A format whose row changes name no schema version has an empty part.
         """
         if self.order.keys != "schema":
             return state
@@ -182,7 +199,11 @@ class Materialiser:
         )
 
     def watermarks(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The highest watermark of each partition; a lower one is ignored."""
+        """The part `watermark` after a batch: the highest watermark of each partition, from
+        `state`, which is this part before the batch, and the WATERMARK messages of the batch
+        (`new`). A watermark says that its partition has no more new changes below it. A format
+        without watermarks has an empty part.
+        """
         if not self.order.watermarks:
             return state
         both = union(
@@ -198,8 +219,9 @@ class Materialiser:
         )
 
     def drop_late_rows(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The row changes of a batch that are not below the watermark that their partition had
-        before the batch.
+        """The row changes of a batch (`new`) without the late ones, which are below the watermark
+        that their partition had before the batch (`watermarks`) and so are repeats. A TRUNCATE is
+        no row change here.
         """
         row_changes = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
         if not self.order.watermarks:
@@ -211,8 +233,9 @@ class Materialiser:
     def resolve_keys(
         self, pending: DataFrame, row_changes: DataFrame, schemas: DataFrame
     ) -> tuple[DataFrame, DataFrame]:
-        """Splits the row changes of a batch, and those that still waited (`pending`): those whose
-        key columns are known now, and those that wait for their table's schema.
+        """Finds the key columns (`keys`) of the batch's row changes, and of those of earlier
+        batches that waited for their table's schema (`pending`). Returns the changes whose key
+        columns are known now, and, as the new part `pending`, those that wait.
         """
         match self.order.keys:
             case "schema":
@@ -283,15 +306,16 @@ class Materialiser:
         )
 
     def newness(self) -> str:
-        """The SQL expression by which the events of one key are sorted, the newest last: by what
-        orders messages, then by what decides between equal ones.
+        """The SQL expression by which the events of one key are sorted, the newest last: the
+        version (position or commit time), then, among equal versions, `tie`.
         """
         return "struct(version, tie)"
 
     def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
-        """The rows of all tables after a batch: of each key the newest one among the batch's events
-        and the row in the state before. In a format with placeholders for values that were not
-        sent, older images fill these in.
+        """The part `row` after a batch, a row for each key: the newest one among the batch's events
+        and the row of `state`, which is this part before the batch. Where the format writes a
+        placeholder for a value that the source did not send, the value of an older image takes its
+        place.
         """
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (
@@ -347,8 +371,8 @@ class Materialiser:
         )
 
     def apply_statements(self, key_rows: DataFrame, ddl: DataFrame) -> DataFrame:
-        """The keys' rows after TRUNCATE, DROP TABLE and DROP COLUMN: what is older than the
-        statement is deleted, or loses the column.
+        """The rows by key after the statements TRUNCATE, DROP TABLE and DROP COLUMN (`ddl`): a row
+        that is older than the statement becomes deleted, or loses the dropped column.
         """
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
@@ -368,8 +392,9 @@ class Materialiser:
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones that are below the watermark. They are no longer needed,
-        since `drop_late_rows` drops all changes that are older.
+        """The rows by key without those deleted ones (tombstones) that are below their partition's
+        watermark. A tombstone is kept only to recognise older changes that arrive after it, and
+        `drop_late_rows` drops all changes below the watermark.
         """
         if not self.order.watermarks:
             return key_rows
@@ -387,7 +412,9 @@ class Materialiser:
         return union((state, as_part("corrupt", unreadable)))
 
     def count_messages(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """For each partition the number of messages in all batches so far, and the last offset."""
+        """The part `seen` after a batch: for each partition the number of messages so far, and the
+        last offset. `state` is this part before the batch, `new` the changes of the batch.
+        """
         batch = new.groupBy("partition").agg(
             F.countDistinct("offset").alias("count"), F.max("offset").alias("offset")
         )
@@ -437,8 +464,8 @@ def state_type() -> StructType:
 
 
 class Keeper:
-    """The states of one Materialiser on disk, a directory for each batch. It reads the state before
-    a batch and writes the state after it.
+    """The states of a Materialiser on disk, a Parquet directory for each batch below `directory`.
+    `add` makes the state after a batch from the one before it, and writes it.
     """
 
     def __init__(self, spark: SparkSession, directory: str, materialiser: Materialiser) -> None:
@@ -449,7 +476,9 @@ class Keeper:
         self.files = hadoop.Path(self.directory).getFileSystem(spark._jsc.hadoopConfiguration())
 
     def ids(self) -> list[int]:
-        """The numbers of the batches whose state is on disk, in order; none before the first."""
+        """The numbers of the batches whose state is on disk, in ascending order; [] if there is
+        none.
+        """
         home = self.path(self.directory)
         if not self.files.exists(home):
             return []
@@ -457,8 +486,9 @@ class Keeper:
         return sorted(int(name) for name in names if name.isdigit())
 
     def before(self, batch: int) -> DataFrame:
-        """The state of the newest batch before this one, which may be started again; an empty state
-        before the first.
+        """The state from which a batch starts: that of the newest batch with a lower number. A
+        state of `batch` itself, or of a later one, is ignored, so that the batch may be run again.
+        An empty state if there is none.
         """
         older = [number for number in self.ids() if number < batch]
         if not older:
@@ -473,9 +503,9 @@ class Keeper:
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 
     def put(self, state: DataFrame, batch: int) -> None:
-        """Writes the state of the tables after `batch` (its parts stand at the top of this module),
-        moves it into place with one rename, and removes the oldest states. A state of that batch
-        that is there, of a run that crashed behind the rename, is replaced.
+        """Writes the state of the tables after `batch`, moves it into place with one rename, and
+        removes all but the newest KEPT states. A state that the batch has already, from a process
+        that crashed after the rename, is replaced. Raises OSError if the rename fails.
         """
         draft = f"{self.directory}/draft-{batch}"
         state.coalesce(1).write.mode("overwrite").parquet(draft)

@@ -20,8 +20,9 @@ from spark_checks.liars.liar import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:
-    """The mistakes of the self test's wrong decoders and wrong keepers of tables, for one
-    format.
+    """The mistakes of the self test that a page of this format lists: those of its wrong decoders
+    and of its wrong keepers of tables, each with the rule that convicts it and the reason. A
+    decoder's mistake that both tables of liars have comes once.
     """
     spark_traps = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
     traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
@@ -32,9 +33,10 @@ def traps(fmt: str) -> Iterator[Trap]:
 
 
 def pages(docs: Path, changed: Iterable[str] = FORMATS) -> dict[str, str]:
-    """The generated pages by their names below `docs`. If formats are given in `changed`, only the
-    pages that a change of these formats may alter. The mistakes of recipes are in scoreboard/faults
-    beside that folder. Making docs/recorded.md takes longer than all other pages together.
+    """The text of each generated page, by the page's path below `docs`. `changed` are the formats
+    that were changed: docs/recorded.md, which takes longer to make than all other pages together,
+    is made only if one of them has messages recorded from a real product. The mistakes of recipes
+    are read from the folder scoreboard/faults beside `docs`.
     """
     return of_traps(
         {fmt: tuple(traps(fmt)) for fmt in FORMATS},

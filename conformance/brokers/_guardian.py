@@ -95,19 +95,22 @@ def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
 
 
 def _is_in_exec(process: Path) -> bool:
-    """Whether a process is just executing a new program, whose arguments and environment are not
-    there yet. Kernel threads and zombies have no program.
+    """Whether a process (its folder in /proc) is just executing a new program, so that its
+    arguments and environment cannot be read yet. False for kernel threads and zombies, which have
+    no program.
     """
     return bool((process / "exe").readlink()) and not (process / "cmdline").read_bytes()
 
 
 def _terminated(number: int, frame: object) -> None:
+    """The handler of SIGTERM: raises SystemExit, so that `main` cleans up."""
     raise SystemExit(128 + number)
 
 
 def main(spec: dict[str, Any]) -> int:
-    """Starts the child process and watches over it until the first event (the child or the parent
-    ends, or the parent asks to stop); returns the exit code.
+    """Runs the guardian: starts the child process of `spec` (the fields are in the module's
+    docstring) and watches over it until the child or the parent ends, or the parent asks to stop;
+    then cleans up. Returns the exit code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _terminated)

@@ -31,7 +31,7 @@ _FLAGS: Final = ("-Xmx384m", *QUICK)
 
 
 class EmbeddedRegistry(JavaServer):
-    """A schema registry as a Java process."""
+    """Apicurio's schema registry as a Java process, which keeps its schemas in memory."""
 
     title = "the schema registry"
     timeout_s = 120

@@ -22,6 +22,7 @@ from conformance.files import cache_dir, has_seal, matches_seal, remove_sealed, 
 from generators.errors import HarnessError
 
 WRITES = "-XX:ArchiveClassesAtExit"
+"""The JVM option that writes a class archive."""
 _QUIET = ("-Xlog:cds=error", "-Xlog:cds+dynamic=error")
 """Suppresses the message of a JVM that cannot use its archive."""
 
@@ -64,9 +65,9 @@ def warn(line: str) -> None:
 
 
 def complete_archive(archive: Path | None, note: Note = warn) -> Path | None:
-    """The file of an archive that is complete, else None. The file's name ends with its size, and
-    its digest is in a file beside it; an archive with another content is removed, which `note` is
-    told.
+    """The file of a class archive if it is complete, else None. `archive` is its path without the
+    size of the file, which its name ends with, or None for no archive. The file's digest is in a
+    file beside it; if its content has changed, the archive is removed, and `note` gets a line.
     """
     if archive is not None:
         for file in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
@@ -79,11 +80,15 @@ def complete_archive(archive: Path | None, note: Note = warn) -> Path | None:
 
 
 _AGAIN: Final = "Until `cdc-conformance prepare` writes it again, JVMs start slower"
+"""What follows from a removed archive, in words for the user."""
 _READS: Final = "-XX:SharedArchiveFile="
+"""The JVM option that uses a class archive."""
 
 
 def archive_options(archive: Path | None, note: Note = warn) -> tuple[str, ...]:
-    """The JVM options that use a class archive; none if there is no complete archive."""
+    """The JVM options that use a class archive, whose path is `archive` without the file's size; ()
+    if there is no complete one.
+    """
     file = complete_archive(archive, note)
     return () if file is None else (f"{_READS}{file}", *_QUIET)
 

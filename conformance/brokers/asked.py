@@ -13,6 +13,9 @@ from generators.publishing import properties as given
 from generators.publishing.cluster import PREFIX, Cluster
 
 _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
+"""Beginnings of the names of properties that say how a client logs in; brokers that the harness
+starts need no login.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,8 @@ class BrokerOptions:
         return Cluster(bootstrap, self.properties, self.prefix, self.topic)
 
     def check_spark(self) -> None:
-        """Raises UsageError for a property that Spark's source cannot take: before anything
-        starts.
+        """Raises UsageError for a property that Spark's Kafka source does not have, so that it is
+        reported before anything starts.
         """
         spark_options(self.at(self.spec))
 

@@ -23,8 +23,11 @@ from generators.publishing.cluster import Cluster, parse_port
 from generators.publishing.kafka import check_reachable
 
 KINDS = ("auto", "embedded", "container")
+"""What `--broker` can be beside HOST:PORT and none."""
 AUTO_PULL_S = 45
+"""Time limit of pulling an image if the embedded broker can be used instead, in seconds."""
 PULL_S = 900
+"""Time limit of pulling an image if the user asked for a container, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ def parse_bootstrap(spec: str) -> str | None:
 
 
 def check_spec(spec: str) -> str:
-    """Returns `spec` if `broker` accepts it. Raises UsageError with the legal values and the
-    nearest match otherwise.
+    """Returns `spec`, what a user gave as `--broker`, if the function `broker` accepts it. Raises
+    UsageError with the legal values and the nearest match otherwise.
     """
     if spec in KINDS or parse_bootstrap(spec) is not None:
         return spec
@@ -72,7 +75,7 @@ def check_spec(spec: str) -> str:
 
 
 def _quiet(line: str) -> None:
-    """Ignores the message."""
+    """The default of `note`: ignores the line."""
 
 
 @contextlib.contextmanager
@@ -136,9 +139,9 @@ def _start_container(
     note: Callable[[str], None],
     reached: Callable[[str], Cluster],
 ) -> Broker | None:
-    """Starts a broker in a container for the duration of `stack`. `reached` gives the broker's
-    address the properties that clients need. If no container is possible, returns None for the
-    `spec` auto, and raises for container.
+    """Starts a broker in a container, which is removed when `stack` is closed. `reached` makes the
+    cluster of an address, with the properties that its clients need. If no container is possible,
+    returns None for the `spec` auto, and raises for container.
     """
     auto = spec == "auto"
     try:

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 IMAGE = f"apache/kafka:{KAFKA_VERSION}"
 PING_S = 5
+"""Seconds in which a container engine must answer."""
 _ATTEMPTS = 4
+"""Starts that are tried, each on another port, if another process takes the port."""
 _LOG_LINES = 15
+"""Lines of the container's log that an error text has."""
 
 SETTINGS = {
     f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in PROPERTIES.items()
@@ -99,7 +102,9 @@ def _shorten_error(error: BaseException) -> str:
 
 
 def _name_with_registry(image: str) -> str:
-    """The full name of an image, with the registry that testcontainers is configured for."""
+    """The full name of an image: with the prefix of the registry that testcontainers is configured
+    to use, if any.
+    """
     from testcontainers.core.config import testcontainers_config
 
     return testcontainers_config.hub_image_name_prefix + image
@@ -179,7 +184,10 @@ def _host(client: Any) -> str:
 
 @contextlib.contextmanager
 def _ryuk_if_there(client: Any) -> Iterator[None]:
-    """Prevents testcontainers from pulling its reaper's image; our guardian cleans up anyway."""
+    """A context in which testcontainers starts its own cleaner (the container Ryuk) only if the
+    engine has its image already, so that it is not pulled. Containers are removed without it, too,
+    by the guardian process.
+    """
     from testcontainers.core.config import testcontainers_config
 
     before = testcontainers_config.ryuk_disabled
@@ -193,8 +201,9 @@ def _ryuk_if_there(client: Any) -> Iterator[None]:
 
 
 def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
-    """The container, not started. The port is the same inside and outside, so that the broker can
-    reach its own address.
+    """The container, not yet started, of an image like Apache Kafka's. Clients reach it at `host`
+    and `port`; the port is the same inside and outside, so that the broker can reach its own
+    address.
     """
     from testcontainers.core.container import DockerContainer
 
@@ -287,8 +296,9 @@ def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[st
 
 
 def _wait(client: Any, name: str, image: str, bootstrap: str, timeout_s: float) -> None:
-    """Waits until Kafka in the started container answers at `bootstrap`. Raises HarnessError with
-    the end of its log if the container has ended or `timeout_s` is over.
+    """Waits until Kafka in the container `name`, which has been started, answers at `bootstrap`.
+    Raises HarnessError with the end of its log if the container has ended or `timeout_s` seconds
+    are over.
     """
     deadline = time.monotonic() + timeout_s
     while True:

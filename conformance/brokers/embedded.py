@@ -34,8 +34,11 @@ from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable
 
 HEAP = "-Xmx512m"
+"""The Java option of the broker's heap."""
 _ATTEMPTS = 4
+"""Starts that are tried, each on other ports, if another process takes a port."""
 _LOG_LINES = 15
+"""Lines of the server's log that an error text has."""
 # Below the ephemeral ports of Linux (32768-60999) and macOS, so that no outgoing connection takes
 # the port or connects to itself.
 _PORTS = range(20_000, 32_000)
@@ -92,7 +95,7 @@ def free_ports(count: int) -> list[int]:
 
 
 _CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
-"""Signals of which a program dies by itself."""
+"""Signals that kill a program for an error of its own."""
 
 
 def has_crashed(code: int) -> bool:
@@ -103,8 +106,9 @@ def has_crashed(code: int) -> bool:
 
 
 class JavaServer(Closing):
-    """A context manager that runs a Java program on loopback and removes it afterwards; its
-    guardian does if this process dies.
+    """A context manager that runs a Java program on loopback and removes it afterwards; if this
+    process dies, a guardian process does that. A subclass gives `title` (for messages), `timeout_s`
+    (the limit of a start) and `ports` (how many it needs).
 
     `start` returns when it answers; `stop` and `start` restart it with the same data and port.
     `close` also removes the data. Raises HarnessError with the end of its log if it does not answer
@@ -126,7 +130,7 @@ class JavaServer(Closing):
 
     @abstractmethod
     def _fetch_jars(self) -> list[Path]:
-        """The server's jars."""
+        """The server's jars, downloaded if they are not there."""
 
     @abstractmethod
     def _prepare(self) -> Sequence[str]:
@@ -232,7 +236,9 @@ class JavaServer(Closing):
         return True
 
     def _note_line(self, line: str) -> None:
-        """Tells `note` a line that stays on the screen, if `note` can do that."""
+        """Gives `note` a line that must stay on the screen, where progress lines replace one
+        another.
+        """
         getattr(self._note, "line", self._note)(line)
 
     def stop(self) -> None:
@@ -260,9 +266,9 @@ class JavaServer(Closing):
 
 
 class EmbeddedKafka(JavaServer):
-    """A Kafka broker. `classes` replaces the JVM options for the class archive. With a `protocol`
-    (SASL_SSL ...) it has a second listener, `secured`, beside the plain one. `properties` are added
-    to the broker's.
+    """A Kafka broker as a Java process. `classes` are JVM options in place of those that use the
+    class archive. With a `protocol`, such as SASL_SSL, it has a second listener of that protocol,
+    at the address `secured`. `properties` are added to the broker's.
     """
 
     title = "the embedded Kafka"
@@ -331,8 +337,9 @@ class EmbeddedKafka(JavaServer):
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
-        """Formats the broker's storage. Kafka's tool, which is a JVM of its own, says once for
-        these jars which features a new cluster has.
+        """Formats the broker's storage. The first time Kafka's own tool does it, which is a JVM of
+        its own; the file that it writes about a new cluster's features is the same for the same
+        jars, and is kept in the cache for later brokers.
         """
         archive, features = kafka_classes(), data / "bootstrap.checkpoint"
         cached_features = archive.with_suffix(features.suffix) if archive else None
@@ -415,8 +422,8 @@ class EmbeddedKafka(JavaServer):
         return False
 
     def end(self, timeout_s: float) -> int | None:
-        """Ends the process with SIGTERM. Returns its exit code, or None after `timeout_s`
-        seconds.
+        """Ends the broker with SIGTERM, as a user would. Returns its exit code, or None if it still
+        runs after `timeout_s` seconds.
         """
         assert self._process is not None
         if (pid := self.pid) is not None:

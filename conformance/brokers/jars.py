@@ -38,6 +38,7 @@ SCALA_VERSION = "2.13"
 # Without a logging backend a program that fails to start prints nothing.
 LOGGING = ("org.slf4j", "slf4j-simple", "1.7.36")
 OLDEST_JAVA = 17
+"""The oldest Java that Kafka and Spark run on."""
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """For the Java programs of a run, whose optimising compiler and concurrent collector would cost
 more than they save.
@@ -49,7 +50,9 @@ _CIPHERS: Final = (
     "AES_128_CBC_SHA",
     "AES_256_CBC_SHA",
 )
+"""Ciphers of TLS in the order of preference."""
 _KEYS: Final = ("", "ECDHE_ECDSA_WITH_", "ECDHE_RSA_WITH_", "DHE_RSA_WITH_", "RSA_WITH_")
+"""Key exchanges that stand before a cipher in the name of a suite; the first is that of TLS 1.3."""
 DOWNLOADING = f"-Djdk.tls.client.cipherSuites={','.join(f'TLS_{key}{cipher}' for key in _KEYS for cipher in _CIPHERS)}"
 """Without the optimising compiler, Java's AES takes a fifth of a download's CPU time, ChaCha20
 little. Java passes over names of which there is no suite.
@@ -245,6 +248,7 @@ def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
 
 
 def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
+    """Where a bundle's jars lie in the cache."""
     return cache_dir(environ) / "jars" / bundle.name
 
 
@@ -263,9 +267,9 @@ def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> li
 
 
 def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[str] | None:
-    """The names of cached jars whose SHA-256 differs from the one that this release pins or, where
-    it pins none, from the one at the download. None if the list of the latter or a listed jar is
-    missing or cannot be read.
+    """The names of a bundle's jars in the cache that are not as they should be: their SHA-256
+    differs from the one that this release pins or, where it pins none, from the one noted at the
+    download. None if the list of noted digests or one of the jars cannot be read.
     """
     folder, pins = _folder(bundle, environ), read_pins(bundle)
     try:
@@ -280,11 +284,14 @@ def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> lis
 
 @functools.cache
 def _warn_once(warning: str) -> None:
+    """Logs a warning, the first time that it is given."""
     logging.getLogger(__name__).warning(warning)
 
 
 def _listed_jars(folder: Path) -> list[Path] | None:
-    """The jars in a folder's list; None if one of them is missing or truncated."""
+    """The jars in the list `jars.txt` of a folder in the cache; None if there is no such list, or
+    if one of the jars is missing or has another size.
+    """
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
         jars = []
@@ -302,8 +309,9 @@ def _listed_jars(folder: Path) -> list[Path] | None:
 
 @contextlib.contextmanager
 def locked(path: Path, note: Note, what: str) -> Iterator[None]:
-    """Holds an exclusive file lock; `what` describes the other process in the message. Does nothing
-    without fcntl.
+    """A context that holds an exclusive lock on a file. `what` says what another process that holds
+    it is doing, such as "downloading the Kafka jars", for a line to `note`. Without fcntl, as on
+    Windows, nothing is locked.
     """
     try:
         import fcntl
@@ -478,7 +486,9 @@ def _download(
 
 
 def _dependency_parts(bundle: Bundle) -> list[list[str]]:
-    """The dependencies of a bundle in Ivy's words, in parts that are fetched side by side."""
+    """The dependencies of a bundle as lines of Ivy's module description, in parts that are fetched
+    side by side: PARTS of them if all modules are pinned, else one.
+    """
     # The first is the one that an error names.
     pinned_jars = sorted(
         read_pins(bundle).items(), key=lambda item: not item[0].startswith(bundle.main)
@@ -542,8 +552,8 @@ def read_pins(bundle: Bundle) -> dict[str, Pin]:
 
 
 def unpinned_jars(bundle: Bundle, jars: Sequence[Path]) -> str:
-    """Says in words which jars are missing, unknown, or different from the pinned ones; "" if none
-    are.
+    """The names of jars that are missing, unknown, or different from the bundle's pinned ones,
+    separated by commas; "" if there are none, or the bundle has no pins.
     """
     pinned = read_pins(bundle)
     if not pinned:
@@ -559,7 +569,9 @@ def unpinned_jars(bundle: Bundle, jars: Sequence[Path]) -> str:
 
 
 _UNANSWERED = r"UnknownHost|timed out|refused|SSL|[Ff]orbidden|No space|[Ee]xception"
+"""What Ivy's log has if the registry did not answer."""
 _LACKED = re.compile(r":: [^#\s]+#([^;\s]+);\S+: not found$", re.MULTILINE)
+"""The line of Ivy's log on a module that the registry lacks."""
 
 
 def missing_modules(log: str) -> frozenset[str]:

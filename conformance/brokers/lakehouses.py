@@ -14,6 +14,7 @@ from generators.errors import UsageError
 Sink = Literal["delta", "iceberg"]
 
 _REMEDY: Final = "or name jars in CDC_CONFORMANCE_SPARK_JARS. "
+"""What a user can do who cannot download the jars."""
 
 
 def delta_bundle(series: str) -> Bundle:
@@ -103,7 +104,9 @@ PINNED: Final = {
 
 
 def lakehouse(sink: Sink, spark: str) -> Lakehouse:
-    """A lakehouse for a release of Spark. Raises UsageError if none is known for it."""
+    """The lakehouse (Delta Lake or Iceberg) for `spark`, a release such as "4.0.1". Raises
+    UsageError if none is known for its minor release.
+    """
     by_series = LAKEHOUSES[sink]
     series = ".".join(spark.split(".")[:2])
     if series not in by_series:

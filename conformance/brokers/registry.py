@@ -38,16 +38,19 @@ ADDRESS: Final = "CDC_CONFORMANCE_REGISTRY"
 USER: Final = f"{ADDRESS}_USER"
 CA: Final = f"{ADDRESS}_CA"
 _IMPORT: Final = "/apis/registry/v2/admin/import"
+"""The path at which Apicurio takes an archive of schemas."""
 _JSON: Final = "application/vnd.schemaregistry.v1+json"
 _ANSWER_S: Final = 60.0
+"""Time limit of an answer of the registry, in seconds."""
 _NOTED: Final = 200
-"""Subjects between two notes on what takes long."""
+"""Deleted subjects between two lines of progress."""
 
 
 class Remote:
-    """A registry over HTTP, into which schemas go under given ids: Apicurio takes them as an
-    archive of its own, any other as Confluent's does, subject by subject in mode IMPORT. `close`
-    removes the subjects that it made, if `tidy`.
+    """A schema registry over HTTP, into which schemas are put with the ids that messages name.
+    Apicurio takes them as an archive in a form of its own; any other registry must have Confluent's
+    interface, and takes them subject by subject, in mode IMPORT. `user` is NAME:PASSWORD, `ca` a
+    file of certificates; "" for none. With `tidy`, `close` deletes the subjects that it made.
     """
 
     def __init__(self, url: str, user: str = "", ca: str = "", *, tidy: bool = False) -> None:
@@ -70,7 +73,7 @@ class Remote:
 
     @property
     def path(self) -> str:
-        """Below which it answers."""
+        """The path of the registry's URL, below which all its answers are."""
         return self._at.path
 
     def request(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
@@ -186,9 +189,10 @@ Version: TypeAlias = tuple[str, int]
 
 
 def export_archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
-    """Schemas as a zip archive in the form of Apicurio's export, to be imported with their numbers:
-    first the texts, then the versions of subjects that name them. `before` are the versions of
-    earlier archives: the numbering of versions continues after theirs.
+    """Schemas, by (subject, id), as a zip archive in the form of Apicurio's export, which is
+    imported with the same ids: first the texts, then the versions of subjects that name them.
+    `before` are the (subject, id) of earlier archives: the numbers of a subject's versions continue
+    after theirs.
     """
     packed = io.BytesIO()
     versions = Counter(subject for subject, _ in before)
@@ -242,7 +246,9 @@ def export_archive(schemas: Mapping[Version, str], before: Collection[Version] =
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """Schemas by their ids, as Confluent's registry tells them."""
+    """Answers requests of the small registry: a schema by its id, in the form of Confluent's
+    registry.
+    """
 
     protocol_version = "HTTP/1.1"
     # Unbuffered, the body would wait for the client's acknowledgement of the head.
@@ -271,6 +277,8 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
+    """The small registry: each request is answered in a thread of its own."""
+
     daemon_threads = True
     request_queue_size = 128
 
@@ -300,6 +308,7 @@ def read_schema(number: int) -> str | None:
 
 
 _REMOTES: Final[list[Remote]] = []
+"""The registries beside the small one of this process that the run uses."""
 
 
 def register_schemas(messages: Sequence[Message]) -> None:
@@ -311,7 +320,9 @@ def register_schemas(messages: Sequence[Message]) -> None:
 
 
 def names_schemas(formats: Sequence[str]) -> bool:
-    """Whether messages of a format name schemas."""
+    """Whether messages of at least one of the formats name schemas by id, so that a decoder needs a
+    schema registry.
+    """
     return any(get(name).container == "confluent" for name in formats)
 
 

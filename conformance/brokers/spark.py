@@ -41,6 +41,7 @@ from generators.errors import HarnessError, UnknownName, UsageError
 
 JARS: Final = "CDC_CONFORMANCE_SPARK_JARS"
 ORGANISATION: Final = "org.apache.spark"
+"""The Maven organisation of Spark's modules."""
 
 JAVAS: Final[Mapping[tuple[int, int], tuple[int, ...]]] = {(4, 0): (17, 21), (4, 2): (17, 21, 25)}
 """The Javas that a release of Spark and the later ones support (the overview of each release's
@@ -48,6 +49,7 @@ documentation).
 """
 
 _INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
+"""What a user does who has no Spark, or another release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ MODULES: Final = {
     ),
     "avro": Module("Spark Avro", ("spark-avro_2.13",)),
 }
-"""By short name."""
+"""The modules by the short names with which sessions ask for them."""
 
 
 def prepare_jars(
@@ -118,8 +120,8 @@ def prepare_jars(
 
 @dataclass(slots=True)
 class _Progress:
-    """Progress of downloads side by side; when one has failed, or all were interrupted, each ends
-    at its next word.
+    """Passes the progress of several downloads on to `note`. Once `over` is set, because one has
+    failed or all were interrupted, each of the others ends with HarnessError at its next line.
     """
 
     note: Note
@@ -182,8 +184,8 @@ def installed_spark() -> tuple[str, Path]:
 
 
 def release_of(jars: Iterable[str]) -> str | None:
-    """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar; None if none
-    is that of Spark's core.
+    """Spark's release by the names of its jars, such as 4.0.0 for spark-core_2.13-4.0.0.jar; None
+    if none of them is the jar of Spark's core.
     """
     return next(
         (release for name, release in map(parse_jar_name, jars) if name.startswith("spark-core_")),
@@ -203,7 +205,9 @@ def parse_jar_name(jar: str) -> tuple[str, str]:
 
 
 def supported_javas(release: str) -> tuple[int, ...]:
-    """The Javas that a release of Spark supports; for one before 4.0, those of 4.0."""
+    """The versions of Java that a release of Spark supports; of a release before 4.0 those of
+    4.0.
+    """
     return JAVAS[
         max(
             (supported for supported in JAVAS if supported <= _numbers(release)), default=min(JAVAS)
@@ -260,14 +264,15 @@ def named_jars(places: Iterable[str]) -> list[Path]:
 
 
 def _listed(environ: Mapping[str, str]) -> list[str]:
+    """The paths of jars and folders in the environment variable CDC_CONFORMANCE_SPARK_JARS."""
     return [place for place in environ.get(JARS, "").split(os.pathsep) if place]
 
 
 def missing_artefacts(
     module: Module, spark_jars: Collection[str], user_jars: Iterable[str]
 ) -> tuple[str, ...]:
-    """The artefacts of a Spark module that must be downloaded. None, if the module's first artefact
-    is among Spark's own jars, or the user has given the jars. Raises UsageError if the user has
+    """The artefacts (Maven names) of a Spark module that must be downloaded; () if the module's
+    first artefact is among Spark's own jars, or among the user's. Raises UsageError if the user has
     given the first artefact without the others that it needs.
     """
     if module.artefacts[0] in spark_jars:
@@ -289,16 +294,16 @@ def missing_artefacts(
 
 
 def revisions(release: str) -> tuple[str, ...]:
-    """The revisions of a Spark module to try, in order: that of Spark's release, the newest of its
-    minor release, the newest of its major release.
+    """The Maven revisions in which a module of Spark is looked for, in order, such as 4.0.1, then
+    4.0.+ (the newest of that minor release), then 4.+.
     """
     major, minor = _numbers(release)
     return release, f"{major}.{minor}.+", f"{major}.+"
 
 
 def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -> dict[str, str]:
-    """The artefacts that came in another release than Spark's, with that release, by the names of
-    the jars.
+    """Of the artefacts (Maven names), those whose jar is of another release than `release`,
+    Spark's, each with the release that it has; `jars` are the names of jars.
     """
     releases = dict(map(parse_jar_name, jars))
     return {name: releases[name] for name in artefacts if releases.get(name, release) != release}

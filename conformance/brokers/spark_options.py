@@ -15,13 +15,16 @@ from generators.errors import UsageError
 from generators.publishing.cluster import Target, as_cluster
 
 _AUTH: Final = "org.apache.kafka.common.security"
+"""The Java package of Kafka's login modules."""
 _MODULES: Final = {
     "PLAIN": f"{_AUTH}.plain.PlainLoginModule",
     "SCRAM-SHA-256": f"{_AUTH}.scram.ScramLoginModule",
     "SCRAM-SHA-512": f"{_AUTH}.scram.ScramLoginModule",
     "OAUTHBEARER": f"{_AUTH}.oauthbearer.OAuthBearerLoginModule",
 }
+"""The login module of Java's client for each SASL mechanism."""
 TOKENS: Final = "sasl.oauthbearer.token.endpoint.url"
+"""The property with the URL at which OAuth tokens are fetched."""
 
 SAME: Final = {
     **{
@@ -55,7 +58,9 @@ SAME: Final = {
     "socket.send.buffer.bytes": "send.buffer.bytes",
     "socket.timeout.ms": "request.timeout.ms",
 }
-"""Properties whose value Java's client takes as it is, and their names there."""
+"""Properties of librdkafka whose values Java's client takes as they are, with the names that they
+have there.
+"""
 
 UNREAD: Final = (
     *(
@@ -91,7 +96,9 @@ UNREAD: Final = (
         "partitioner",
     ),
 )
-"""Beginnings of properties that only producers have, or that do not change what is read."""
+"""Beginnings of the names of librdkafka's properties that Spark's source does not need: only
+producers have them, or they do not change what is read.
+"""
 
 
 def spark_options(target: Target) -> dict[str, str]:
@@ -117,8 +124,8 @@ def spark_options(target: Target) -> dict[str, str]:
 
 
 def _protocol_options(remaining: dict[str, str]) -> Mapping[str, str]:
-    """Takes the security protocol from the broker's properties, and gives it in capitals, as Java's
-    client needs it.
+    """Takes the security protocol out of the broker's properties `remaining`, and gives Java's
+    option for it, in capitals as Java's client needs it.
     """
     protocol = remaining.pop("security.protocol", "")
     return {"security.protocol": protocol.upper()} if protocol else {}
@@ -169,6 +176,7 @@ def _jaas_config(mechanism: str, entries: Mapping[str, str]) -> str:
 
 
 def _escape_jaas(value: str) -> str:
+    """The value as it stands between double quotes in `sasl.jaas.config`."""
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
@@ -209,7 +217,10 @@ def _pem_text(
     name: str,
     check: Callable[[str, str], None] = lambda _name, _pem: None,
 ) -> str:
-    """The text of NAME.pem, or of the file of NAME.location; "" without either."""
+    """Takes the properties NAME.pem and NAME.location (such as `ssl.ca.pem`) out of `remaining`,
+    and gives the text of the first or of the second's file; "" without either. `check` may refuse
+    the text. Raises UsageError for a file that cannot be read, and for a text that is not PEM.
+    """
     pem, location = remaining.pop(f"{name}.pem", ""), remaining.pop(f"{name}.location", "")
     origin = f"{name}.pem" if pem else f"{name}.location={location}"
     if location and not pem:

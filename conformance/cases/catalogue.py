@@ -37,6 +37,7 @@ REPEATED: Final = 3
 SPOILED_EVERY: Final = 8
 """One of so many drawn cases of level one is spoiled."""
 _WILDCARD: Final = re.compile(r"[*?[]")
+"""A character with which a glob begins to stand for several texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,16 @@ BUDGETS: Final = {
     "ci": Budget("ci", 1_000, 200, None),
     "nightly": Budget("nightly", 10_000, 200, None, mixed=False),
 }
+"""The budgets of --budget by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One decode call: its cases, and at level two the requested table and messages of other tables
-    of its source; `foreign` are those, at level one messages that come again.
+    """One decode call: its cases, and at level two the requested table. `foreign` are further
+    messages: at level two those of other tables, which must give no rows, at level one some of its
+    own that come again.
 
-    `version` tells recorded tables of one name apart.
+    `version` tells recorded tables of one name apart; 0 for a table that is not recorded.
     """
 
     format: str
@@ -102,7 +105,7 @@ class Call:
 
 
 def find_budget(name: str) -> Budget:
-    """The budget of that name. Raises UnknownName if there is none."""
+    """The budget of that name, such as `quick`. Raises UnknownName if there is none."""
     if name not in BUDGETS:
         raise UnknownName("budget", name, BUDGETS)
     return BUDGETS[name]
@@ -193,6 +196,7 @@ def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None
 
 
 def _is_selected(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether an id matches one of the patterns; true without patterns."""
     return not patterns or any(matches_pattern(name, pattern) for pattern in patterns)
 
 
@@ -321,14 +325,15 @@ def _three_row_faults(
 
 
 def spoil_case(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
-    """The case with each of its row messages spoiled by `apply`; its other messages (schemas,
-    tombstones, deletes without a value) stay. `name` is added to the case's id.
+    """A fault case made of a case: each of its row messages is made malformed by `apply`, its other
+    messages (schemas, tombstones, deletes without a value) stay. `name` is the name of the fault.
     """
     spoiled = (apply(message) if _has_row_change(message) else message for message in case.written)
     return replace(case, written=tuple(spoiled), origin=Origin.FAULT, fault=name)
 
 
 def _has_row_change(written: Written) -> bool:
+    """Whether a message has a value, and in it a row change."""
     return written.message.value is not None and any(c.kind is Kind.ROW for c in written.changes)
 
 
@@ -506,9 +511,9 @@ def find_scenario(
 
 @cache
 def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple[Table, ...]:
-    """The run's level-two tables of a source: three fixed tables and one drawn from the seed.
-
-    The default is the source of the format's first profile. Raises UnknownName.
+    """The tables of the run's level-two cases (typed rows) that are of a source database: three
+    fixed ones and one drawn from the seed. The default is the source of the format's first profile.
+    Raises UnknownName for an unknown source.
     """
     from generators.drawing import strategies
 
@@ -586,6 +591,7 @@ def repeat_messages(call: Call, seed: int) -> Call:
 
 
 def _holds_rows_alone(written: Written) -> bool:
+    """Whether a message holds row changes and nothing else."""
     return {change.kind for change in written.changes} == {Kind.ROW}
 
 
@@ -595,6 +601,7 @@ def _names_its_tables(written: Written) -> bool:
 
 
 def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
+    """A sort key for deployments, which also tells different ones apart."""
     return (deployment.compression, deployment.time_zone, *_options(deployment))
 
 

@@ -22,13 +22,16 @@ from generators.model import SIDES, Case, Cell, Change, Image, Kind, Logical, St
 PROFILES_EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
 Trait: TypeAlias = tuple[str, int, object]
-"""What cases have in common: profile, level, and a tag (a text), an operation, a class of a field
-or a cell's form.
+"""What cases have in common: the profile, the level, and what the case has there: a tag (a text), a
+kind of change with its operation, a class of a field, or the type, state, class and form of a cell.
 """
 _NUMBERS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
+"""Types of numbers whose text may have other signs than digits."""
 _DIGITS: Final = frozenset("0123456789")
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz_") | _DIGITS
+"""Characters of a name that no decoder stumbles over."""
 _SECOND: Final = 1_000_000
+"""Microseconds of a second."""
 _BITS: Final = (32, 53)
 """Widths that a number of a position may pass: of an int, and of the digits of a double."""
 
@@ -80,6 +83,7 @@ def _shape(case: Case) -> tuple[object, ...]:
 
 
 def _changes(case: Case) -> Iterator[Change]:
+    """The expected changes of all messages of a case."""
     return chain.from_iterable(written.changes for written in case.written)
 
 
@@ -154,5 +158,7 @@ def _name_signs(name: str) -> frozenset[str]:
 
 
 def _number_signs(cell: Cell) -> str:
-    """The signs beside a number's digits, which depend on the release."""
+    """The characters of a number's text that are no digits, such as `.` and `e`: releases write
+    them differently. "" for a cell that is no number.
+    """
     return "".join(sorted(set(cell.text or "") - _DIGITS)) if cell.type.logical in _NUMBERS else ""

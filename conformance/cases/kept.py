@@ -52,6 +52,7 @@ _UNREADABLE: Final = (
 )
 """What unpacking a file raises that another program wrote, or forged."""
 _STARTED: Final = time.time() - 2
+"""When this process imported the sources, less two seconds for file systems with coarse times."""
 
 
 def cache_root() -> Path:
@@ -78,8 +79,8 @@ def read_cases(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
 
 
 def write_cases(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
-    """Keeps the profile's named cases on disk, and drops those of all but the newest sources,
-    unless the format or profile is not a registered one or the sources changed after this process
+    """Keeps the profile's named cases on disk, and drops the cases of old generations. Does nothing
+    if the format or profile is not a registered one, or if the sources changed after this process
     started. Warns if the file cannot be written.
     """
     path = _case_path(fmt, profile)
@@ -94,12 +95,12 @@ def write_cases(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> 
 
 
 def sealed(packed: bytes) -> bytes:
-    """A file's content: the digest of the packed cases, and they."""
+    """The content of a cache file: the SHA-256 digest of the packed cases, and then these."""
     return hashlib.sha256(packed).digest() + packed
 
 
 def total_bytes() -> int:
-    """The bytes of all that is kept."""
+    """The size in bytes of all cached case files together."""
     return sum(path.stat().st_size for path in cache_root().rglob("*.cases"))
 
 
@@ -168,20 +169,28 @@ def _remove_old_generations() -> None:
 
 @cache
 def _warn_once(warning: str) -> None:
+    """Logs a warning, each text once in a process."""
     logging.getLogger(__name__).warning(warning)
 
 
 def _is_trusted_owner(owner: int) -> bool:
+    """Whether a file of this user id may be read: root's, or the user's own."""
     return owner == 0 or owner == os.getuid()
 
 
 _LABELS: Final = (model.Kind, model.Op, model.State, model.Logical, model.Origin)
+"""Enumerations, whose members are written as their value."""
 _OF_CELLS: Final = (model.Cell, model.SourceType, model.ZeroDate, model.Json)
+"""Dataclasses that a cell is made of."""
 _OF_TABLES: Final = (model.Table, model.Column, model.Index, model.Default)
+"""Dataclasses that a table is made of."""
 _CLASSES: Final = (Case, Written, Message, Change, model.Deployment, *_OF_TABLES, *_OF_CELLS)
+"""All dataclasses that a case is made of: they are written as their fields."""
 _ATOMS: Final = frozenset((str, bytes, int, bool, float, NoneType))
+"""Types of simple values, which are written as they are."""
 _UNSHARED: Final = frozenset((Case, Written, Message, Change, dict, list))
-"""What is told apart by identity or can be changed; equal values of other types are written once.
+"""Types whose equal values are written one by one, since they are told apart by identity or can be
+changed; equal values of other types are written once.
 """
 _PARTS: Final[Mapping[type, Callable[[Any], Iterable[Any]]]] = {
     tuple: iter,
@@ -193,7 +202,7 @@ _PARTS: Final[Mapping[type, Callable[[Any], Iterable[Any]]]] = {
     **{kind: lambda value: (value.value,) for kind in _LABELS},
     **{kind: attrgetter(*(field.name for field in fields(kind))) for kind in _CLASSES},
 }
-"""What a value is made of."""
+"""The parts of which a value of each type is made, in order."""
 _MAKERS: Final[tuple[Callable[..., Any], ...]] = (
     lambda *parts: parts,
     lambda *parts: list(parts),
@@ -201,10 +210,11 @@ _MAKERS: Final[tuple[Callable[..., Any], ...]] = (
     lambda *parts: dict(zip(parts[::2], parts[1::2], strict=True)),
     *list(_PARTS)[4:],
 )
-"""What makes the value of its parts again, in the order of `_PARTS`: a type stands on disk as its
-number.
+"""The functions that make a value from its parts, in the order of `_PARTS`: on disk a type is its
+number there.
 """
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
+"""The number of each type on disk."""
 
 
 def _pack_cases(cases: tuple[Case, ...]) -> bytes:

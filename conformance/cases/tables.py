@@ -27,7 +27,9 @@ from generators.wire_format import Format, get
 
 @dataclass(frozen=True, slots=True)
 class UsableTables:
-    """The tables that a format's writer can write; `notes` say why the others are left out."""
+    """A user's tables that a format's writer can write (`users`), and for each other table a note
+    why it is left out.
+    """
 
     users: tuple[UserTable, ...]
     notes: tuple[str, ...] = ()
@@ -58,8 +60,8 @@ def usable_tables(fmt: Format[Any], schema: Schema) -> UsableTables:
 def profiles_of_source(
     fmt: Format[Any], selected: Sequence[Profile], schema: Schema
 ) -> tuple[Profile, ...]:
-    """The profiles whose writer reads the tables' database. Raises UsageError where there is
-    none.
+    """The selected profiles whose product reads the database of the user's tables, such as MySQL.
+    Raises UsageError if there is none.
     """
     readers = tuple(profile for profile in selected if profile.source == schema.source)
     if not readers:
@@ -94,9 +96,9 @@ def read_tables(
     seed: int,
     readers: Sequence[Profile],
 ) -> Values:
-    """A user's tables with their values. Where the text does not tell its dialect, it is the only
-    one of the source that all `readers` read, the selected profiles, each the description of a
-    product that reads a database. Raises UsageError.
+    """A user's tables (`sources`: their SQL files or a database's URL) with their values. If the
+    text does not tell its SQL dialect, it is that of the database that all `readers`, the selected
+    profiles, read, if this has only one dialect. Raises UsageError.
     """
     from generators.tables.reading import read_schema
 
@@ -165,6 +167,7 @@ def formats_for_tables(
 
 
 def _has_kind(fmt: Format[Any], kind: Kind) -> bool:
+    """Whether the format has messages of this kind of change, such as DDL."""
     return any(listed.kind == kind for listed in fmt.kinds)
 
 

@@ -16,11 +16,13 @@ from generators.model import Case, Table
 from generators.profiles import Profile
 
 TABLES: Final = 2
-"""Tables of the cases of level two."""
+"""The most tables that the chosen cases of level two (typed rows) have together: each costs a
+decode call.
+"""
 TAG: Final = 8
 """A tag tells as much as so many cells."""
 ROWS: Final = 3
-"""One case of so many is of level two."""
+"""One chosen case of so many is of level two (typed rows)."""
 
 
 def plainest_profile(profiles: Sequence[Profile]) -> Profile:

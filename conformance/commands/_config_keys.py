@@ -22,18 +22,18 @@ COMMON: Final = ("seed", "budget", "broker", "broker-config", "broker-property")
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
 PLUGIN: Final = (*COMMON, "master", "remote")
-"""Its keys, which are options of `run`."""
+"""The keys of the pytest plugin's section, which are options of `run`."""
 ONCE: Final = frozenset(
     {"everything", "update", "messages", "remove_fixed", "watch", "yes", "failed"}
 )
-"""Parameters of the command line only: they change files, undo the configuration file, or answer a
-question.
+"""Parameters that a configuration file may not set: they change files, undo the configuration file,
+or answer a question.
 """
 OWN: Final = frozenset({"config", "completion"})
-"""Commands about the command line itself."""
+"""Commands about the command line itself, which have no section."""
 
 Section: TypeAlias = tuple[str, ...]
-"""A command's name behind its groups' names: ("run",), ("corpus", "write")."""
+"""The path to a command, which names its section in the file: ("run",), ("corpus", "write")."""
 
 _WORDS: Final = {
     bool: "boolean",
@@ -43,18 +43,21 @@ _WORDS: Final = {
     list: "array",
     dict: "table",
 }
+"""The name of each type of TOML, for errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a section: `name` as written, with `-`; `parameter` is the command's."""
+    """A key of a section of the configuration file: its `name` as written, with `-`, and the
+    `parameter` of the command that it sets.
+    """
 
     name: str
     parameter: click.Parameter
 
     @property
     def is_array(self) -> bool:
-        """Whether its value is an array."""
+        """Whether the key's value is an array."""
         return self.parameter.multiple or self.parameter.nargs == -1
 
     @property
@@ -63,7 +66,9 @@ class Key:
         return self.is_array and isinstance(self.parameter.type, Glob)
 
     def find_error(self, value: Any) -> str:
-        """The error of a value, with the legal values; "" for a legal value."""
+        """Why a value is not legal for the key, in words, with the legal values; "" for a legal
+        value.
+        """
         if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
             texts = [
                 f"{name}={setting_text}"
@@ -79,8 +84,8 @@ class Key:
         return next(filter(None, map(self._find_item_error, value)), "")
 
     def _find_item_error(self, value: Any) -> str:
-        """The error of one value for the key, in the configuration file, by the type of the
-        command's parameter; "" for a legal value. A file need not exist.
+        """Why one value (of an array, or alone) is not legal for the key, by the type of the
+        command's parameter; "" for a legal value. Whether a file exists is not checked.
         """
         kind = self.parameter.type
         if _flag(self.parameter):
@@ -109,7 +114,9 @@ class Key:
         return ""
 
     def default_map_value(self, value: Any, folder: Path) -> Any:
-        """A legal value in the form of click's default map. Relative paths start at `folder`."""
+        """A legal value in the form of click's default map. A relative path, which starts at
+        `folder`, is made relative to the working directory.
+        """
         if isinstance(value, dict):
             return [f"{name}={setting_text}" for name, setting_text in value.items()]
         if self.accepts_one_value and isinstance(value, str):
@@ -178,7 +185,9 @@ def help_of(parameter: click.Parameter) -> str:
 
 
 def keys(command: click.Command) -> dict[str, Key]:
-    """A command's keys by name: its options, and the formats where they are optional."""
+    """The keys that a command has in the configuration file, by name: its options, and the formats
+    where they are optional.
+    """
     by_name = {}
     for parameter in command.params:
         if not parameter.expose_value or parameter.is_eager or parameter.name in ONCE:
@@ -242,6 +251,7 @@ def _spell_keys(keys_by_name: Mapping[str, Key]) -> Iterator[tuple[str, dict[str
 
 
 def _table(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a table of TOML that has these keys and no others."""
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
@@ -282,10 +292,12 @@ def _bounds(kind: Any) -> dict[str, Any]:
 
 
 def _flag(parameter: click.Parameter) -> bool:
+    """Whether the parameter is an option without a value, such as --strict."""
     return isinstance(parameter, click.Option) and bool(parameter.is_flag)
 
 
 def _or_table(parameter: click.Parameter) -> str:
+    """The words by which an error adds that a table is legal, too; "" if it is not."""
     return " or a table" if isinstance(parameter.type, Assignment) else ""
 
 
@@ -298,6 +310,8 @@ def _word(value: object) -> str:
 
 
 def _relative_path(path_text: str, folder: Path) -> str:
-    """A path in `folder`, relative to the working directory where possible."""
+    """The path `path_text`, which starts at `folder`, as text: relative to the working directory if
+    it is below it, else absolute.
+    """
     path = (folder / path_text).absolute()
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -16,7 +16,9 @@ from generators.publishing.layouts import PLACEHOLDER_PATTERN, require_placehold
 
 
 class BrokerSpec(ParamType):
-    """A broker: auto, embedded, container or HOST:PORT, or none where a command needs no Kafka."""
+    """The type of --broker: auto, embedded, container or HOST:PORT; with `none` also "none", for a
+    command that can do without Kafka.
+    """
 
     name = "broker"
 
@@ -45,7 +47,7 @@ class BrokerSpec(ParamType):
 
 
 class BrokerProperty(Assignment):
-    """NAME=VALUE, a property of the Kafka client."""
+    """The type of --broker-property: NAME=VALUE, a property of the Kafka client."""
 
     name = "property"
 
@@ -120,13 +122,15 @@ _ACCESS: Final = (
         ),
     ),
 )
+"""The options that every command with a broker has."""
 
 
 def asks_broker(
     *options: Callable[[Any], Any],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds a command's --broker and topic options, --broker-config, --broker-property and
-    --registry; the command gets their values as `broker_options`.
+    """Decorates a command with the given broker and topic options, and with --broker-config,
+    --broker-property and --registry. The command gets the values of all of them as one
+    `broker_options`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,9 +20,9 @@ from generators.storage.corpus import PARQUET
 from generators.wire_format import Format, get
 
 EVERY: Final = ("*",)
-"""The profiles of a command that names none."""
+"""The value of --writer-profile if the user named no profile."""
 STATEMENTS: Final = 1_000_000
-"""Statements of a file, at most."""
+"""How many statements a file holds at most."""
 
 
 def write(
@@ -34,9 +34,9 @@ def write(
     executors: int,
     master: str,
 ) -> None:
-    """Writes a bulk corpus per format and named profile, else the format's last, with one line on
-    standard error for each. Raises HarnessError and UsageError; nothing is left of a corpus that is
-    not whole.
+    """Writes a bulk corpus (messages of load, made and written by Spark) for each format and each
+    profile that matches `profiles`, or for the format's last profile if none is named, and prints a
+    line on each. Raises HarnessError and UsageError; nothing is left of a corpus that is not whole.
     """
     # A Path has one slash where the URL has two.
     if ":/" in str(out):

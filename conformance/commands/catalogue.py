@@ -44,8 +44,8 @@ from generators.wire_format import FORMATS, get
 
 
 class Group(click.Group):
-    """A group that suggests the nearest name for an unknown command. Help lists commands by
-    `headings`, others last.
+    """A group of commands that suggests the nearest name for an unknown command. Its help lists the
+    commands below `headings`, those without a heading last.
     """
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -192,7 +192,9 @@ def list_cases(
     names = formats_of_tables(formats, formats, writer_profile, user_values, table_options.verbose)
 
     def list_all(patterns: tuple[str, ...]) -> Iterator[Case]:
-        """The cases of all listed formats; those that no pattern can match may be left out."""
+        """The cases of all the formats that are listed; cases that none of the patterns can match
+        may be left out.
+        """
         for fmt in wire_format.formats(names):
             profiles = select_profiles(fmt, writer_profile)
             if user_values is not None:

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""Errors of a disk that is full or read-only."""
+"""The error numbers of a disk that is full or read-only."""
 
 
 @click.group(
@@ -140,7 +140,9 @@ def main() -> None:
 
 
 def _bug() -> NoReturn:
-    """Prints the stack trace of the current exception as a bug of the harness, and exits with 3."""
+    """Prints the stack trace of the current exception as a bug of the harness, and exits with code
+    3.
+    """
     sys.stderr.write(printable_lines(traceback.format_exc()))
     print_notice(
         "cdc-conformance: this is a bug of the harness; please report it with the lines above"
@@ -338,8 +340,9 @@ def run(options: RunOptions) -> None:
 
 
 def _failed_cases(settings: Settings, options: RunOptions) -> tuple[str, ...]:
-    """The ids of the cases that this decoder failed in earlier runs and that have a crash file, for
-    `run --failed`. Raises UsageError.
+    """The ids of the cases that this decoder failed in earlier runs and whose failures are saved,
+    for `run --failed`; () if there are none, which is printed. Raises UsageError for options that
+    `--failed` cannot be combined with.
     """
     from conformance.running.replay import failed_cases
 
@@ -368,8 +371,9 @@ def _judge_failed(
     listen: Listener,
     note: Progress,
 ) -> RunResult | None:
-    """Judges the cases that failed in earlier runs alone. Returns the result if one still fails;
-    None if all pass, or none is of this run, so that the run goes on with all cases.
+    """Judges only the cases in `failed`, the ids of those that failed in earlier runs. Returns the
+    result if one of them still fails. None if all pass, none belongs to this run, or `failed` is
+    empty: then the caller judges all cases.
     """
     from conformance.running.run import run_formats
 
@@ -388,8 +392,8 @@ def _judge_failed(
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
-    """The record of known failures; with --update the file need not exist yet. Raises
-    UsageError.
+    """The record of known failures in the file of --expect; an empty one without the option, and,
+    with --update, for a file that does not exist yet. Raises UsageError.
     """
     from conformance.judging import known
 
@@ -405,9 +409,9 @@ def _expected(path: Path | None, update: bool) -> Expectations:
 def _differential(
     settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: OutputStyle
 ) -> int:
-    """Does `run --differential`: compares, for each profile, the table that comes of the decoder's
-    rows with the source's, prints this, and writes the report if one is asked for. Returns the exit
-    code: 1 for a difference, unless the report could not be written.
+    """Does `run --differential`: compares, for each profile, the table that the decoder's rows give
+    with the source's, prints the result, and writes the report if one is asked for. Returns the
+    exit code: that of an unwritten report, else 1 for a difference, else 0.
     """
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
@@ -478,6 +482,7 @@ def _perform(
     stream = records.Stream(_echo)
 
     def note_first_broken(rule: Rule, _seconds: float) -> None:
+        """Prints the first rule that the run breaks."""
         note.line(f"✗ {rule.id}: {rule.statement} (the first broken rule; all follow)")
 
     # Whatever --update changes in the record, the lines tell; so they wait for it.
@@ -693,7 +698,9 @@ def replay_failures(
 def _failures_of_decoder(
     crashes: dict[Path, Crash], decoder: str | None, level: str
 ) -> dict[Path, Crash]:
-    """The failures of the decoder and level; tells how many are not. Raises NothingSelected."""
+    """The saved failures of the decoder (None: of any decoder) and level, for `replay --all`;
+    prints how many are left out. Raises NothingSelected if none is left.
+    """
     from conformance.running.replay import failures_of_decoder
 
     failures = failures_of_decoder(crashes, decoder, level)
@@ -769,6 +776,7 @@ _PARTS = (
     config,
     completion,
 )
+"""The modules whose commands are added to the command line."""
 for _part in _PARTS:
     for _command in _part.COMMANDS:
         cli.add_command(_command)

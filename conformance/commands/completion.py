@@ -20,11 +20,15 @@ from click.shell_completion import (
 )
 
 PROGRAM: Final = "cdc-conformance"
+"""The name of the command that is completed."""
 VARIABLE: Final = "_CDC_CONFORMANCE_COMPLETE"
+"""The environment variable by which the shell's script asks for completions."""
 
 
 class _Quiet(ShellComplete):
-    """Offers nothing after an error: its text would only disturb the command line."""
+    """Completion that offers nothing after an error: the error's text would only disturb the
+    command line.
+    """
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """The completions for the shell; none where finding them raises, since the command itself
@@ -38,7 +42,7 @@ class _Quiet(ShellComplete):
 
 # Click's scripts with our change; unchanged if a later click words them differently.
 class Bash(_Quiet, BashComplete):
-    """Bash: no space after a partial value, which ends in a slash."""
+    """Completion in bash: no space follows a partial value, which ends in a slash."""
 
     source_template = BashComplete.source_template.replace(
         "            COMPREPLY+=($value)\n",
@@ -47,7 +51,7 @@ class Bash(_Quiet, BashComplete):
 
 
 class Zsh(_Quiet, ZshComplete):
-    """Zsh: the same."""
+    """Completion in zsh: no space follows a partial value, which ends in a slash."""
 
     source_template = ZshComplete.source_template.replace(
         "        compadd -U -V unsorted -a completions\n",
@@ -57,10 +61,11 @@ class Zsh(_Quiet, ZshComplete):
 
 
 class Fish(_Quiet, FishComplete):
-    """Fish, which adds no space after a slash by itself."""
+    """Completion in fish, which by itself adds no space after a slash."""
 
 
 SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+"""The completion of each shell, by its name."""
 for _name, _class in SHELLS.items():
     shell_completion.add_completion_class(_class, _name)
 

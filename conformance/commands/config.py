@@ -25,28 +25,35 @@ from conformance.files import json_text
 from generators.errors import UnknownName, UsageError
 
 FILE: Final = "cdc-conformance.toml"
+"""The name of the configuration file."""
 PROJECT: Final = "pyproject.toml"
+"""The file of a Python project, which may hold the configuration in a table of its own."""
 TOOL: Final = "cdc-conformance"
+"""The name of our table below `tool` in pyproject.toml."""
 
 _LINE: Final = re.compile(r"""\s*(?:(?P<header>\[[^\[\]]+\])|["']?(?P<key>[\w$-]+)["']?\s*=)""")
 """A section's header, or the beginning of a key."""
 _FILE: Final = "conformance.commands.config.file"
+"""The key under which click's context keeps the value of --config."""
 _OFF: Final = "conformance.commands.config.off"
+"""The key under which click's context keeps the value of --no-config."""
 _LENIENT: Final = frozenset({"config", "completion", "doctor", "prepare"})
 """Commands that work with a broken file: they report its errors, or do not need it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A file's settings: those above the sections, and each section's; empty without a file."""
+    """The settings of a configuration file: those above the sections (`common`), and those of each
+    section (`tables`); both empty without a file.
+    """
 
     path: Path | None = None
     common: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[Section, Mapping[str, Any]] = field(default_factory=dict)
 
     def settings(self, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
-        """The settings of each command. A command ignores a common value that it cannot take
-        (`publish` and broker "none").
+        """The settings that the file makes for each command. A value above the sections is left out
+        for a command that cannot take it (`publish` and broker "none").
         """
         for section, legal in keys_by_section.items():
             section_values = self.tables.get(section, {})
@@ -57,8 +64,8 @@ class Config:
                     yield Setting(section, key, self.common[name], "top level")
 
     def defaults(self, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
-        """The configured settings in the form of click's `default_map`: by command, and below that
-        by parameter.
+        """The configured settings in the form of click's `default_map`: nested by command, then by
+        parameter.
         """
         defaults: dict[str, Any] = {}
         for setting in self.settings(keys_by_section):
@@ -78,7 +85,9 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value for a command's key; `origin` is its section in the file, or "top level"."""
+    """A value that the file gives for a command's key; `origin` is the header of its section in the
+    file, or "top level".
+    """
 
     section: Section
     key: Key
@@ -142,7 +151,9 @@ def load(path: Path, group: click.Group) -> Config:
 
 
 class _Reader:
-    """Collects settings and problems."""
+    """Reads the tables of a configuration file into settings, and collects all problems on the way.
+    `lines` are the line numbers of headers and keys.
+    """
 
     def __init__(self, path: Path, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> None:
         self.path = path
@@ -201,8 +212,8 @@ class _Reader:
                 self.note_problem((), name, value, self._describe_misplaced(name))
 
     def _describe_misplaced(self, name: str) -> str:
-        """The problem of a top-level key that is none of COMMON: below which sections it belongs,
-        or that it is unknown.
+        """The problem of a key above the sections that does not belong there: below which sections
+        it does, or that it is unknown.
         """
         homes = [
             _label(self.path, section)
@@ -260,8 +271,8 @@ class _Reader:
 
 
 def _lines(content: str) -> dict[tuple[str, str], int]:
-    """The number of each line that has a section's header, or the beginning of a key, by the
-    section's label and the key.
+    """The line numbers of section headers and keys in a TOML text, by the section's label and the
+    key ("" for the header itself); of several equal ones the first.
     """
     numbers: dict[tuple[str, str], int] = {}
     label = ""
@@ -273,12 +284,13 @@ def _lines(content: str) -> dict[tuple[str, str], int]:
 
 
 def _plain(name: str) -> str:
+    """A key's name with `-` in place of `_`, both of which a file may use."""
     return name.replace("_", "-")
 
 
 def _label(path: Path | None, section: Section) -> str:
-    """A section's header as the file spells it; of the top level, "" or pyproject.toml's own
-    table.
+    """A section's header as the file spells it, such as `[corpus.write]`; that of the top level is
+    "", or `[tool.cdc-conformance]` in pyproject.toml.
     """
     parts = (*(("tool", TOOL) if path is not None and path.name == PROJECT else ()), *section)
     return f"[{'.'.join(parts)}]" if parts else ""
@@ -309,8 +321,8 @@ def _read_file(path: Path) -> str:
 
 
 def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
-    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root
-    directory sets them, in the form of click's default map.
+    """The settings of the pytest plugin (such as budget, seed and broker) in the configuration file
+    of pytest's root directory, by key, in the form of click's default map; {} without a file.
 
     Raises UsageError.
     """
@@ -326,8 +338,8 @@ def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
 
 
 def config_of_call(ctx: click.Context) -> Config:
-    """The configuration of a call: from --config, none, or the file that `find` returns. Raises
-    UsageError.
+    """The configuration of a call of the command line: the file of --config, none with --no-config,
+    else the file that `find` returns for the working directory. Raises UsageError.
     """
     root = ctx.find_root()
     config_file, off = root.meta.get(_FILE), root.meta.get(_OFF)
@@ -374,7 +386,9 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Main(Group):
-    """The group of all commands. It reads the configuration before a command parses its options."""
+    """The group of all commands. It reads the configuration file before a command parses its
+    options.
+    """
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "Judge a decoder": ("run", "new-decoder", "stream", "fuzz", "replay", "selftest"),
@@ -460,8 +474,8 @@ def config_show(
 
 
 def _hide(name: str, value: Any) -> Any:
-    """The value of a configuration key with the secrets in it hidden: settings of Spark that may be
-    secret, and passwords in URLs.
+    """The value of a configuration key (or each value of an array) with the secrets in it hidden:
+    settings of Spark that may be secret, and passwords in URLs.
     """
     if isinstance(value, list | tuple):
         return [_hide(name, item) for item in value]

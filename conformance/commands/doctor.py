@@ -35,18 +35,20 @@ if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
 
 MEMORY_MB = 3_000
-"""Free memory for a Spark driver of 2 GB and a broker of 512 MB."""
+"""Free memory that a Spark driver of 2 GB and a broker of 512 MB need, in MB."""
 DISK_MB = 2_000
-"""Free disk space for jars (about 150 MB), Spark's and the broker's temporary files."""
+"""Free disk space that jars (about 150 MB) and the temporary files of Spark and the broker need, in
+MB.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: what it found, and after a failure the remedy and the commands that need the
-    missing part.
+    """The result of one check: what it found (`state`), and after a failure the remedy and the
+    commands that need the missing part.
 
-    `remedy` has a command to copy in backquotes, if there is one. `required`: every run needs it,
-    not only some commands.
+    `remedy` has a command to copy in backquotes, if there is one. `required`: every run needs the
+    part, not only some commands.
     """
 
     name: str
@@ -65,7 +67,7 @@ class Check:
         return match[1] if match else ""
 
     def as_json(self) -> dict[str, Any]:
-        """The result of a check of `doctor` as one JSON object."""
+        """The result of the check as a JSON-able object."""
         facts = {
             "name": self.name,
             "ok": self.ok,
@@ -77,7 +79,9 @@ class Check:
 
 
 class Outcome(NamedTuple):
-    """Whether a check passed, what it found, and the remedy."""
+    """What a check function returns: whether the check passed, what it found, and the remedy for a
+    failure.
+    """
 
     is_right: bool
     state: str
@@ -246,8 +250,8 @@ def check_memory() -> Outcome:
 
 
 def check_disk() -> Outcome:
-    """Checks the free space of the cache's and of the temporary directory's disk, and says how much
-    the cache of named cases takes of it.
+    """Checks that the disks of the cache and of temporary files have enough free space and can be
+    written, and says how much the cache of named cases takes.
     """
     from conformance.cases import kept
     from conformance.files import cache_dir
@@ -343,8 +347,11 @@ def check_reachable_broker(broker: Target) -> Outcome:
 
 
 _PREPARE = "`cdc-conformance prepare`"
+"""The command that downloads now, for a remedy."""
 _LAST = "report this with the output of `cdc-conformance doctor --format json`"
+"""The remedy for a check that raised an error without one."""
 _SPARK = "run, selftest, decode, stream, bench"
+"""The commands that need Spark."""
 CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
     ("Python", check_python, "everything", True),
     ("our packages", check_packages, "everything", True),
@@ -361,11 +368,14 @@ CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
     ("free memory", check_memory, "Spark; the embedded broker", False),
     ("disk", check_disk, "Spark; the embedded broker; jars", True),
 )
-"""Name, check, the commands that need it, and whether every run needs it."""
+"""For each check its name, its function, the commands that need the part, and whether every run
+needs it.
+"""
 
 
 def checks(broker: Target | None = None) -> list[Check]:
-    """Every check's result in a fixed order, then that of a running broker (HOST:PORT), if given.
+    """The results of all checks in a fixed order, last that of a running broker (HOST:PORT), if one
+    is given.
 
     Raises nothing: a check that raises has failed.
     """
@@ -409,8 +419,8 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
     target = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
     def time_start(what: Callable[[], str], remedy: str) -> Outcome:
-        """The outcome of a start: what it says of itself with the seconds that it took, or after an
-        error of the harness that error and the remedy.
+        """Calls `what`, which starts something, and returns the outcome: its words on success with
+        the seconds that it took, or, after an error of the harness, that error and the remedy.
         """
         note("starting Spark and Kafka")
         began = time.monotonic()
@@ -560,7 +570,7 @@ COMMANDS = (doctor,)
 
 
 def _first(error: BaseException) -> str:
-    """An error's first sentence."""
+    """The first sentence of an error's text."""
     return " ".join(str(error).split()).partition(". ")[0]
 
 
@@ -573,4 +583,5 @@ def _version(distribution: str) -> str | None:
 
 
 def _install(requirement: str) -> str:
+    """The remedy for a missing Python package: the command that installs it."""
     return f"install it: `{shlex.quote(sys.executable)} -m pip install '{requirement}'`"

@@ -29,7 +29,9 @@ MESSAGE: int = 2000
 
 
 def explain(rule_id: str, style: OutputStyle) -> str:
-    """The explanation as text, Markdown or a JSON object. Raises UnknownName."""
+    """What `rules --explain` prints on a rule: lines of text, or a JSON object for the style json.
+    `rule_id` may lack the format. Raises UnknownName, UsageError.
+    """
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
         name, rule_id = _find_whole_id(rule_id)
@@ -46,11 +48,12 @@ def explain(rule_id: str, style: OutputStyle) -> str:
 
 
 def _rules(name: str) -> tuple[Rule, ...]:
-    """All rules of a format: of decoding, of streams, of pipelines."""
+    """All rules of a format: those of decoding, of streams and of pipelines."""
     return (*rules(name), *streams.rules(name), *pipelines.rules(name))
 
 
 def _has_rule(format_name: str, rule_id: str) -> bool:
+    """Whether the format has a rule with this id."""
     return any(rule.id == rule_id for rule in _rules(format_name))
 
 
@@ -105,7 +108,9 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
 
 
 class Liar(NamedTuple):
-    """A decoder, or a keeper of tables, that is wrong on purpose."""
+    """A decoder, or a program that keeps tables, with a deliberate mistake: its name, the id of the
+    rule that it breaks, and what it does wrong.
+    """
 
     name: str
     broken_rule: str
@@ -113,9 +118,9 @@ class Liar(NamedTuple):
 
 
 def _liars(name: str, rule: Rule) -> Iterator[Liar]:
-    """What the self test makes wrong on purpose, each with the rule that it breaks: for a rule
-    about streams the programs that keep tables from a stream; else the format's decoders, those of
-    the self test's own tables and those in Spark.
+    """The programs of the self test with a deliberate mistake, each with the rule that it breaks:
+    for a rule on streams those that keep tables from a stream; for any other rule the format's
+    wrong decoders, in the self test's tables and in Spark.
     """
     if rule.law == "stream":
         for mistake in mistakes_of(name):
@@ -128,7 +133,9 @@ def _liars(name: str, rule: Rule) -> Iterator[Liar]:
 
 
 def _spark_liars(name: str) -> Iterator[Liar]:
-    """The wrong decoders in Spark of a format, from their tables, which need no Spark."""
+    """The wrong decoders in Spark of a format (for the self test), read from their TOML tables,
+    which needs no Spark.
+    """
     file, shared_file = (
         TableFile(*read_package_toml(SPARK_LIARS, stem), {"shared": str, "liars": list})
         for stem in (name, "shared")
@@ -141,8 +148,8 @@ def _spark_liars(name: str) -> Iterator[Liar]:
 
 
 def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:
-    """The facts of a rule as lines of text; `law` is the rule's, which tells what exercises it
-    where no case does.
+    """The facts of a rule (as `_facts` gives them) as lines of text; `law` is the name of the
+    rule's law, "" for a rule on messages, and tells what exercises a rule that no case does.
     """
     yield facts["rule"]
     yield f"  {facts['statement']}"

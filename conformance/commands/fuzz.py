@@ -105,7 +105,9 @@ HEADS: Final = (
     ),
     *("seconds", "per s", "peak MB"),
 )
+"""The heads of the table of verdicts."""
 SHOWN: Final = 160
+"""How many characters of an error's first line are shown."""
 
 
 def _line(finding: Finding) -> str:
@@ -127,8 +129,9 @@ def _line(finding: Finding) -> str:
 
 
 def _excerpts(finding: Finding) -> list[tuple[str, ValueExcerpt]]:
-    """The smallest message of a finding, marked where it stops being well-formed; with its key if
-    it has no value.
+    """The smallest message of a finding as (name of the part, excerpt) pairs, marked where it stops
+    being well-formed: the value, before it the key if the value cannot be understood without it; []
+    if no message is known.
     """
     from conformance.reports.excerpt import BRIEF, Field, excerpt_record
     from conformance.reports.wire import MALFORMED

@@ -44,8 +44,9 @@ def _pretty(inspector: Inspector) -> None:
 def read_records(
     inputs: Sequence[str], broker_options: BrokerOptions, count: int
 ) -> Iterator[ReadRecord]:
-    """The messages of every input, at most so many of each. Raises UsageError for one that is
-    neither file nor topic.
+    """The messages of every input (a file or folder, else a topic or a glob of topics), at most
+    `count` of each file and topic. Raises UsageError for an input that is no file, if no broker is
+    named.
     """
     from conformance.brokers.broker import parse_bootstrap
     from conformance.inspecting.reading import matching_topics, read_path, read_topic

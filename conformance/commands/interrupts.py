@@ -28,20 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["install_handlers", "surface_interrupts"]
 
 _AGAIN_S: Final = 0.01
-"""Seconds between reminders of an interrupt: longer than most finalisers take."""
+"""Seconds between two reminders of an interrupt: longer than most finalisers take."""
 _WAKING_S: Final = 2.0
-"""Seconds in which the main thread is woken after a signal: it may be about to wait for that long
-on a busy machine.
+"""Seconds for which the main thread is woken again and again after a signal: on a busy machine it
+may be about to wait for that long.
 """
 _REMINDER: Final = signal.SIGURG
-"""The signal of a reminder: nobody else sends it to us, and it does nothing where no interrupt is
-owed.
+"""The signal by which the main thread is reminded of an interrupt: nobody else sends it to us, and
+it does nothing if no interrupt is pending.
 """
 
 
 class _Interrupt(KeyboardInterrupt):
-    """An interrupt. After a plain KeyboardInterrupt in code that is given as text, as a dataclass's
-    is, Python ends by SIGINT, with exit code -2, even if it was caught.
+    """The exception that an interrupt raises. A plain KeyboardInterrupt that was raised in code
+    given as text, as that of a dataclass is, makes Python end by SIGINT with exit code -2, even if
+    it was caught.
     """
 
 
@@ -92,9 +93,9 @@ def install_handlers() -> None:
             sys.__unraisablehook__(unraised)
 
     def wake() -> None:
-        """Runs in a thread: after each signal, it sends reminders to the main thread for _WAKING_S
-        seconds, and as long as an interrupt is owed, so that no waiting call of the system misses
-        it.
+        """The loop of a thread: after each signal it sends reminders to the main thread, for
+        _WAKING_S seconds and as long as an interrupt is pending, so that no system call goes on
+        waiting.
         """
         # A signal ends a call of the system that waits, but not when it comes just before the call:
         # so there are many.

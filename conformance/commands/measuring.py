@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def _measure_watching(
     names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: OutputStyle
 ) -> None:
-    """Measures and prints, for `bench --watch`, how soon `run --watch` answers a save, a row for
-    each format.
+    """Does `bench --watch`: measures and prints how soon `run --watch` answers when the decoder's
+    file is saved, a row for each format.
     """
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings

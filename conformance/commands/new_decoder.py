@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 Level: TypeAlias = Literal["changes", "rows"]
 SKELETON: Final = Path(__file__).with_name("decoder_skeleton")
+"""The folder with the templates of decoders and their test."""
 FUNCTIONS: Final[Mapping[Level, str]] = {"changes": "decode", "rows": "decode_rows"}
+"""The name of a decoder's function for each level."""
 WIDTH: Final = 100
+"""The length of a line in the written files."""
 DEPLOYMENT: Final = {
     "time_zone": "the IANA name of the server's time zone",
     "charset": "the character set of the source",
@@ -36,20 +39,22 @@ DEPLOYMENT: Final = {
     "bigint_unsigned": "the form of BIGINT UNSIGNED",
     "schemas": "where a message's schema is",
 }
-"""What each field of a deployment says."""
+"""What each field of a deployment (what a decoder needs to know and the bytes do not show) says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """A decoder and its test, as texts by their paths; `command` judges the decoder."""
+    """The texts of a new decoder and its test by path; `command` is the command line that judges
+    the decoder.
+    """
 
     files: Mapping[Path, str]
     command: str
 
 
 def write_skeleton(fmt: Format[Any], level: Level, path: Path) -> Skeleton:
-    """The texts of the files that `new-decoder` writes: a decoder that decodes nothing yet, at the
-    path, and a test beside it; with the command that judges the decoder.
+    """The texts of the files that `new-decoder` writes: a decoder at `path` that decodes nothing
+    yet, and a test beside it; with the command that judges the decoder. Writes no file.
     """
     from conformance.pages.samples import plain
 
@@ -77,16 +82,18 @@ def write_skeleton(fmt: Format[Any], level: Level, path: Path) -> Skeleton:
 
 
 def _fill_in(template: str, names: Mapping[str, str]) -> str:
+    """The text of a template with its placeholders replaced."""
     return Template((SKELETON / template).read_text("utf-8")).substitute(names)
 
 
 def _comment(lines: Iterator[str]) -> str:
+    """The lines as a comment of Python."""
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
 def _kind_lines(fmt: Format[Any]) -> Iterator[str]:
-    """For the comment of a new decoder: each sort of messages of the format, with the kind and op
-    of its rows.
+    """The lines of a comment that list the format's sorts of messages, each with the kind and op of
+    its rows.
     """
     for kind in fmt.kinds:
         op = f" {kind.op}" if kind.op else ""
@@ -116,7 +123,9 @@ def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _field_lines() -> Iterator[str]:
-    """For the docstring of a new decoder: each column of its output with what it holds."""
+    """The lines of a docstring that list the columns of a decoder's output, each with what it
+    holds.
+    """
     from conformance.pages.column_types import FIELDS, PROPERTIES
 
     for name, words in (FIELDS | PROPERTIES).items():
@@ -125,8 +134,8 @@ def _field_lines() -> Iterator[str]:
 
 
 def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
-    """The lines of a comment in a new decoder that show messages of row changes, each with the rows
-    that a decoder owes for it.
+    """The lines of a comment that show messages on row changes, each with the rows that a right
+    decoder returns for it.
     """
     from conformance.pages.samples import samples
     from conformance.reports.excerpt import excerpt_value
@@ -163,7 +172,7 @@ _CONTAINERS: Final = {
     "protobuf": "Protobuf by the names of its fields, messages in bytes decoded, too",
     "frames": "before it its length in 8 bytes; a value may hold several",
 }
-"""What stands for a value that is not the text of a comment."""
+"""The words behind a value that is shown decoded, by the container that its bytes have."""
 
 
 def _wrap_lines(head: str, sentence: str) -> Iterator[str]:
@@ -178,8 +187,8 @@ def _wrap_lines(head: str, sentence: str) -> Iterator[str]:
 
 
 def _expected_lines(change: Change, level: Level) -> Iterator[str]:
-    """For the comment of a new decoder: the row that it owes for a change, with the cells of both
-    images.
+    """The lines of a comment that show the row which a right decoder returns for a change, with the
+    cells of both images.
     """
     numbers: Mapping[Level, int] = {"changes": 1, "rows": 2}
     columns = f"row {change.row}, kind {change.kind}, op {change.op}"

@@ -20,27 +20,36 @@ from generators.errors import UsageError
 from generators.wire_format import module_name
 
 SKELETON: Final = Path(__file__).with_name("skeleton")
+"""The folder with the files of the sample format, by container."""
 CONTAINERS: Final = ("json",)
+"""The kinds of message values for which there is a skeleton."""
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+"""A legal name of a format: a product and a form, as toy-json."""
 LONGEST: Final = 30
+"""How many characters the name of a format may have."""
 REGISTRY: Final = "generators/wire_format.py"
+"""The file of a checkout that lists all formats."""
 PAGES: Final = "conformance/rules/sources"
+"""The folder of a checkout with the facts on products."""
 
 _FORMATS: Final = re.compile(
     r'^FORMATS: tuple\[str, \.\.\.\] = \(\n((?:    "[^"]+",\n)+)', re.MULTILINE
 )
+"""The list of formats in the registry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A format's files by their path in the checkout, and the registry with its name."""
+    """What `new-format` writes: the texts of the new format's files by path in the checkout, and
+    the new text of the registry, the file that lists all formats.
+    """
 
     files: Mapping[str, str]
     registry: str
 
     @property
     def lines(self) -> int:
-        """Lines of all files and the one of the registry."""
+        """The number of new lines: all those of the files, and one in the registry."""
         return sum(content.count("\n") for content in self.files.values()) + 1
 
 
@@ -90,8 +99,8 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
 
 
 def _check(name: str, format_names: list[str]) -> None:
-    """Raises UsageError if a new format cannot have this name: a format has it or its module's
-    name, it is too long, or it is no product and form in lower case.
+    """Raises UsageError if a new format cannot have this name: another format has it or its
+    module's name, it is too long, or it is not a product and a form in lower case.
     """
     if name in format_names:
         raise UsageError(
@@ -129,9 +138,7 @@ def _replace_words(template: str, words: Mapping[str, str]) -> str:
 
 
 def write(layout: Layout, checkout: Path) -> None:
-    """Writes the files of a new format into the checkout, and its name into the registry of
-    formats.
-    """
+    """Writes the files of a new format into the checkout, and the registry with its name."""
     for name, content in layout.files.items():
         path = checkout / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -181,6 +188,7 @@ Next:
 4. python -m generators.storage.fixtures fixtures {name}        writes the corpora to commit
 5. python -m spark_checks.pages docs && cdc-conformance config schema > conformance/commands/config.schema.json
    writes the pages and the schema that name formats"""
+"""What to do after the files are written, as text for the user."""
 
 COMMANDS = (new_format,)
 """Commands for `cli`."""

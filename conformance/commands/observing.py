@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from conformance.running.prepared import Settings
 
 SHOWN: Final = 30
-"""Differences that are printed; JSON has all."""
+"""How many differences are printed; JSON has all."""
 HEADS: Final = ("part", "messages", "first", "reference", "decoder")
+"""The heads of the table of differences."""
 
 
 def observe(
@@ -43,7 +44,9 @@ def observe(
     spark_conf: Mapping[str, str],
     options: RunOptions,
 ) -> int:
-    """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises
+    """Does `run --messages`: judges the decoder on the user's messages by the laws, compares it
+    with the reference decoder, and prints the result. Returns the exit code: 1 if a law is broken,
+    4 if no message was judged; differences from the reference decoder do not count. Raises
     UsageError and HarnessError.
     """
     from conformance.engines.child import QUICK, ChildEngine, required_packages
@@ -112,8 +115,9 @@ def finish(observed: Observed, style: OutputStyle, report: Path | None) -> int:
 def written_by(
     fmt: Format[Any], profile_globs: str | Sequence[str], records: Sequence[ReadRecord]
 ) -> tuple[Profile, str]:
-    """The profile under which messages are decoded, and a sentence of it: the one that the user
-    names, else the newest that `inspect` finds in them. Raises UsageError where it finds none.
+    """The profile as whose messages the records are decoded: the one that the user names, else the
+    newest that `inspect` finds possible; and a sentence on that choice for the user ("" if he named
+    it). Raises UsageError where `inspect` finds none.
     """
     from conformance.cases.catalogue import select_profiles
     from conformance.inspecting.inspector import inspect
@@ -169,8 +173,8 @@ def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
 
 
 def _difference_cells(observed: Observed) -> Iterator[tuple[str, ...]]:
-    """The table rows of the first SHOWN differences between a decoder and the reference decoder,
-    cut for the terminal.
+    """The table rows of the first SHOWN differences from the reference decoder; each cell is cut to
+    80 characters.
     """
     for difference in observed.differences[:SHOWN]:
         cells = (

@@ -14,13 +14,14 @@ Options = TypeVar("Options")
 def pass_options(
     make_options: Callable[..., Options],
 ) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Decorates a callback that takes one value: a frozen dataclass with a field for each parameter
-    of the command. It stands below all the decorators that add parameters.
+    """Decorates the callback of a command so that it gets one value, which `make_options` makes of
+    all parameters: a frozen dataclass with a field for each parameter. It stands below all
+    decorators that add parameters.
     """
 
     def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
-        """The callback of a command, called with one value that `make_options` makes of all
-        parameters.
+        """The callback with the parameters of the command, which calls `command` with the one
+        value.
         """
 
         @functools.wraps(command)

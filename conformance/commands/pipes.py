@@ -13,11 +13,11 @@ from typing import Any, TextIO
 
 
 class UnreadPipe(io.FileIO):
-    """A file descriptor that becomes /dev/null once nobody reads from it."""
+    """A file over a descriptor that drops what is written once nobody reads the pipe any more."""
 
     def write(self, data: Any) -> int:
-        """Writes the bytes. Once nobody reads the pipe any more they are dropped, and so are all
-        later ones, without an error. Returns their number in both cases.
+        """Writes the bytes and returns their number. Once nobody reads the pipe any more, these and
+        all later bytes are dropped without an error: the descriptor becomes /dev/null.
         """
         try:
             return super().write(data)
@@ -28,7 +28,9 @@ class UnreadPipe(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Puts such files in the place of standard output and standard error."""
+    """Replaces standard output and standard error by streams that drop what nobody reads, so that
+    the command goes on after `| head -1`.
+    """
     sys.stdout, sys.stderr = _outliving(sys.stdout), _outliving(sys.stderr)
 
 

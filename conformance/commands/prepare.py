@@ -25,17 +25,19 @@ if TYPE_CHECKING:
     from conformance.engines.child import ChildEngine
 
 END_S = 120.0
-"""Limit for a JVM to write its archive, in seconds."""
+"""Seconds in which a JVM must end, at whose end it writes its archive of classes."""
 DECODED = ("ticdc-canal-json", "debezium-json", "ticdc-simple-avro")
-"""Formats whose decoders load what most decoders need."""
+"""Formats that are decoded for the archive: their decoders load the classes that most decoders
+need.
+"""
 CASES = 5
-"""Cases of a level of each."""
+"""How many cases of each level are decoded of each of these formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step. `state`: the version or file that is ready now; `is_new`: it was not ready
-    before; `seconds`: the time that it took after the steps before.
+    """A finished step of `prepare`. `state` is the version or file that is ready now; `is_new`: it
+    was not ready before; `seconds` is the time that the step took.
     """
 
     name: str
@@ -44,8 +46,8 @@ class Step:
     seconds: float
 
     def as_json(self) -> dict[str, object]:
-        """The step of `prepare` as one JSON object; `found` is the version or file that is ready,
-        `made` says that it was not ready before.
+        """The step as a JSON-able object; `found` is the version or file that is ready, `made` says
+        that it was not ready before.
         """
         return {
             "name": self.name,
@@ -84,8 +86,9 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
 def _archive_step(
     name: str, archive_path: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
 ) -> Step:
-    """A step of `prepare`: writes an archive of Java classes, unless a whole one is there, by
-    starting what loads them (`start`). Raises HarnessError if no path for it is known.
+    """A step of `prepare` that writes an archive of Java classes, from which a JVM starts sooner,
+    unless a whole one exists: `start` runs a program that loads the classes, with the JVM's
+    options. Raises HarnessError if there is no path for the archive, without Java or pyspark.
     """
     began = time.monotonic()
     if archive_path is None:

@@ -49,11 +49,14 @@ if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
 
 ROUNDS = 7
-"""Timed rounds of `--measure`; each measures both clients."""
+"""Timed rounds of `--measure`, in each of which both clients publish all messages."""
 
 _POLLED_EVERY = 1024
+"""After so many messages the bare client handles acknowledgements."""
 _MEASURED = 100_000
+"""The number of messages of `--measure`, if --count does not say it."""
 _INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,8 +294,8 @@ def publish(options: PublishOptions) -> None:
 
 
 class Routed:
-    """Messages with the topics that a pattern gives them, which are created when the first message
-    of each comes.
+    """The messages, each with the topic that a pattern such as `{database}_{table}` gives for its
+    table. A topic is created when its first message comes; `topics` are those that came.
     """
 
     def __init__(
@@ -313,8 +316,8 @@ class Routed:
         )
 
     def _topic(self, message_topic: str, table: Table) -> str:
-        """The topic that the pattern gives for a message of the table; created, if no message had
-        it before.
+        """The topic that the pattern gives for a message of the table; it is created if no message
+        went there before.
         """
         name = topic_of(self.pattern, message_topic, table)
         if name not in self.topics:
@@ -324,8 +327,8 @@ class Routed:
 
 
 def _load_options(options: PublishOptions) -> LoadOptions:
-    """How the drawn messages of `publish` are distributed (operations, keys, rows, NULLs, size),
-    from the user's options; what he leaves out is as in the default load.
+    """The distribution of the drawn messages of `publish` (operations, keys, rows, NULLs, size)
+    from the command's options; those that were not given are as in the default load.
     """
     default = orders.DEFAULT
     return LoadOptions(
@@ -341,7 +344,7 @@ def _load_options(options: PublishOptions) -> LoadOptions:
 def _load_with_ops(
     user_load: TableLoad, load_options: LoadOptions, options: PublishOptions
 ) -> TableLoad:
-    """The load of a user's tables, with the shares of operations that the user gives. Raises
+    """The load of a user's own tables, with the shares of operations that --ops gives. Raises
     UsageError for options that only the harness's own table `shop.orders` has.
     """
     for name in ("keys", "rows", "transaction", "null_rate", "payload"):
@@ -362,8 +365,8 @@ def _from_here(
     options: PublishOptions,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes the messages from this process, without Spark; returns the summary and the exit
-    code.
+    """Publishes the messages from this process, without Spark; `topic` None takes each message's
+    own topic. Returns the summary as JSON-able object, and the exit code.
     """
     stopped, code = None, 0
     try:
@@ -385,8 +388,8 @@ def _from_here(
 
 
 def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
-    """The figures of a publishing as JSON; `stopped` is why it ended early, which is printed, or
-    None.
+    """The figures of a publishing as a JSON-able object. `stopped` is why it ended early, which is
+    also printed; None if it did not.
     """
     if stopped:
         print_notice(f"cdc-conformance: {stopped}")
@@ -414,8 +417,8 @@ def _on_executors(
     executors: int,
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """Publishes the messages from tasks of Spark, each of which makes a range of them itself;
-    returns the summary and the exit code.
+    """Publishes the messages from tasks of Spark, each of which makes a range of them itself.
+    Returns the summary as a JSON-able object, and the exit code.
     """
     from conformance.engines.child import ChildEngine
     from conformance.engines.engine import ChildDied, DecodeRaised
@@ -475,7 +478,7 @@ def _on_executors(
 
 def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
     """Publishes the messages with the plain Kafka client, without the harness's pacing, under the
-    same settings; returns the number of acknowledged messages, and the seconds.
+    same settings. Returns the number of acknowledged messages, and the seconds.
     """
     producer = client().Producer({**kafka.PRODUCER_CONFIG, **settings(bootstrap)})
     # Without the topic's metadata an idempotent producer waits half a second before the first
@@ -516,11 +519,11 @@ def compare_rates(
     options: LoadOptions,
     note: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Messages/s of the bare client and of ours, in turn, with the same prepared messages; and of
-    ours including their making.
+    """The rates, in messages a second, of the bare Kafka client and of ours with the same prepared
+    messages, measured in turn; and that of ours including the making of messages. `ratio` is our
+    rate over the bare client's per round: median, min and max.
 
-    `ratio` is our rate over the bare client's per round: median, min and max. Raises HarnessError
-    if a message is not delivered.
+    A first round is not counted. Raises HarnessError if a message is not delivered.
     """
     prepared = list(itertools.islice(traffic.messages(fmt, profile, seed, options=options), count))
 

@@ -17,6 +17,7 @@ from conformance.commands.shell import FORMAT, OutputStyle, Progress, print_noti
 from generators.errors import UsageError
 
 COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
+"""The columns of the printed table of differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,14 +41,16 @@ else:
 
 
 class FiniteFloat(click.FloatRange):
-    """A finite number within limits; click's own range takes nan, which is beyond no limit, and
-    infinity.
+    """The type of an option with a finite number within limits; click's own type lets nan and
+    infinity through.
     """
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Converts a number for click. Fails for what is no number, not finite or out of range."""
+        """Converts an option's text to a number for click. Fails for what is no number, not finite
+        or out of range.
+        """
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
@@ -56,8 +58,8 @@ class FiniteFloat(click.FloatRange):
 
 
 class Named(ParamType):
-    """A name of a catalogue: `convert` raises UnknownName; completion offers the names with the
-    same prefix.
+    """The type of a parameter whose value is one of the names that `legal` returns, such as the
+    formats; completion offers them.
     """
 
     def __init__(self, name: str, legal: Callable[[], Iterable[str]]) -> None:
@@ -85,7 +87,9 @@ class Named(ParamType):
 
 
 class Glob(ParamType):
-    """A glob over names that depend on the given formats; completion offers the names."""
+    """The type of an option with a glob over names; `names` returns them for the formats that the
+    command line names. Completion offers these names.
+    """
 
     name = "glob"
 
@@ -102,7 +106,9 @@ class Glob(ParamType):
 
 
 class CaseId(ParamType):
-    """A case or rule id, its prefix or a glob; completion offers the next segment."""
+    """The type of an option with the id of a case or rule, the beginning of one, or a glob;
+    completion offers the next segment of an id.
+    """
 
     name = "id"
 
@@ -132,8 +138,8 @@ class CaseId(ParamType):
 
 
 class DecoderSpec(ParamType):
-    """A decoder's specification; completion offers files. With `spark`, only a decoder that runs in
-    Spark is legal.
+    """The type of --decoder: a decoder's specification. With `spark` only a decoder that runs in
+    Spark is legal, not a `cmd:` one. Completion offers files.
     """
 
     name = "decoder"
@@ -162,7 +168,9 @@ class DecoderSpec(ParamType):
 
 
 class Assignment(_Pair):
-    """NAME=EXPRESSION; `names` is the pattern of a name."""
+    """The type of --map: NAME=EXPRESSION. `names` is the pattern of a legal name, for the schema of
+    configuration files.
+    """
 
     name = "assignment"
     names = "^[^=]+$"
@@ -180,7 +188,7 @@ class Assignment(_Pair):
 
 
 class TableSource(ParamType):
-    """A file of DDL, or a database's URL; completion offers files."""
+    """The type of --tables: a file of DDL, or a database's URL; completion offers files."""
 
     name = "tables"
 
@@ -192,7 +200,9 @@ class TableSource(ParamType):
 
 
 class FailureId(ParamType):
-    """A saved failure: its id or file."""
+    """The type of an argument that names a saved failure, by its id or its file; completion offers
+    both.
+    """
 
     name = "failure"
 
@@ -208,7 +218,7 @@ class FailureId(ParamType):
 
 
 def completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The names with this prefix."""
+    """Completion items for those of the names that begin with what is typed."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
@@ -249,9 +259,9 @@ def _budgets() -> Iterable[str]:
 
 
 QUIET_S: Final = 10
-"""Seconds between two progress lines off a terminal."""
+"""Seconds between two progress messages where stderr is no terminal."""
 STILL_S: Final = 60
-"""Seconds after which such a line is repeated, with the time."""
+"""Seconds after which a progress message is repeated, with the time, if there is no new one."""
 
 FORMAT_NAME = Named("format", lambda: FORMATS)
 PROFILE = Glob(
@@ -296,7 +306,9 @@ SEED = click.option(
 
 
 def _all_formats(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
-    """Lets `--all` on the command line win over formats in the configuration."""
+    """A click callback of --all: given on the command line, it wins over formats in the
+    configuration file, which it removes from click's defaults. Returns the option's value.
+    """
     if (
         value
         and ctx.default_map
@@ -349,6 +361,7 @@ _TABLES = (
         "--verbose", is_flag=True, help="Prints every note on --tables, not only the first ones."
     ),
 )
+"""The options that `user_tables` adds to a command."""
 
 
 def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -428,8 +441,8 @@ def given_tables(
 
 
 def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
-    """Of the notes on a user's tables one for each kind of action (such as "left out"), with the
-    number of further notes of its kind; those of what is left out come first.
+    """The first note of each kind of action (such as "left out") on a user's tables, with the
+    number of further notes of that kind; actions that leave something out come first.
     """
     kinds: dict[str, list[Note]] = {}
     for note in notes:
@@ -447,8 +460,8 @@ def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
 
 
 def print_left_out(lines: Sequence[str], verbose: bool, suffix: str = "") -> None:
-    """Prints how many of the user's tables are left out, and a line for each; only for the first
-    ones, unless `verbose`.
+    """Prints how many of the user's tables are left out (`suffix` says of what), and the reasons, a
+    line each; without `verbose` only the first NOTES.
     """
     print_notice(
         f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{suffix}:"
@@ -457,8 +470,8 @@ def print_left_out(lines: Sequence[str], verbose: bool, suffix: str = "") -> Non
 
 
 def print_notes(lines: Sequence[str], verbose: bool) -> None:
-    """Prints the first lines of what was noted when a user's tables were read, or of the tables
-    that are left out; with `verbose` all of them.
+    """Prints lines on a user's tables, indented; without `verbose` only the first NOTES, and the
+    number of the others.
     """
     first_lines = lines if verbose else lines[:NOTES]
     for line in first_lines:
@@ -474,11 +487,11 @@ def formats_of_tables(
     values: Values | None,
     verbose: bool,
 ) -> tuple[str, ...]:
-    """The formats whose selected profiles read the database of the tables: all of `names`, or those
-    that can where none is given.
+    """The formats of `names` whose selected profiles read the database of the user's tables; all of
+    `names` without tables (None).
 
-    Prints which tables a format leaves out. Raises UsageError where a given format, or every
-    format, has none of them.
+    Prints which tables a format leaves out. Raises UsageError where one of `required_formats`,
+    which the user named, or every format, can read none.
     """
     if values is None:
         return tuple(names)
@@ -492,8 +505,9 @@ def formats_of_tables(
 def table_load(
     fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool
 ) -> tuple[Profile, TableLoad] | None:
-    """The load of the user's tables, and the profile that writes it: the given one, else the last
-    without compression that reads their database. None without tables. Raises UsageError.
+    """The profile and the load (a stream of seeded changes) of the user's tables: the profile that
+    the user named, else the last one without compression that reads their database. None without
+    tables. Raises UsageError.
     """
     if values is None:
         return None
@@ -504,8 +518,9 @@ def table_load(
 
 
 def without_secrets(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
-    """Arguments for a report, without secrets: a database's URL may hold a password, so only its
-    scheme is left; a setting of Spark is shown without its value if its name says a secret.
+    """The command line's arguments for a report, without secrets: of each database's URL in
+    `sources` only the scheme is left, since it may hold a password; the value of a Spark setting is
+    hidden if its name suggests a secret.
     """
     hidden = {
         source: source.partition("://")[0] + "://..." for source in sources if "://" in source
@@ -524,11 +539,12 @@ def without_secrets(arguments: Sequence[str], sources: Sequence[str]) -> tuple[s
 
 
 _SETTING: Final = "--spark-conf"
+"""The option whose value may hold a secret."""
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
-    """A command-line argument in which each key of `hidden`, a text that may hold a secret, is
-    replaced by its value.
+    """A command-line argument in which each text that may hold a secret (a key of `hidden`) is
+    replaced.
     """
     for source, replacement in hidden.items():
         argument = argument.replace(source, replacement)
@@ -578,11 +594,11 @@ def select_formats(
 
 
 class Progress:
-    """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one
-    every 10 seconds.
+    """Shows progress messages on stderr: behind a spinner with the time on a terminal, else as
+    lines, at most one in QUIET_S seconds.
 
-    Off a terminal, a message that comes too soon is printed later, and a long step prints a line
-    every minute.
+    Where there is no terminal, a message that comes too soon is printed later, and a message of a
+    long step is repeated every STILL_S seconds.
     """
 
     def __init__(self) -> None:
@@ -607,7 +623,7 @@ class Progress:
         self._lock, self._ended = threading.Lock(), threading.Event()
 
     def __call__(self, message: str) -> None:
-        """Shows a message."""
+        """Shows the message in place of the last one."""
         with self._lock:
             self._text, self._since, self._waiting = printable(message), time.monotonic(), True
         if self._spinner is not None and self._task is not None:
@@ -616,15 +632,15 @@ class Progress:
             self._due()
 
     def line(self, line: str) -> None:
-        """Prints a line that stays, at once."""
+        """Prints a line at once, which stays on the terminal."""
         if self._spinner is not None:
             self._console.print(printable(line), markup=False, soft_wrap=True)
         else:
             print_notice(printable(line))
 
     def _due(self) -> None:
-        """Prints the last progress message if it has waited long enough, or repeats it with the
-        elapsed seconds if there has been none for a while.
+        """Prints the last progress message if enough time has passed since a message was printed;
+        repeats it, with the elapsed seconds, if there has been no new one for a long time.
         """
         with self._lock:
             now = time.monotonic()
@@ -642,6 +658,9 @@ class Progress:
         return self
 
     def _remind(self) -> None:
+        """The loop of a thread: looks every second whether a message is due, until the progress
+        ends.
+        """
         while not self._ended.wait(1):
             self._due()
 
@@ -652,8 +671,9 @@ class Progress:
 
 
 def save_files(write: Callable[[], Any]) -> int:
-    """Saves files after a verdict is printed, and names the reports. A failure is printed; returns
-    its exit code, else 0.
+    """Saves files by calling `write`, after a verdict was printed, and prints the paths that it
+    returns. Returns 0, or, if `write` raises HarnessError, the error's exit code; the error is
+    printed.
     """
     try:
         saved = write()
@@ -678,8 +698,8 @@ def shares_output() -> bool:
 def print_rows(
     table_rows: list[dict[str, Any]], columns: tuple[str, ...], style: OutputStyle
 ) -> None:
-    """Prints rows for a command: as one JSON list, as a Markdown table, or as a table of these
-    columns on the terminal.
+    """Prints the rows of a command's result: as one JSON list of objects, as a Markdown table, or
+    as a table on the terminal; the tables have only the given columns.
     """
     if style == "json":
         click.echo(json_text(table_rows, indent=1))

@@ -15,7 +15,7 @@ from generators.errors import UsageError
 
 
 class SparkSetting(Assignment):
-    """KEY=VALUE, a setting of Spark's session."""
+    """The type of --spark-conf: KEY=VALUE, a setting of Spark's session."""
 
     name = "setting"
     names = spark_conf.NAMES
@@ -43,7 +43,9 @@ class SparkSetting(Assignment):
 
 
 class Checked(ParamType):
-    """A text that a function checks, which raises UsageError; `pattern` describes it."""
+    """The type of an option whose text a function checks, which raises UsageError. `pattern` is a
+    regular expression of legal texts, for the schema of configuration files.
+    """
 
     def __init__(self, name: str, check: Callable[[str], object], pattern: str) -> None:
         self.name, self.pattern, self._check = name, pattern, check
@@ -103,11 +105,12 @@ _OPTIONS: Final = (
         ),
     ),
 )
+"""The options that `spark_options` adds to a command."""
 
 
 def check_not_remote(command: str, settings: Mapping[str, str]) -> None:
-    """Raises UsageError if the session is to run on a server of Spark Connect: the command (its
-    name is for the error) needs Spark's driver in a process of this machine.
+    """Raises UsageError if the settings place the session on a server of Spark Connect: `command`,
+    whose name is for the error, needs Spark's driver in a process of this machine.
     """
     if spark_conf.REMOTE in settings:
         server = spark_conf.hide_in_urls(settings[spark_conf.REMOTE])
@@ -117,8 +120,8 @@ def check_not_remote(command: str, settings: Mapping[str, str]) -> None:
 
 
 def check_local(settings: object) -> None:
-    """Raises UsageError if the session is to use other machines, for `--watch`: their workers would
-    not read the changed decoder again.
+    """Raises UsageError if the settings place the session on a cluster, which `--watch` cannot use:
+    the workers there would not read the changed decoder again.
     """
     if isinstance(settings, Mapping) and (place := spark_conf.cluster_url(settings)):
         cluster = spark_conf.hide_in_urls(place)
@@ -128,8 +131,8 @@ def check_local(settings: object) -> None:
 
 
 def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's
-    names.
+    """Decorates a command with the options that place and set its Spark session; the command gets
+    their values as one `spark_conf`, settings by Spark's names.
     """
 
     @functools.wraps(command)

@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 
 
 NEMESIS = Glob(lambda _formats: (nemesis.name for nemesis in NEMESES))
+"""The type of --nemesis: a glob of names of nemeses (ways to disturb a stream)."""
 
 
 def check_keys(values: Values, verbose: bool) -> None:
-    """Prints which of the user's tables have no key. Raises UsageError if none has."""
+    """Prints which of the user's tables are left out because they have no primary key. Raises
+    UsageError if none has one.
+    """
     from generators.tables.streams import why_not_keyed
 
     reasons = [why for user in values.schema.tables if (why := why_not_keyed(user))]

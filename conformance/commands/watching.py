@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def watch(
     settings: Settings, spark_conf: Mapping[str, str], broker_options: BrokerOptions
 ) -> NoReturn:
-    """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected
-    and HarnessError.
+    """Does `run --watch`: judges the decoder now and after each change of its source, and prints
+    each verdict, until Ctrl-C. Raises UsageError, NothingSelected and HarnessError.
     """
     from conformance.engines.child import QUICK
     from conformance.engines.spark_conf import merge_settings
@@ -36,6 +36,7 @@ def watch(
     from conformance.running.watching import FRESH, turns
 
     def print_broken_rule(rule: Rule, seconds: float) -> None:
+        """Prints the first rule that a turn breaks, and the seconds until it was found."""
         click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
 
     gc.set_threshold(200_000, 50, 100)
@@ -49,8 +50,8 @@ def watch(
 
 
 def show(turn: Turn, note: Progress) -> None:
-    """Prints the verdict of a turn of `run --watch`, and what comes next: all cases, or waiting for
-    a change.
+    """Prints the verdict of a turn of `run --watch` (the judging of one state of the source), and
+    what comes next: all cases, or waiting for a change.
     """
     from conformance.reports import console
     from conformance.reports.facts import WORDS
@@ -90,9 +91,11 @@ def check_watch_options(settings: Settings, options: RunOptions) -> None:
 
 
 def _clock() -> str:
+    """The time of day, for the beginning of a printed line."""
     return time.strftime("%H:%M:%S")
 
 
 def _files(turn: Turn) -> str:
+    """The names of the watched files, or how many there are if they are more than three."""
     names = [file.name for file in turn.files]
     return f"{', '.join(names)}" if len(names) <= 3 else f"{len(names)} files"

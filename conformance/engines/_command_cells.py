@@ -25,6 +25,7 @@ from generators.model import Logical, Table
 from generators.storage.jsonform import kind_of
 
 _EPOCH: Final = datetime(1970, 1, 1)
+"""The moment from which timestamps are counted in microseconds."""
 _INTEGER: Final = re.compile(r"-?[0-9]{1,40}")
 _DECIMAL: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -38,11 +39,15 @@ _BITS: Final[Mapping[str, tuple[int, pa.DataType]]] = {
     "int": (31, pa.int32()),
     "bigint": (63, pa.int64()),
 }
+"""Spark's integer types: the number of bits beside the sign, and the type in Arrow."""
 _SPECIAL_FLOATS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+"""The texts of floats that JSON has no number for."""
 
 
 class CellProblem(ValueError):
-    """A cell without a column; `args` are the column's name and the problem."""
+    """An image has a cell whose name is no column of the table. `args` are that name and the error
+    text.
+    """
 
 
 def spark_type_by_column(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
@@ -57,7 +62,9 @@ def spark_type_by_column(table: Table, labels_are_strings: bool = False) -> dict
 
 
 class Cells:
-    """The cells of some columns."""
+    """Reads the cells of a table's images, which are JSON, by the Spark type of each column:
+    `columns` has it by name.
+    """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
         self._readers = {name: _type_and_reader(spark) for name, spark in columns.items()}
@@ -224,6 +231,9 @@ def _read_instant(value: Any, zone: str) -> int:
 
 
 def _describe_value(value: Any) -> str:
+    """A JSON value for an error text: a string or number itself, shortened; else what kind of value
+    it is, such as an array.
+    """
     return repr(value)[:60] if type(value) in (str, int, float) else kind_of(value)
 
 

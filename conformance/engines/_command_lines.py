@@ -29,11 +29,14 @@ from generators.storage import codec
 from generators.storage.jsonform import kind_of, to_line
 
 VERSION: Final = 1
+"""The version of the decoder protocol that this release speaks."""
 OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
-"""Fields of a change that are judged only if the decoder's `parse_started` line lists them."""
+"""Fields of a change that are judged only if the decoder's `started` line (its first one) lists
+them under `returns`.
+"""
 
 LISTED_LIMIT: Final = 8
-"""Limit of sequence numbers in a message."""
+"""Limit of records that an error text names."""
 
 _STARTED: Final = frozenset(
     {
@@ -50,15 +53,20 @@ _STARTED: Final = frozenset(
         "capabilities",
     }
 )
+"""The members that a decoder's `started` line may have."""
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
 _DIGITS: Final = re.compile("-?[0-9]{1,20}")
+"""The text of an integer that may fit into 64 bits."""
 _json_text = json.JSONEncoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class LineRecord:
-    """A record for a decoder; `timestamp_ms` and `timestamp_type` as in Kafka."""
+    """A record of Kafka that is sent to a decoder as a line; `timestamp_ms` and `timestamp_type`
+    are as in Kafka. `_lines` remembers the JSON behind the sequence number, by whether it has
+    base64 alone.
+    """
 
     topic: str
     partition: int
@@ -72,11 +80,13 @@ class LineRecord:
 
     @property
     def place(self) -> Place:
-        """The record's place."""
+        """The record's topic, partition and offset."""
         return self.topic, self.partition, self.offset
 
     def line(self, seq: int, base64_only: bool) -> bytes:
-        """The record as a line of the decoder protocol, with this sequence number."""
+        """The record as a line of the decoder protocol, with the sequence number `seq`; with
+        `base64_only` all bytes are base64, even where they are UTF-8.
+        """
         line_end = self._lines.get(base64_only)
         if line_end is None:
             headers = ",".join(
@@ -175,9 +185,9 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 def _parse_leniently(line: bytes, error: Exception) -> Any:
-    """Parses a line that the strict parser refused for lone surrogates in escapes, which JavaScript
-    writes: they become U+FFFD. Raises ProtocolBreak, with the first `error`, if the line is no JSON
-    for another reason.
+    """Parses a line that the strict parser refused because of lone surrogates in escapes, as
+    JavaScript writes them: each becomes U+FFFD. Raises ProtocolBreak, with the `error` of the
+    strict parser, if the line is no JSON for another reason.
     """
     try:
         return _replace_surrogates(
@@ -190,6 +200,9 @@ def _parse_leniently(line: bytes, error: Exception) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
+    """Raises ValueError for NaN and Infinity, which Python's JSON parser accepts and JSON does not
+    have.
+    """
     raise ValueError(name)
 
 
@@ -216,9 +229,10 @@ class _SchemaBreach(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `parse_started` line: its claims, the optional fields it returns, its form of
-    bytes, its identity, whether its ENUM and SET cells are labels, and whether it asks for the
-    tables of level one.
+    """What a decoder says of itself in its `started` line, the answer to the start line: its levels
+    and claims (`loaded`), the optional fields that it returns, whether it wants bytes as base64
+    alone, its name and language, whether its ENUM and SET cells are `labels` (not numbers), and
+    whether it asks for the `tables` of level one.
     """
 
     loaded: Loaded
@@ -309,11 +323,14 @@ def _check_started(reply: Mapping[str, Any], requested_levels: Sequence[int]) ->
 
 
 def _list_levels(levels: Sequence[int]) -> str:
+    """The levels in words for an error text, such as "1 and 2"."""
     return " and ".join(str(level) for level in sorted(set(levels)))
 
 
 def _check_strings(data: Any, path: str, legal_values: Sequence[str] | None = None) -> list[str]:
-    """The list, if it is a list of (legal) strings. Raises _SchemaBreach at the wrong place."""
+    """Returns the data if it is a list of strings, each one of `legal_values` unless these are
+    None. Raises _SchemaBreach, whose path is `path` with the index of the first wrong item.
+    """
     if not isinstance(data, list):
         raise _SchemaBreach(path, f"must be an array, not {kind_of(data)}")
     for index, item in enumerate(data):
@@ -353,7 +370,9 @@ class RecordsRaised(DecodeRaised):
 
 
 _COMMON_FIELDS: Final = frozenset({"row", "kind", "op", "error", "before", "after"})
+"""The members that a change may have at either level."""
 _LEVEL_ONE_FIELDS: Final = _COMMON_FIELDS | {"database", "schema", "table", "keys", "sql"}
+"""The members that a change of level one (values as texts) may have beside OPTIONAL."""
 _NULLABLE_FIELDS: Final = (
     "database",
     "schema",
@@ -363,11 +382,16 @@ _NULLABLE_FIELDS: Final = (
     "position",
     "schema_version",
 )
+"""The members of a change that are a string or null."""
 _STRING_TYPES: Final = frozenset({str, type(None)})
 
 
 class Answers:
-    """The answers of one call, batch by batch; makes the judge's Arrow table."""
+    """Checks a decoder's lines for one call, batch by batch, and makes of them the Arrow table that
+    the judge reads. `table` is the requested table of level two (typed rows), None at level one;
+    `returns` are the optional fields that the decoder returns; with `labels` it gives ENUM and SET
+    as text.
+    """
 
     def __init__(
         self, level: int, table: Table | None, returns: frozenset[str], labels: bool = False
@@ -682,4 +706,5 @@ def _parse_micros(value: Any) -> int:
 
 
 def _place_text(record: LineRecord) -> str:
+    """A record's topic, partition and offset with slashes between them, for an error text."""
     return "/".join(map(str, record.place))

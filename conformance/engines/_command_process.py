@@ -24,6 +24,7 @@ from conformance.engines.memory import bound_memory, memory_remark
 from generators.errors import HarnessError, UsageError
 
 CHUNK: Final = 1 << 20
+"""Bytes of a decoder's output that are read at once."""
 PIPE: Final = 1 << 20
 """Bytes per pipe, if the system allows it."""
 
@@ -144,7 +145,9 @@ class Process:
                         ) from None
 
     def check_silence(self) -> ProtocolBreak | None:
-        """The breach if the process wrote something or ended between two calls, else None."""
+        """For use between two calls, when a decoder must say nothing: the error if its process has
+        written something or has closed its output, else None.
+        """
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
             if not selector.select(0):
@@ -193,7 +196,9 @@ class Process:
         return False
 
     def _input_is_closed(self) -> bool:
-        """Whether the pipe has no reader any more."""
+        """Whether the process has closed its standard input, so that nobody reads what is sent to
+        it.
+        """
         poll = select.poll()
         poll.register(self._stdin.fileno(), 0)
         return bool(poll.poll(0))
@@ -211,7 +216,10 @@ class Process:
                 self._read(take_line, False)
 
     def _broken_pipe_error(self, deed: str) -> Exception:
-        """Why a pipe broke: the process ended, or closed the pipe and still runs."""
+        """The error that says why a pipe to the process broke: ChildDied if the process has ended,
+        ProtocolBreak if it still runs. `deed` is what it did, such as "closed its standard output
+        between two calls".
+        """
         if not self._ends_within(GRACE_S):
             return ProtocolBreak(self.describe_failure(f"{deed}, and went on running"))
         code = self._child.wait()
@@ -276,7 +284,9 @@ def _has_ended(child: subprocess.Popen[bytes]) -> bool:
 
 
 def shorten_line(line: bytes) -> str:
-    """A line, shortened for a message."""
+    """A line of a decoder as text for an error message: its first 120 bytes, and its length if that
+    is not all.
+    """
     beginning = line[:120].decode("utf-8", "backslashreplace")
     return repr(beginning) + (f" ... ({len(line)} bytes)" if len(line) > 120 else "")
 

@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 class Jobs:
-    """A thread that runs jobs in order, inside the context `around`. When it is closed, the running
-    job is finished and waiting ones are cancelled.
+    """A thread that runs jobs in order, within the context manager `around`. `close` lets the
+    running job finish and cancels those that have not begun; `closed` says that it was called.
     """
 
     def __init__(self, name: str, around: AbstractContextManager[object]) -> None:
@@ -39,7 +39,9 @@ class Jobs:
         return future
 
     def close(self) -> bool:
-        """Cancels the waiting jobs. Returns False if the thread was closed before."""
+        """Lets the running job finish, and cancels those that have not begun. Returns False if it
+        was called before.
+        """
         with self._closing:
             was_closed, self.closed = self.closed, True
             self._waiting.put(None)

@@ -24,6 +24,7 @@ _ERRORS: Final[Mapping[str, type[Exception]]] = {
     "plan": PlanFailed,
     "usage": UsageError,
 }
+"""The exception for each kind of error in a reply."""
 
 
 class RequestingEngine(Closing):
@@ -59,7 +60,7 @@ class RequestingEngine(Closing):
         return convert_result(self.put(request), lambda reply: int(reply["rows"]))
 
     def release(self, handle: str) -> None:
-        """Forgets opened records."""
+        """Forgets the records that are kept under the name `handle`."""
         self.put({"op": "release", "handle": handle})
 
     def decode(self, request: Request) -> Future[pa.Table]:

@@ -54,6 +54,7 @@ from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
+"""The module that the child process runs."""
 QUEUES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling.
 """
@@ -203,7 +204,7 @@ class ChildEngine(RequestingEngine):
         self.started: Future[Any] = self.put(self._start_request)
 
     def make_twin(self) -> ChildEngine:
-        """Another engine, with the same settings and a child of its own."""
+        """Another engine with the same settings, which starts a child process of its own."""
         return self._make_twin()
 
     def sources(self, *, forget: bool) -> Future[list[str]]:
@@ -295,8 +296,8 @@ class ChildEngine(RequestingEngine):
             os.close(self._wake_end)
 
     def _take_next(self) -> _PendingRequest | None:
-        """Removes and returns the next request if it may start now: alone, or beside those that
-        run. Else None.
+        """Takes the oldest waiting request off the queue, if it may start now: if none runs, or if
+        it may run beside those that do. Returns None if it must wait.
         """
         if self._closed or not self._waiting:
             return None
@@ -373,8 +374,8 @@ class ChildEngine(RequestingEngine):
         self._replies, self._buffer = read_end, b""
 
     def _send(self, pending: _PendingRequest) -> None:
-        """Writes a request to the child, with the queue of a free thread of the child's and a
-        deadline.
+        """Writes a request to the child, and notes it as running: with the number of one of the
+        child's threads that is free, and its deadline.
         """
         child = self._child
         assert child is not None and child.stdin is not None
@@ -431,8 +432,8 @@ class ChildEngine(RequestingEngine):
             self._drop_child(f"did not end within {overdue[0].limit_s:g} s", timed_out=True)
 
     def _finish_renewal(self, pending: _PendingRequest) -> None:
-        """Ends a child that did not continue as a new process on its JVM; the next request starts
-        another child.
+        """Ends a `renew` request whose child could not go on as a new process on its JVM: kills the
+        child, so that the next request starts another one.
         """
         self._kill()
         pending.future.set_result(None)
@@ -469,11 +470,13 @@ class ChildEngine(RequestingEngine):
                 self._fail_request(pending, error_of_reply(kind, self._message(reply)))
 
     def _message(self, reply: Mapping[str, Any]) -> str:
-        """The error text of a reply, with secrets of the session's settings removed."""
+        """The error text in a reply of the child, without the secrets of the session's settings."""
         return hide_in_text(reply["message"], self._settings)
 
     def _tail(self, *, before_traceback: bool = False) -> str:
-        """The end of the child's log, with secrets removed."""
+        """The last lines of the child's log, without the secrets of the session's settings; with
+        `before_traceback` the last ones before Python's traceback.
+        """
         return hide_in_text(self._log.tail(before_traceback=before_traceback), self._settings)
 
     def _drop_child(self, event: str, timed_out: bool = False) -> None:
@@ -494,8 +497,9 @@ class ChildEngine(RequestingEngine):
                 self._fail_request(pending, self._error_of_end(pending.request, event))
 
     def _fail_request(self, pending: _PendingRequest, error: BaseException) -> None:
-        """Ends a request with an error; a new child on an old JVM that does not start is tried once
-        more, on a new JVM.
+        """Ends a request with an error. Two are not failures: a renewal, after which the next
+        request starts a new child; and a session that does not start in a new process on an old
+        JVM, which is tried once more on a new JVM.
         """
         if isinstance(error, ProcessLost):
             error.lost_s = time.monotonic() - (pending.deadline - pending.limit_s)
@@ -559,8 +563,9 @@ class ChildEngine(RequestingEngine):
 
 @dataclass(slots=True, eq=False)
 class _PendingRequest:
-    """A request and its state. `shared`: another request ran at the same time. `alone`: none
-    may.
+    """A request that waits or runs, with its state. `queue` is the number of the child's thread
+    that runs it. `shared` says that another request ran at the same time, so that a lost child may
+    be the other's fault; `alone` that it is tried again, and no other may run beside it.
     """
 
     request: dict[str, Any]

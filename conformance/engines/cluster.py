@@ -104,8 +104,9 @@ def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def uses_other_machines(conf: Mapping[str, str]) -> bool:
-    """Whether a session may run on other machines, which cannot reach a loopback address of this
-    one.
+    """Whether a session may run on other machines, which cannot reach a server that listens on this
+    machine's loopback address. False if all hosts in the URL of its master or server are this
+    machine.
     """
     url = cluster_url(conf)
     return bool(url) and not (

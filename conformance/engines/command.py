@@ -196,18 +196,19 @@ class CommandEngine(Closing):
         return self._jobs.put(lambda: self._load_now(decoder, level))
 
     def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records into memory; returns their number. If reading fails, the calls that need
-        the records raise its error.
+        """Reads records into memory and keeps them under the name `handle`; the future has their
+        number. If reading fails, the decode calls on them raise its error.
         """
         return self._jobs.put(lambda: self._open_now(handle, source))
 
     def release(self, handle: str) -> None:
-        """Forgets opened records."""
+        """Forgets the records that are kept under the name `handle`."""
         self._jobs.put(lambda: self._open_tables.pop(handle, None))
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak
-        (both are DecodeRaised), DecodeTimeout, ChildDied or UsageError.
+        """Runs the decoder on records; the future has its rows as an Arrow table. It raises
+        RecordsRaised for records without an answer, ProtocolBreak (both are DecodeRaised),
+        DecodeTimeout, ChildDied or UsageError.
         """
         return self._jobs.put(lambda: self._decode_now(request))
 
@@ -407,8 +408,8 @@ class CommandEngine(Closing):
         )
 
     def _trace_lines(self, lines: Iterator[bytes] | Sequence[bytes]) -> Iterator[bytes]:
-        """Passes on the lines for the decoder's process, and writes each to the trace file of the
-        conversation, if there is one.
+        """Passes the lines for the decoder's process on as they are; each is also written to the
+        trace file, if there is one.
         """
         for line in lines:
             self._write_trace(b"> ", line)
@@ -482,7 +483,9 @@ def _environment(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Joins lines into chunks of at least CHUNK_BYTES bytes, so that the pipe takes few writes."""
+    """Joins lines into chunks of at least CHUNK_BYTES bytes (the last may have fewer), since each
+    chunk is one write to the decoder's pipe.
+    """
     chunk: list[bytes] = []
     size = 0
     for line in lines:

@@ -22,9 +22,11 @@ from generators.publishing.cluster import Target
 from generators.storage import records
 
 GROUP: Final = 500
-"""Records of a group of a file."""
+"""Records in each row group of a Parquet file: what Spark can skip, or must read, as a whole."""
 Ranges = tuple[tuple[str, int, int, int], ...]
-"""(topic, partition, first offset, last offset), both inclusive."""
+"""Ranges of records, each (topic, partition, first offset, last offset), where both offsets belong
+to the range.
+"""
 
 
 class DecodeRaised(Exception):
@@ -69,10 +71,13 @@ class RecordSource:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One decode call on opened records. `conf` are session settings for this call only. `table` is
-    the requested table of level two, None for level one. `tables` are the tables of the records'
-    rows, for decoders of level one that ask for them. `limit_s` replaces the engine's time limit,
-    unless it is 0.
+    """One call of a decoder on the records that the engine keeps under the name `handle`, those in
+    `ranges`. `conf` are session settings for this call only. `table` is the requested table of
+    level two (typed rows), None for level one. `repartition` is the number of partitions, or
+    batches, into which the records are divided, 0 to leave them. `mapping` has SQL expressions for
+    columns of the decoder's output, by name (`--map`). `limit_s` replaces the engine's time limit,
+    unless it is 0. `tables` are the tables of the records' rows, for decoders of level one that ask
+    for them.
     """
 
     handle: str
@@ -116,11 +121,13 @@ class Engine(Protocol):
         ...
 
     def release(self, handle: str) -> None:
-        """Forgets opened records."""
+        """Forgets the records that it keeps under the name `handle`."""
         ...
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """Decodes. The future raises DecodeRaised, DecodeTimeout, ChildDied or UsageError."""
+        """Runs the decoder on records; the future has its rows as an Arrow table. It raises
+        DecodeRaised, DecodeTimeout, ChildDied or UsageError.
+        """
         ...
 
     def renew(self) -> Future[Any]:
@@ -130,7 +137,9 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Stops everything."""
+        """Ends the decoder's process and everything else that the engine started, and removes its
+        directory.
+        """
         ...
 
 

@@ -35,6 +35,7 @@ AT_ONCE_S: Final = 0.5
 PATIENCE_S: Final = 5.0
 """Time limit of the last call's end."""
 _LIVE_MODULE: Final = "spark_checks.services.live"
+"""The module of Spark's side that this one finds by name, since nothing here may import Spark."""
 
 
 def unwrap_partial(decoder: object) -> object:
@@ -58,8 +59,9 @@ def decoder_name(decoder: object) -> str:
 
 
 def pickle_decoder(decoder: object) -> Mapping[str, str]:
-    """A decoder of this process, pickled for another process, by its name. {} for a specification,
-    which the other process can load itself. Raises UsageError if the decoder cannot be pickled.
+    """For a decoder that is a Python object: a mapping of its name to the object, pickled for
+    another process. {} for None and for a specification (`module:function`), which the other
+    process can load itself. Raises UsageError if the decoder cannot be pickled.
     """
     if decoder is None or isinstance(decoder, str):
         return {}

@@ -12,15 +12,17 @@ from typing import Final
 from conformance.engines.spark_conf import BOUND, MEMORY, REMOTE
 
 DEFAULT_MB: Final = 4096
+"""The memory limit of each process of a decoder without `--memory`."""
 _HEAP_MB: Final = 1024
 """Spark's default of the driver's memory."""
 _UNITS: Final = {"k": 1 / 1024, "m": 1, "g": 1 << 10, "t": 1 << 20}
+"""The units of Spark's setting of memory, in MB."""
 _MEMORY_WORDS: Final = re.compile(
     r"memory ?error|out ?of ?(heap )?memory|heap limit|bad_alloc|insufficient memory|allocat\w+"
     r" .*(memory|failed)",
     re.IGNORECASE,
 )
-"""Last words of a process that got no memory."""
+"""What a process that got no memory may say last."""
 
 
 def bound_mb(conf: Mapping[str, str]) -> int:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from generators.errors import UsageError
 
 JARS: Final = "spark.jars"
+"""Spark's setting of jar files that a session has, separated by commas."""
 PACKAGES: Final = "spark.jars.packages"
 MASTER: Final = "spark.master"
 REMOTE: Final = "spark.remote"
@@ -23,15 +24,18 @@ MEMORY: Final = "spark.driver.memory"
 BOUND: Final = "spark.cdc.memory"
 """The MB of memory that each process of a decoder may have, of `--memory`; not known to Spark."""
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
-"""A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered
-again.
+"""A setting of a call, unknown to Spark: this number is added to the offsets of the records before
+they are decoded, and subtracted again from those of the decoder's rows.
 """
 IN_PARTITION: Final = "spark.cdc.inPartition"
-"""A setting of Spark decoders: so many messages are in a partition, with offsets from 0 on; the
-output has their own again.
+"""A setting of a call, unknown to Spark: the records are spread over partitions of so many
+messages, whose offsets begin at 0; the decoder's rows get the original partitions and offsets
+again.
 """
 OTHER: Final = "other"
-"""The value of a call's setting that is true where the session has false, and the reverse."""
+"""In the settings of one call, the value of a setting that is true or false: the opposite of what
+the session has.
+"""
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 """Options of a JVM, which are added to the harness's."""
 
@@ -57,7 +61,9 @@ OWNED: Final[Mapping[str, str]] = {
 NAMES: Final = (
     f"^(?!{'|'.join(re.escape(name) + '$' * (name[-1] != '.') for name in OWNED)})spark\\.[^=]+$"
 )
-"""The names that can be given, as a pattern."""
+"""A regular expression of the settings' names that a user may give: they begin with `spark.` and
+are not OWNED.
+"""
 
 
 HIDDEN: Final = "..."
@@ -65,6 +71,7 @@ HIDDEN: Final = "..."
 _SECRET: Final = re.compile(
     "secret|passw|token|credential|jaas|signature|[.]sas[.]|key", re.IGNORECASE
 )
+"""Parts of a setting's name that say that its value may be secret."""
 _IN_URL: Final = re.compile(r"(?<=://)[^/\s@;,]+(?=@)|(?<=[;?&]token=)[^;&\s]+")
 """The user and password of a URL, and the token of a server of Spark Connect."""
 _SHORT: Final = 4
@@ -100,8 +107,8 @@ def hide_in_text(words: str, conf: Mapping[str, str]) -> str:
 
 
 def check_setting(name: str, value: str) -> tuple[str, str]:
-    """Returns the setting. Raises UsageError if its name is no setting of Spark, or if the harness
-    sets it.
+    """Returns the setting of `--spark-conf` if a user may give it. Raises UsageError if its name
+    does not begin with `spark.`, or if the harness itself sets it (OWNED).
     """
     if not name.startswith("spark."):
         raise UsageError(f"--spark-conf {name}: names of Spark's settings begin with spark.")
@@ -127,13 +134,18 @@ def merge_settings(conf: Mapping[str, str], user_conf: Mapping[str, str]) -> dic
 
 
 MASTERS: Final = r"^(local(\[[^\]]+\])?|yarn|spark://[^/]+:[0-9]+|k8s://.+)$"
+"""A regular expression of the URLs that `--master` takes."""
 SERVERS: Final = r"^sc://[^/]+(/.*)?$"
+"""A regular expression of the URLs that `--remote` takes."""
 _PACKAGE: Final = r"[^:/,\s]+[:/][^:/,\s]+[:/][^:/,\s]+"
 PACKAGE_LISTS: Final = rf"^{_PACKAGE}(,{_PACKAGE})*$"
+"""A regular expression of what `--spark-packages` takes: Maven packages, separated by commas."""
 
 
 def master_url(url: str) -> str:
-    """Returns the URL of a master. Raises UsageError if it is no such URL."""
+    """Returns the URL of a Spark master. Raises UsageError unless it is one of the forms that
+    `--master` takes.
+    """
     if not re.search(MASTERS, url):
         raise UsageError(
             f"--master {hide_in_urls(url)!r}: expected spark://HOST:PORT, yarn,"
@@ -143,7 +155,9 @@ def master_url(url: str) -> str:
 
 
 def server_url(url: str) -> str:
-    """Returns the URL of a Spark Connect server. Raises UsageError if it is no such URL."""
+    """Returns the URL of a Spark Connect server. Raises UsageError unless it has the form
+    sc://HOST:PORT.
+    """
     if not re.search(SERVERS, url):
         raise UsageError(
             f"--remote {hide_in_urls(url)!r}: expected sc://HOST:PORT, with parameters behind /; if"
@@ -180,8 +194,9 @@ def settings_of_options(
     remote: str = "",
     added_packages: Iterable[str] = (),
 ) -> dict[str, str]:
-    """A user's settings, with those for which there are options of their own. Raises UsageError for
-    settings that exclude each other.
+    """The settings of a session that a user's options ask for: those of `--spark-conf`
+    (`user_conf`), and under Spark's names those of `--master`, `--remote` and `--spark-packages`.
+    Raises UsageError for options that exclude each other.
     """
     package_list = ",".join(filter(None, [user_conf.get(PACKAGES, ""), *added_packages]))
     parse_packages(package_list)

@@ -39,7 +39,9 @@ spark_checks.services with a `handle`.
 
 
 def decoder_spec(fmt: str, decoder: str | None) -> str:
-    """The specification of a format's decoder; for None that of the reference decoder."""
+    """Returns the specification `decoder` (such as `module:function`) as it is; for None that of
+    the format's reference decoder.
+    """
     return decoder or f"{DECODERS}.{module_name(fmt)}"
 
 

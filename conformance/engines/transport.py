@@ -29,8 +29,8 @@ def serve_engine(
     engine: Callable[[], AbstractContextManager[Started]],
     decoder: object = None,
 ) -> Iterator[tuple[Started, Cluster | None, str]]:
-    """A context of a started engine: yields it with the broker's cluster and a description of the
-    broker; without a broker these are None and "none".
+    """A context of a started engine, which the function `engine` makes: yields the engine with the
+    broker's cluster and a description of the broker; without a broker these are None and "none".
 
     A registry of schemas is reachable within the context, if the formats need one. `note` gets a
     line if the session's other machines may not reach the broker.

@@ -63,8 +63,9 @@ class MemberOrder:
         )
 
     def objections(self, members: Iterable[str]) -> Iterator[str]:
-        """Why members with these names, in this order, are not those that the writer writes: some
-        are missing, unknown, or in another order. Nothing if they are.
+        """The reasons, in words, why a message whose members have these names in this order is not
+        one that the writer writes: members are missing, unknown, or in another order. Nothing if it
+        can be.
         """
         names = list(members)
         if missing := [

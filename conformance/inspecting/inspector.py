@@ -165,8 +165,8 @@ class Tally:
             self.tables.setdefault(place, TableSummary(*place)).add(table.types.items(), table.keys)
 
     def watch(self, opened: OpenedRecord) -> None:
-        """Shows a message only to the format's watch, which looks at successive messages: a
-        tombstone has no other evidence.
+        """Shows a message to the format's watch, which looks at several successive messages, and to
+        nothing else. For a tombstone (a null value) that is all that there is to look at.
         """
         for watched in self._watch(opened):
             self._note(self._watched[watched], opened)
@@ -190,6 +190,7 @@ class Tally:
         releases_of_signs = [observation.sign.releases for observation in self._all]
 
         def is_possible(release: str) -> bool:
+            """Whether every property seen in the messages is one that the release may write."""
             return all(release in releases or not releases for releases in releases_of_signs)
 
         possible = list(filter(is_possible, self.choices.releases))
@@ -292,8 +293,8 @@ class Inspector:
         self.messages = self.nulls = self.other_problems = 0
 
     def add(self, record: ReadRecord) -> None:
-        """Opens a record and takes it into account: for each format that may have written it, or as
-        a problem if none can.
+        """Opens a record and takes it into account in the tally of each format that may have
+        written it, or counts it as a problem if no format can have.
         """
         self.messages += 1
         opened = open_record(record)
@@ -369,6 +370,7 @@ PRINTED_AVRO: Final = (
     "Avro that was printed as JSON, a union's value as an object of its type: give the records'"
     " bytes"
 )
+"""The problem of a message that is Avro printed as JSON."""
 _AVRO_TYPES: Final = frozenset(("boolean", "int", "long", "float", "double", "bytes", "string"))
 """The names of Avro's primitive types."""
 _ROWS: Final = frozenset(("before", "after", "data", "old"))
@@ -449,8 +451,8 @@ def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceB
 
 
 def _describe_unknown(opened: OpenedRecord) -> str:
-    """Says why a JSON message is of no known format: it is no object, or has other members, of
-    which the first eight are named.
+    """The reason, in words, why a JSON message is of no known format: it is no object, or no format
+    has its members, of which the first eight are named.
     """
     if not isinstance(opened.document, dict):
         return "JSON that is no object: no known format"
@@ -481,8 +483,8 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
 
 
 def _group_json(group: Group) -> dict[str, Any]:
-    """A group of messages that one and the same producer may have written, as a JSON object: their
-    number, each format that they may be of, and in `told` whether only one format is left.
+    """A group of messages that one writer may have written, as a JSON-able object: their number,
+    the formats that they may be of, and in `told` whether only one format is left.
     """
     return {
         "messages": group.messages,

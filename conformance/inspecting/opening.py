@@ -158,9 +158,9 @@ def _open_frames(key: bytes, value: bytes) -> Any:
 
 
 def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
-    """Opens an unpacked value as JSON if it begins as such, else as Avro: by a known schema's id in
-    Confluent's framing, or by trying the schemas of the formats. Its container is "unreadable" if
-    none fits.
+    """Opens a decompressed value: as JSON if it begins as such; by the schema whose id it names if
+    it has Confluent's framing; else as Protobuf or Avro, by trying the published schemas of all
+    formats. Its container is "unreadable" if none of them fits.
     """
     if body.lstrip()[:1] in (b"{", b"["):
         return _json(record, body, compression)
@@ -191,8 +191,8 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
 
 def _json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
     """Opens a value that begins as JSON; its container is "unreadable", with the reason, if it is
-    no UTF-8 or no JSON. What Python alone reads and orjson does not (control characters in strings,
-    NaN) is JSON here.
+    no UTF-8 or no JSON. Control characters in strings, and NaN, which orjson refuses, are read by
+    Python's own parser.
     """
     try:
         json_text = body.decode()
@@ -230,8 +230,8 @@ _HEADS: Final = (
 
 
 def _describe_head(body: bytes) -> str:
-    """Why a value that is neither JSON nor known Avro cannot be read, by its first bytes, such as
-    those of another compression.
+    """The reason, in words, why a value that is neither JSON nor known Avro cannot be read, by its
+    first bytes.
     """
     return next(
         (problem for head, problem in _HEADS if body.startswith(head)),
@@ -285,8 +285,8 @@ def _datum(schema: Any, body: bytes) -> Any:
 
 
 def _inflate(value: bytes) -> bytes:
-    """The content of a value in gzip, of all its members one after the other. Raises zlib.error if
-    the value is cut or damaged, or the content longer than LIMIT.
+    """The decompressed content of a value in gzip, which may have several parts. Raises zlib.error
+    if the value is cut or damaged, or the content longer than LIMIT.
     """
     with gzip.GzipFile(fileobj=io.BytesIO(value)) as stream:
         try:

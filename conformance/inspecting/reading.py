@@ -145,9 +145,9 @@ def _is_json(document: bytes) -> bool:
 
 
 def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
-    """The key or value in a line's member `name`: base64 if the name ends with `_b64`, a text, or
-    an object with `text` or `base64`; other JSON is spelled again. None for null; raises ValueError
-    for bad base64.
+    """The key or value in member `name` of a line, as bytes: from base64 if the name ends with
+    `_b64`, from a string, or from an object with `text` or `base64`; any other JSON is printed
+    again. None for null; raises ValueError for bad base64.
     """
     value = line.get(name)
     match value:

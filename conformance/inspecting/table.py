@@ -56,6 +56,7 @@ SIGN: Final = {"when": str | list, "watched": str, "cites": str, "means": str, "
 of the format, whose name takes the place of {}.
 """
 EACH: Final = "release"
+"""The one value of the field `each`."""
 _TERM: Final = re.compile(
     r"(?P<no>not )?(?:(?P<among>.+) in"
     r" )?(?P<names>\w+\(\)|[\w.|-]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"

@@ -45,12 +45,13 @@ _ROWS: Final = frozenset(
 _TIMES: Final = frozenset({"negative", "over-24h"})
 """Value classes of times that may also have a fraction."""
 _SORTS_OF_TRAITS: Final = frozenset({"option", "trait", "release"})
-"""Subjects that may be a trait themselves."""
+"""Sorts of suspects that are the trait on which a rule is, not what rows hold."""
 
 
 def name_causes(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
-    """The results of a format with causes on every finding, and rules on traits replaced where the
-    trait is not guilty.
+    """The results of a format with the causes of every finding named. A finding of a rule that is
+    only for messages with a trait (a tag, a profile) moves to another rule if rows fail just so
+    without the trait.
     """
     if not any(result.findings for result in results):
         return list(results)
@@ -130,8 +131,8 @@ def _replace_rules_of(
 
 
 def _rule_on_fractions(judge: Judge, case: Case, finding: Finding) -> Rule | None:
-    """The rule on fractions for a time of a special sign or size that has lost its fraction
-    alone.
+    """The rule on the fractions of a TIME, for a finding of the rule on negative or long ones: the
+    time came right but for its fraction. None for another finding.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     if (
@@ -162,7 +163,9 @@ def _rule_on_fractions(judge: Judge, case: Case, finding: Finding) -> Rule | Non
 
 
 class _TraitBlame:
-    """Decides whether a rule on a trait is rightly blamed."""
+    """Decides whether a rule that is only for messages with a trait (a tag, a profile, an op) is
+    rightly blamed for a finding.
+    """
 
     def __init__(self, rules: tuple[Rule, ...], index: RunIndex) -> None:
         self._by_id = {rule.id: rule for rule in rules}
@@ -193,9 +196,10 @@ class _TraitBlame:
         return owner(self._without_traits, _subject(result.case, change, finding))
 
     def _is_guilty(self, rule: Rule, result: CaseResult, finding: Finding, change: Change) -> bool:
-        """Whether the trait on which a rule is explains a finding: the same rows of another profile
-        are right without it; or, for a refusal that no other profile tells of, whatever is in the
-        row.
+        """Whether the trait on which a rule is explains a finding: the same rows are right in all
+        other profiles, in which they lack the trait. Where no other profile has the rows, it does,
+        but for a refused row only if nothing else in the row, as far as rows that came out have not
+        cleared it, may be the reason.
         """
         case = result.case
         passes_elsewhere: list[bool] = []
@@ -235,9 +239,8 @@ class _TraitBlame:
         return not suspects & evidence.uncleared
 
     def _gather_evidence(self, rule: Rule, finding: Finding, level: int) -> _Evidence:
-        """What rows without the rule's trait show of the suspects of refusals: which no such row
-        has cleared, which were refused in a profile, and whether a row with the trait came out.
-        Kept for each rule and level.
+        """What rows without the rule's trait show of the suspects of refusals (what a row may have
+        been refused for). Kept for each rule and level.
         """
         key = rule.id, level
         if key in self._evidence:
@@ -266,8 +269,9 @@ class _TraitBlame:
 
 
 class _Evidence(NamedTuple):
-    """What rows without a trait show: suspects that came out in no profile, those that did not in
-    one of the profiles that have them; and whether a row with the trait came out.
+    """What the rows without a trait show of suspects: `uncleared` are those with which no row came
+    out in any profile, `refused_suspects` those with which none came out in some profile that has
+    them. `row_with_trait_came` tells whether a row with the trait came out.
     """
 
     uncleared: set[Trait]
@@ -307,23 +311,30 @@ _MessageKey: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _OpenSuspects:
-    """The suspects of a refused message that nothing clears, in the order in which they are asked:
-    subjects that came out nowhere; then exact values that did not, and subjects that did not in its
-    own profile; then exact values by the rows of its own profile.
+    """The suspects of a refused message that no row that came out clears, in three stages, of which
+    a later one is asked where the stages before do not explain the message.
+
+    First the traits that came out in no profile; second the traits that came out in others but not
+    in the message's own profile, and the exact values that came out in none; third the exact values
+    that did not come out in its own profile.
     """
 
     stages: tuple[set[Trait], ...] = field(default_factory=lambda: (set(), set(), set()))
 
     @property
     def first(self) -> set[Trait]:
-        """Those of the first stage that has any."""
+        """The suspects of the first stage that has any; none if all are empty."""
         return next((stage for stage in self.stages if stage), set())
 
 
 @dataclass(slots=True)
 class _CauseNamer:
-    """Names the causes. Refused messages come first and together, so that the suspect that explains
-    most of them is chosen.
+    """Names the causes of findings. Refused messages are explained together, before any other
+    finding, so that the suspect that explains most of them is chosen.
+
+    `_open_suspects` are the suspects of each refused message, `_row_suspects` the suspect that
+    stands for its row as a whole (the op), `_chosen_suspects` those that were chosen to explain it;
+    `_recorded` are the messages of recorded cases.
     """
 
     cleared: Cleared
@@ -389,10 +400,9 @@ class _CauseNamer:
         self._row_suspects[key] = "op", refused_change.op or ""
 
     def choose_suspects(self) -> None:
-        """Chooses the suspects (what may have been refused in it) of each refused message, in three
-        stages, each for the messages that are unexplained so far: of suspects that no row of any
-        profile has cleared, then of those that no row of the case's own profile has, last of exact
-        values. A suspect that was taken for a message also explains later ones that have it.
+        """Chooses for each refused message the suspects that explain it, stage by stage
+        (`_OpenSuspects`), each stage for the messages that are unexplained so far. A suspect that
+        was chosen for a message also explains later ones that have it.
         """
         used_suspects = set[Trait]()
         for stage in range(3):
@@ -476,10 +486,10 @@ def _explain_messages(
     unsure: Collection[_MessageKey],
 ) -> None:
     """Chooses for each refused message what it was refused for, of its suspects in `open_suspects`,
-    into `chosen_suspects`: again and again the suspect that explains the most messages left while
-    the fewest rows with it came out, with suspects of just the same messages that are about as
-    likely. Recorded messages cannot be made smaller to clear a suspect: those in `unsure` keep all
-    suspects that the messages explained together share.
+    and puts it into `chosen_suspects`. Again and again it takes the suspect that explains the most
+    messages left while the fewest rows with it came out, together with suspects of just the same
+    messages that are about as likely. Recorded messages cannot be made smaller to clear a suspect:
+    those in `unsure` keep all suspects that the messages explained together share.
     """
     unexplained = dict(open_suspects)
     while unexplained:

@@ -61,20 +61,23 @@ class Symptom(enum.StrEnum):
 REFUSALS: Final = frozenset({Symptom.RAISED, Symptom.REFUSED, Symptom.LOST})
 """Symptoms of a whole message: each of its cells, its options and its shape are suspects."""
 _VERBS: Final = words_of("verbs")
+"""The verb of a cause in words, by its symptom."""
 _SHOWN: Final = 60
+"""Characters of a cell's value that are shown."""
 _NAMED: Final = 4
+"""Suspects, or cells, of a cause that are named one by one."""
 _OTHER_KINDS: Final = frozenset({"op", "kind", "statement"})
-"""Sorts of suspects of which a wrong value is another kind or op."""
+"""Sorts of suspects on a message's kind or op: where these are wrong, another kind or op came."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it
-    is.
+    """What a decoder does wrong, and its subjects (traits of cells, rows or messages on which it
+    does so): several if the run cannot tell which of them it is.
 
     `type` and `value` are those of the guilty cell in the case, if it is known; `relation` is that
-    of the actual value to it. Of an unreadable message that has no row, `vanished` is true: it is
-    not accepted.
+    of the actual value to it. `vanished` tells that no row came for an unreadable message, where
+    other causes with the symptom ACCEPTED are about messages that came as ordinary rows.
     """
 
     symptom: Symptom
@@ -157,6 +160,9 @@ class Cause:
 
 
 _WITH, _ALONE = words_of("with"), words_of("alone")
+"""The words for a suspect of a refused row (`with`), and for a subject that is named alone, by its
+sort.
+"""
 
 
 def key_text(symptom: Symptom, suspects: Iterable[Trait]) -> str:
@@ -193,8 +199,8 @@ def cause(finding: Finding, case: Case, suspects: Iterable[Trait] = ()) -> Cause
 
 
 def relation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Relation | None:
-    """The relation of what came in a wrong cell to what is owed there, or elsewhere in the message;
-    None if it shows none.
+    """The relation of what came in a wrong cell to the right value: that of the cell itself or, if
+    `elsewhere`, that of another image, row or column of the message. None if no relation is known.
     """
     change = change_of(finding, case)
     is_of_cell = finding.aspect in (Aspect.VALUE, Aspect.NULL) and finding.column is not None
@@ -212,8 +218,8 @@ def relation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Rela
 
 
 def _relation_to_tell(finding: Finding, case: Case) -> Relation | None:
-    """How the wrong value is related to the right one, if a cause should say it; None if the
-    finding's own words do, as of an instant that is shifted.
+    """How the wrong value is related to the right one, for a cause to say; None if the finding's
+    own words say it already, as of an instant that is shifted.
     """
     relation = relation_of(finding, case)
     cell = cell_of(finding, case)
@@ -251,8 +257,9 @@ def symptom(finding: Finding, case: Case) -> Symptom:
 
 
 def covers(pattern: str, key: str) -> bool:
-    """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | `
-    separates alternatives.
+    """Whether the cause in a record of known failures (`pattern`) covers the key of a cause: it is
+    the key, the key's beginning up to a blank, or a glob. In the pattern ` | ` separates
+    alternatives.
     """
     kind, _, subjects = pattern.partition(": ")
     alternatives = (

@@ -25,7 +25,9 @@ REDUCED: Final = 4
 limited calls and time.
 """
 ALIKE: Final = "not reduced: every message ends so"
+"""`reduced` of the one failure of a decoder that ends with the same error on every case."""
 _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
+"""The order of obligations in a list of failures."""
 
 
 def smallest_failures(
@@ -83,15 +85,17 @@ def smallest_failures(
 
 
 def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
-    """The cause that the format's blame chose for a finding; None before it."""
+    """The cause of a finding, with the suspects that were chosen once all cases of the format were
+    judged (`conformance.judging.blame`); None before that.
+    """
     if not finding.causes:
         return None
     return cause(finding, case.case, finding.suspects)
 
 
 def _limit_failures(failures: Sequence[Failure], most: int) -> list[Failure]:
-    """The failures of a rule, those that are not on record first, then by number of cases; all
-    beyond the first `most` become one.
+    """The failures of a rule, those that are not on record first, then by number of cases. If two
+    or more are beyond the first `most`, these become one failure.
     """
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
     separate, beyond_limit = ordered[:most], ordered[most:]
@@ -107,8 +111,8 @@ def _all_keys(failures: Iterable[Failure]) -> tuple[str, ...]:
 
 
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
-    """The failures; if decoding ended with the same error in all of them, only one. If it ended so
-    on every case, the reason why that one is not reduced is noted.
+    """The failures; if decoding ended with the same error in all of them, only the first. If it
+    ended so on every case of the format, that one says why it is not reduced.
     """
     if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {
         (DECODING, failures[0].finding.actual)
@@ -206,7 +210,9 @@ def _narrowed(failure: Failure) -> Failure:
 
 @dataclass(slots=True)
 class CaseCounts:
-    """The cases of each rule and cause; `broken` counts those of each rule."""
+    """The failing cases of a format by rule and key of the cause, the number of cases that break
+    each rule (`broken`), and the number of profiles.
+    """
 
     cases: dict[tuple[str, str], list[CaseResult]]
     broken: Counter[str]

@@ -20,8 +20,13 @@ from generators.model import Cell, Json, Logical, SourceType, State, Value, Zero
 from generators.sources import mysql
 
 _QUARTER: Final = 900 * mysql.MICROS
+"""Microseconds of a quarter of an hour."""
 _QUARTERS_SINCE: Final = (10 * 365 + 4) * 86_400 * mysql.MICROS
+"""Microseconds from 1970 to the first days of 1980, since when all time zones differ by quarters of
+an hour.
+"""
 _ZONES_APART: Final = 32 * 3600 * mysql.MICROS
+"""The most microseconds by which the clocks of two time zones may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +183,17 @@ def null_is_fine(cell: Cell) -> bool:
 
 
 def _options(cell: Cell) -> tuple[Value, ...]:
+    """The right values of a cell: one, or several of which a decoder may give any."""
     return cell.options if cell.state is State.ONE_OF else (cell.value,)
 
 
 def _never(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """The comparison for a Spark type that no value of the column may come in: never equal."""
     return False
 
 
 def _equals(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a value is the expected one, for Spark types that hold the value as it is."""
     return bool(actual.value == expected)
 
 
@@ -204,6 +212,7 @@ def _equals_real(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _is_whole_number(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether an integer is the expected DECIMAL; false for a column with a scale."""
     return type.scale == 0 and bool(actual.value == expected)
 
 
@@ -213,6 +222,7 @@ def _is_wider_than_spark(type: SourceType) -> bool:
 
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
+"""The text of a decimal number, with or without an exponent."""
 
 
 def _equals_decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
@@ -229,6 +239,7 @@ def _equals_decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _equals_bit(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a boolean is the expected BIT; false for a column of several bits."""
     return type.length == 1 and bool(actual.value == expected)
 
 
@@ -247,10 +258,14 @@ def _equals_datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _equals_zero_date(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a text is the expected zero date of a TIMESTAMP; false for any other expected value,
+    which no text may stand for.
+    """
     return isinstance(expected, ZeroDate) and _equals_datetime(type, expected, actual)
 
 
 _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):([0-5]\d):([0-5]\d)(?:\.(\d{1,6}))?", re.ASCII)
+"""The text of a TIME: sign, hours, minutes, seconds and up to six digits of a fraction."""
 
 
 def _equals_time(type: SourceType, expected: Value, actual: Typed) -> bool:

@@ -23,7 +23,9 @@ class ExpectedCell(NamedTuple):
 
 
 def cells(change: Change, level: int) -> Iterator[ExpectedCell]:
-    """The expected cells of a row."""
+    """The expected cells of both images of a row, as a decoder owes them at the level: texts at
+    level one, typed values at level two.
+    """
     for side in SIDES:
         for column, cell in (change.image(side, level) or {}).items():
             yield ExpectedCell(side, column, cell)

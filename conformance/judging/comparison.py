@@ -78,7 +78,9 @@ def is_refusal(output_rows: Sequence[OutputRow]) -> bool:
 
 class CaseComparison:
     """Compares the output rows of one case with the changes that are owed, and collects findings.
-    `change` is the owed change that is compared, `at` its message and row.
+    While it does, `change` is the owed change that is compared, and `at` are the numbers of its
+    message and row. `nulled` counts cells that are NULL because the message does not hold their
+    columns.
     """
 
     def __init__(self, ledger: RuleLedger, case: Case) -> None:
@@ -115,8 +117,10 @@ class CaseComparison:
         owed: Any = None,
         came: Any = None,
     ) -> bool:
-        """Counts a comparison for the rule that owns it, and adds a finding unless the two sides
-        agree. Returns whether they do.
+        """Counts a comparison of the field `name` for the rule that owns it, and adds a finding
+        unless the two sides agree (`agrees`). `path` is the place as text, `expected` and `actual`
+        are words for reports, `owed` and `came` the values themselves. Returns whether they agree;
+        true, too, for the digits of a time if no rule owns them.
         """
         key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
@@ -142,8 +146,8 @@ class CaseComparison:
         owed: Any = None,
         came: Any = None,
     ) -> bool:
-        """Counts a comparison for the given rule, and adds a finding unless the two sides agree.
-        Returns whether they do.
+        """Counts a comparison for the given rule, and adds a finding unless the two sides agree
+        (`agrees`); the parameters are those of `check`. Returns whether they agree.
         """
         self.count(rule, aspect, column or path, side)
         if not agrees:
@@ -250,10 +254,14 @@ class CaseComparison:
             self.check(not surplus, "change", Aspect.EXTRA, "rows", owed, actual, came=numbers)
 
     def _what(self) -> str:
+        """The kind and the op of the owed change, such as `ROW INSERT`."""
         return f"{self.change.kind} {self.change.op or ''}".strip()
 
     def _corrupt(self, output_rows: Sequence[OutputRow]) -> None:
-        """Compares the rows of a message that cannot be read: it owes one row of kind CORRUPT."""
+        """Compares the rows of a message that cannot be read: it owes one row of kind CORRUPT, or,
+        where no source says whether it can be read, any row. Some other answers are right too, such
+        as none from a decoder that claims to stop there.
+        """
         if self.change.anything:
             agrees = bool(output_rows) or STOPS in self._conventions
             self.check(
@@ -363,8 +371,9 @@ class CaseComparison:
                     self.ledger.refused[self._plan(side, cell)[2].id] += 1
 
     def _is_other_name(self, output_row: OutputRow, name: str) -> bool:
-        """Whether the row's database or table is another that the message may mean. Where the two
-        stand in one text, they must be parted at one place.
+        """Whether the row's database or table (`name`) is another one that the message may mean
+        just as well. If the message has both names in one text, database and table must come from
+        the same way of dividing it.
         """
         change, fields = self.change, output_row.fields
         if name not in ("database", "table"):

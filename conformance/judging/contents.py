@@ -22,7 +22,9 @@ from conformance.judging.wording import instant
 from generators.model import Cell, Logical, State, Value, ZeroDate
 
 CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+"""Types of values that have a date."""
 INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
+"""Types of dates with a time of day."""
 SECOND: Final = 1_000_000
 """Microseconds of a second."""
 _MILLISECOND: Final = 1_000
@@ -51,7 +53,9 @@ _WINTER: Final = "from November to March"
 SEASONS: Final = frozenset({_SUMMER, _WINTER})
 """Words of the traits on when a zone may have summer time."""
 _FIRST_GREGORIAN_DAY: Final = (date(1582, 10, 15) - _EPOCH).days * DAY
+"""Microseconds from 1970 to the first day of the Gregorian calendar."""
 _LAST_YEAR: Final = (date(9999, 1, 1) - _EPOCH).days * DAY
+"""Microseconds from 1970 to the last year of four digits."""
 LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
 """Characters, or bytes, at which decoders cut."""
 _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
@@ -63,8 +67,9 @@ _SIGNIFICANT: Final = (6, *_DIGITS)
 _PLACES: Final = (2, 6, 10, 18)
 """Digits behind the point that decoders keep."""
 _LARGE: Final = (9, 18, 36)
+"""Powers of ten above which decoders lose numbers, or spell them otherwise."""
 _SMALL: Final = (6, 36)
-"""Powers of ten at which decoders lose numbers, or spell them otherwise."""
+"""Powers of ten, with a minus, below which decoders lose numbers, or spell them otherwise."""
 SIZES: Final[Mapping[str, int]] = {
     f"of over {limit:,} {unit}": limit
     for limits, units in (
@@ -77,20 +82,24 @@ SIZES: Final[Mapping[str, int]] = {
     for limit in limits
     for unit in units
 } | {f"of over 10^{power}": power for power in _LARGE}
-"""The words of `held` traits on how large a value is, and the limit in them."""
+"""The limit in the words of each trait (of the sort `held`) on how large a value is, by these
+words.
+"""
 
 
 def rank_size(trait: Trait) -> float:
-    """The rank of a trait by the limit that it names, large ones first, and what is within another
-    before that. That an integer is over 1 comes before all limits: it says least, where no smaller
-    one shows how large must be.
+    """The rank of a trait by the limit that it names; the lowest comes first: large limits before
+    small ones, and contents that are within wider ones before these. That an integer is over 1
+    comes before all limits: it says least, where no smaller integer shows how large one must be.
     """
     words = trait[-1]
     return -math.inf if words == _OVER_ONE else -SIZES.get(words, _count_wider(words))
 
 
 def _count_wider(words: str) -> int:
-    """How many contents are wider than this one: each holds of all values of which it does."""
+    """How many contents are wider than this one, such as `with a fraction` than `with a fraction
+    finer than a millisecond`.
+    """
     number = 0
     while words in _WIDER:
         words = _WIDER[words]
@@ -116,7 +125,9 @@ _WIDER: Final[Mapping[str, str]] = {
     "with null in an object or array": "with null",
     SEVERAL_MEMBERS: NOT_EMPTY,
 }
-"""What a value has of which it has something wider, too: it says less of what was not seen."""
+"""What a value also has if it has the content that is the key; the wider content says less of
+values that were not seen.
+"""
 
 
 ESCAPE_OF_SIGNS: Final = "an escape of a quote or a line feed"
@@ -140,6 +151,7 @@ _IN_JSON: Final = (
         ("members", r'"\s*:'),
     ),
 )
+"""What the text of a JSON document may have: the words, and a regular expression."""
 _IN_TEXTS: Final = (
     *(
         *CHARACTER_SORTS,
@@ -162,6 +174,7 @@ _IN_TEXTS: Final = (
         ("leading zeros", r"\A0\d+\Z"),
     ),
 )
+"""What a text may have: the words, and a regular expression."""
 _IN_STATEMENTS: Final = (
     *CHARACTER_SORTS,
     ("a semicolon", r";"),
@@ -171,6 +184,7 @@ _IN_STATEMENTS: Final = (
     ("several blanks together", r"[ \t]{2,}"),
     ("over 100 characters", r"(?s).{101}"),
 )
+"""What a statement of SQL may have: the words, and a regular expression."""
 _IN_BYTES: Final = (
     ("a zero byte", r"\x00"),
     ("leading zero bytes", r"\A\x00"),
@@ -182,6 +196,7 @@ _IN_BYTES: Final = (
     ("backslashes", r"\\"),
     ("an escape of a byte", r"\\x[0-9a-fA-F]{2}"),
 )
+"""What bytes, read as Latin-1, may have: the words, and a regular expression."""
 _MERGED_FAMILIES: Final = {"double": "float"}
 """Families that decoders read alike."""
 
@@ -194,13 +209,16 @@ def merge_family(family: str) -> str:
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d(?=[ T]|\Z)")
+"""A day at the beginning of a text."""
 _DATE_OF_ZEROS: Final = re.compile(r"0000|\d{4}-00|\d{4}-\d\d-00")
+"""The beginning of a date whose year, month or day is zero, which no calendar has."""
 _CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
+"""The time of day in a text."""
 
 
 def describe_reversals(cell: Cell, level: int) -> Iterator[str]:
-    """Whether the bits, and the bytes, of a bit string in reverse order are another number: at
-    level one those of the number that its text has.
+    """In words, that the bits, or the bytes, of a bit string in reverse order are another number,
+    as a decoder may read them; at level one those of the number that its text has.
     """
     if cell.type.logical is not Logical.BIT:
         return
@@ -410,7 +428,9 @@ def _has_long_fraction(part: Any) -> bool:
 
 
 def describe_letters(content: str) -> Iterator[str]:
-    """Which letters a text has, of those that are there in capitals and small."""
+    """In words, whether a text has capital letters, and whether it has small ones; letters without
+    the other form count as neither.
+    """
     if content != content.lower():
         yield "capital letters"
     if content != content.upper():
@@ -418,8 +438,8 @@ def describe_letters(content: str) -> Iterator[str]:
 
 
 def _describe_precision(number: Decimal) -> Iterator[str]:
-    """Which of Spark's types of floating point hold another number in place of this one; none for
-    NaN and the infinities, which both types have.
+    """In words, which of Spark's two floating-point types do not hold this number; nothing for NaN
+    and the infinities, which both hold.
     """
     if not number.is_finite():
         return
@@ -477,6 +497,7 @@ def _count_places(number: Decimal) -> int:
 
 
 def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:
+    """The words for each of the limits that the size exceeds, such as `of over 255 bytes`."""
     return (f"of over {limit:,} {unit}" for limit in limits if size > limit)
 
 

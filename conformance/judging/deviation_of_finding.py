@@ -46,21 +46,28 @@ from conformance.rules.rules import Aspect
 from generators.model import OTHER_SIDE, Case, Cell, Change, Kind, Logical, Op, State
 
 _KIND_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "kind")
+"""A kind of row that is right but for its capital or small letters."""
 _OP_IN_OTHER_LETTERS: Final = Deviation(DeviationKind.OP_IN_OTHER_LETTERS, "op")
+"""An op that is right but for its capital or small letters."""
 _AS_TEXT: Final = Deviation(
     DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.COMES_AS, name="string")
 )
+"""A value that came as a text, where its type has another Spark type."""
 _OF_ROWS: Final = {
     Aspect.MISSING: Deviation(DeviationKind.ROW_LOST),
     Aspect.EXTRA: Deviation(DeviationKind.ROW_SURPLUS),
     Aspect.CORRUPT: Deviation(DeviationKind.ROW_REFUSED),
 }
+"""The deviations of rows that are not there, one too many, or refused, by the aspect of the
+finding.
+"""
 _TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
+"""Families of types whose right values are texts in Spark."""
 
 
 def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Deviation:
-    """What is wrong; `elsewhere` is false where it is by chance that another image or row holds the
-    value.
+    """The deviation of a finding: what is wrong there, by itself. `elsewhere` allows the answer
+    that the value is that of another image, row or column; it is false where that is chance.
     """
     change = change_of(finding, case)
     unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
@@ -170,6 +177,9 @@ def _wrong_family(finding: Finding, cell: Cell) -> str:
 
 
 def _family_that_came(finding: Finding) -> str:
+    """The family of the Spark type of the value that came; "" at level one, whose values are texts
+    without a type.
+    """
     return finding.came.family if isinstance(finding.came, Typed) else ""
 
 
@@ -185,9 +195,9 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 def without_chance(
     failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
 ) -> list[tuple[Deviation, Failing]]:
-    """The failing units with their deviations, corrected where a relation is mere chance: few wrong
-    values equal a value of another image or row. Where values of several families come as texts,
-    all that come as texts get that deviation.
+    """The failing units with their deviations, corrected where it is chance that a wrong value is
+    that of another image, row or column: too few values are. Where values of several families come
+    as texts, all wrong values that are texts get that deviation.
     """
     families: dict[Deviation, Counter[str]] = defaultdict(Counter)
     for deviation, failing in failings:
@@ -250,4 +260,5 @@ def _is_by_chance(
 
 
 def _is_elsewhere(deviation: Deviation) -> bool:
+    """Whether the deviation says that a value is the right one of another row, column or image."""
     return deviation in (SHUFFLED, SWAPPED) or deviation.is_of_other_image

@@ -135,7 +135,7 @@ class Deviation:
 
     @property
     def explains_alone(self) -> bool:
-        """Whether its relation leaves nothing to explain."""
+        """Whether its relation alone says what a decoder does wrong, whatever the value holds."""
         return self.relation is not None and self.relation.explains_alone
 
 
@@ -150,9 +150,11 @@ _OF_CELLS: Final = frozenset(
         DeviationKind.COLUMNS_SWAPPED,
     }
 )
+"""Deviations whose units are cells."""
 _OF_VALUES: Final = frozenset(
     {DeviationKind.VALUE_WRONG, DeviationKind.VALUE_NULL, DeviationKind.VALUE_FOR_NULL}
 )
+"""Deviations of cells in which a value or a NULL is wrong."""
 _OF_FAULTS: Final = frozenset(
     {
         DeviationKind.MESSAGE_VANISHES,
@@ -161,6 +163,7 @@ _OF_FAULTS: Final = frozenset(
         DeviationKind.ROWS_BESIDE_REFUSAL,
     }
 )
+"""Deviations whose units are messages that cannot be read."""
 _OF_IMAGES: Final = frozenset(
     {
         DeviationKind.IMAGE_MISSING,
@@ -168,28 +171,37 @@ _OF_IMAGES: Final = frozenset(
         DeviationKind.IMAGE_WITHOUT_COLUMNS,
     }
 )
+"""Deviations in which an image as a whole is wrong."""
 OF_OPS: Final = frozenset(
     {DeviationKind.OTHER_OP, DeviationKind.OTHER_KIND, DeviationKind.OP_IN_OTHER_LETTERS}
 )
 """Deviations of a row's kind or op."""
 WRONG: Final = Deviation(DeviationKind.VALUE_WRONG)
+"""A wrong value that has no known relation to the right one."""
 SHUFFLED: Final = Deviation(DeviationKind.ROWS_SHUFFLED)
+"""The value of another row of the message."""
 SWAPPED: Final = Deviation(DeviationKind.COLUMNS_SWAPPED)
+"""The value of another column of the image."""
 NULL: Final = Deviation(DeviationKind.VALUE_NULL)
+"""NULL in the place of a value."""
 NOT_NULL: Final = Deviation(DeviationKind.VALUE_FOR_NULL)
-"""A value for NULL that is not known to be the other image's."""
+"""A value in the place of NULL, which is not known to be that of the row's other image."""
 MISSING_COLUMN: Final = Deviation(DeviationKind.COLUMN_MISSING)
+"""A column that an image lacks."""
 SURPLUS_COLUMN: Final = Deviation(DeviationKind.COLUMN_SURPLUS)
+"""A column that an image has and should not have."""
 OTHER_OP: Final = Deviation(DeviationKind.OTHER_OP)
+"""Another op of a row."""
 
 ByDeviation: TypeAlias = Mapping[Deviation, dict[Unit, Failing]]
+"""The units that fail with each deviation, with what tells them from others."""
 
 FAMILIES: Final = 3
-"""Families of types of which a relation is no chance."""
+"""Families of types in which a relation must occur to be no chance."""
 SEVERAL: Final = 3
-"""Cases of which what they have in common is no chance."""
+"""Cases that must have something in common for it to be no chance."""
 REST: Final = 0.1
-"""Share of a mistake's units that what no trait explains has at most, to be its rest."""
+"""The largest share of a mistake's units that may be its rest, which no trait explains."""
 
 
 def population_of(deviation: Deviation) -> PopulationName:

@@ -49,13 +49,15 @@ _CHANGES_OF_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "without back ticks": lambda name: name.replace("`", ""),
     "without double quotes": lambda name: name.replace('"', ""),
 }
-"""How decoders change the names of columns."""
+"""How decoders change the names of columns, by the words for the change."""
 _ENVELOPE_COLUMNS: Final = ("database", "schema", "table", "position", "sql")
 """Columns of the envelope of which one may be taken for another."""
 
 
 def with_effect(deviation: Deviation, failings: Sequence[Failing]) -> Deviation:
-    """The deviation of a mistake with what all of its units show together."""
+    """The deviation of a mistake made more exact by what all of its failing units (cells, rows or
+    messages) show together, such as that all come cut after 255 characters.
+    """
     kind = deviation.kind
     if kind is DeviationKind.ROW_SURPLUS and not any(map(_comes_from_nothing, failings)):
         kind = DeviationKind.ROW_REPEATED
@@ -65,7 +67,7 @@ def with_effect(deviation: Deviation, failings: Sequence[Failing]) -> Deviation:
 
 
 def _comes_from_nothing(failing: Failing) -> bool:
-    """Whether a surplus row has the number of no owed row, so that it may be no row again."""
+    """Whether a surplus row has a number that no owed row has, so that it does not repeat one."""
     came = failing.finding.came
     return bool(came) and Kind.CORRUPT not in came
 
@@ -92,8 +94,8 @@ def _has_further_rows(failing: Failing) -> bool:
 
 
 def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation | None:
-    """The relation to what is owed that all units of a mistake have, if it says more than that of
-    the deviation; else the deviation's own.
+    """The relation to what is owed that all failing units of a mistake have, if it says more than
+    the relation of the deviation; else the deviation's own.
     """
     match deviation.kind:
         case DeviationKind.OTHER_OP if all(map(_has_further_rows, failings)):
@@ -126,8 +128,9 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
 def _find_effect_on_values(
     relation: Relation | None, failings: Sequence[Failing]
 ) -> Relation | None:
-    """The one relation that all wrong values of a mistake have of which one value is owed, if these
-    are at least half; else the relation as it is.
+    """The one relation that all wrong values of a mistake have to the owed ones; else the relation
+    that they have so far (`relation`). None is looked for where more than half of the cells have no
+    one owed value.
     """
     values = WrongValues.gather(relation, failings)
     if 2 * len(values.pairs) < len(failings) or values.kind in _SAYS_ALL:
@@ -150,11 +153,15 @@ _SAYS_ALL: Final = frozenset(
         RelationKind.CUT,
     }
 )
-"""Relations that an effect of the values themselves would say less than."""
+"""Relations that say where a value comes from, or how it is cut, so that no effect on values says
+more.
+"""
 
 
 def _find_one_value(failings: Sequence[Failing]) -> Relation | None:
-    """The value that comes for all of these, if several are owed."""
+    """The relation that one and the same value came for all of these cells, though several
+    different values are owed (or several NULLs, or single bits); None if it did not.
+    """
     spelled = {value(failing.finding.came) for failing in failings}
     expected = {spell_owed(failing) for failing in failings}
     is_of_null = expected == {value(None)} and len(failings) >= _SEVERAL
@@ -181,7 +188,9 @@ def _is_empty(failing: Failing) -> bool:
 
 
 def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Relation | None:
-    """The other column of the envelope whose value comes in all of these rows."""
+    """The relation that the wrong column `name` of the envelope has the value of another column in
+    all of these rows; None if it has not.
+    """
     for other_name in _ENVELOPE_COLUMNS:
         changes = [change_of(failing.finding, failing.result.case) for failing in failings]
         if other_name != name and all(
@@ -193,8 +202,8 @@ def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Re
 
 
 def _find_effect_on_keys(failings: Sequence[Failing]) -> Relation | None:
-    """What came as the key in all of these rows: every column, the row's first one, its own first
-    one, columns twice.
+    """The relation that says what came as the key in all of these rows: every column, the row's
+    first column, the key's first column, or columns twice; None for anything else.
     """
     keys = [failing.finding.came for failing in failings]
     if not all(isinstance(key, list | tuple) for key in keys):
@@ -233,15 +242,17 @@ def _columns_of(failing: Failing) -> list[str]:
 
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:
-    """Whether all texts that came, such as kinds or ops, are in small letters, or all in capital
-    ones.
+    """The relation that all texts that came, such as kinds or ops, are in small letters, or all in
+    capital ones; None if neither.
     """
     letters = name_letters(failing.finding.came for failing in failings)
     return Relation(RelationKind.LETTERS, name=letters) if letters else None
 
 
 def _find_one_kind(failings: Iterable[Failing]) -> Relation | None:
-    """The kinds of rows that come for all of these messages that cannot be read."""
+    """The relation that names the kinds of rows that came for each of these messages, which cannot
+    be read, if they are the same for all; else None.
+    """
     kinds = {failing.finding.came for failing in failings}
     (came, *further_kinds) = kinds
     if further_kinds or not isinstance(came, tuple):
@@ -310,8 +321,8 @@ _COLUMNS_THAT_SHOW_AN_ORDER: Final = 3
 
 
 def _sources_if_sorted(names: list[str]) -> list[str]:
-    """For each column the one whose value it has, where values in their order are put under the
-    names in alphabetical order.
+    """For each column of an image, in order, the column whose value it has, if the values in their
+    order are put under the names in alphabetical order.
     """
     source_by_name = dict(zip(sorted(names), names, strict=True))
     return [source_by_name[name] for name in names]
@@ -323,4 +334,6 @@ _ORDERS_OF_COLUMNS: Final[Mapping[str, Callable[[list[str]], list[str]]]] = {
     "their values stand under the names in alphabetical order": _sources_if_sorted,
     "their values stand in reverse order": lambda names: names[::-1],
 }
-"""For each column of an image, the column whose value it has, by the words for the order."""
+"""Orders in which columns have each other's values, by the words for them: of the names of an
+image's columns, the function gives for each column the one whose value it has.
+"""

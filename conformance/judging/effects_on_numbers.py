@@ -32,7 +32,9 @@ _SEVERAL: Final = 3
 _DIGITS_OF_CONTEXT: Final = 400
 """Digits with which numbers are rounded here: more than any column has."""
 _ROUNDED_BY: Final = (ROUND_HALF_UP, ROUND_HALF_EVEN)
+"""The ways in which decoders round a half."""
 _NEAR_THE_LARGEST_DOUBLE: Final = Decimal("1.79e308")
+"""The number above which rounding may give more than any double holds."""
 _ABOUT: Final = Decimal("0.02")
 """Share of a mantissa by which one with fewer digits differs at most."""
 _OF_DECIMALS: Final = frozenset({Logical.DECIMAL, Logical.DOUBLE, Logical.FLOAT})
@@ -48,6 +50,7 @@ _OF_DIGITS: Final = frozenset(
 )
 """Relations of numbers that lost digits, and none at all."""
 _WORDS_OF_BOOLEANS: Final = {0: "false", 1: "true"}
+"""The words that may come for the numbers 0 and 1."""
 
 
 class _Numbers(NamedTuple):
@@ -89,8 +92,8 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
 
 
 def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
-    """What happens to numbers that may have a fraction: all are 0, cut, rounded, or without their
-    exponent.
+    """The relation that says what happens to all of these numbers, which may have a fraction: they
+    are 0, cut, rounded, or without their exponent. None if no one way is known.
     """
     if all(pair.number_that_came == 0 for pair in values.pairs):
         return Relation(RelationKind.ONE_VALUE, name="0")
@@ -128,7 +131,9 @@ def _gather_integers(values: WrongValues) -> list[_Integers]:
 
 
 def _find_places(numbers: list[_Numbers]) -> Relation | None:
-    """The places behind the point to which all of these numbers are cut or rounded."""
+    """The relation that all of these numbers are cut, or rounded, to the same number of places
+    behind the point; None if they are not.
+    """
     with localcontext() as context:
         context.prec = _DIGITS_OF_CONTEXT
         # A number with more digits than the context has no places here: it becomes NaN.
@@ -144,8 +149,8 @@ def _find_places(numbers: list[_Numbers]) -> Relation | None:
 
 
 def _find_digits(numbers: list[_Numbers]) -> Relation | None:
-    """The digits to which all of these numbers are rounded; of one number they may be chance, if a
-    double has as many.
+    """The relation that all of these numbers are rounded to the same number of digits; None if they
+    are not, or if it may be chance: of few numbers it is, if a double has as many digits.
     """
     digits = max((_count_digits(pair.came) for pair in numbers), default=0)
     is_fewer = all(_count_digits(pair.expected) > digits for pair in numbers)
@@ -162,7 +167,9 @@ def _find_digits(numbers: list[_Numbers]) -> Relation | None:
 
 
 def _find_digits_of_doubles(values: WrongValues, numbers: list[_Numbers]) -> Relation | None:
-    """Whether all of these FLOATs come with the digits of the double that has their value."""
+    """The relation that all of these FLOATs come with the digits of the double that has their
+    value; None if they do not.
+    """
     has_more = all(
         _count_digits(came) > _count_digits(expected) and round_to_float(float(came)) == float(came)
         for expected, came in numbers
@@ -186,7 +193,7 @@ def _exponent(number: Decimal) -> int:
 
 
 def _find_mantissa(numbers: list[_Numbers]) -> Relation | None:
-    """Whether all of these numbers come without their power of ten."""
+    """The relation that all of these numbers come without their power of ten; None if not."""
     for expected, came in numbers:
         mantissa = expected.scaleb(-expected.adjusted())
         # The mantissa 9.9999999 may be rounded to 10, which is 1 with another exponent.
@@ -197,7 +204,9 @@ def _find_mantissa(numbers: list[_Numbers]) -> Relation | None:
 
 
 def _find_sign_bit(values: WrongValues) -> Relation | None:
-    """Whether the highest bits of all these integers are taken for a sign, or signs for bits."""
+    """The relation that the highest bits of all these integers are taken for a sign, or their signs
+    for bits; None if neither.
+    """
     integers = _gather_integers(values)
     if integers and all(expected < 0 < came for expected, came in integers):
         return Relation(RelationKind.UNSIGNED)
@@ -207,8 +216,8 @@ def _find_sign_bit(values: WrongValues) -> Relation | None:
 
 
 def _find_lost_bits(values: WrongValues) -> Relation | None:
-    """Whether all of these large integers come as 0, since their highest bits are lost; of several
-    integers with the number of bits that are left.
+    """The relation that all of these large integers come as 0, since their highest bits are lost;
+    of several integers with the number of bits that are left. None if they do not.
     """
     integers = _gather_integers(values)
     if not integers or any(came for _, came in integers):
@@ -259,7 +268,9 @@ _FIRST_YEAR: Final = 1900
 
 
 def _find_boolean(values: WrongValues) -> Relation | None:
-    """Whether all of these numbers 0 and 1 come as the words false and true."""
+    """The relation that all of these numbers 0 and 1 come as the words false and true; None if they
+    do not.
+    """
     for pair in values.pairs:
         number = pair.owed_number
         word = pair.came.lower() if isinstance(pair.came, str) else None
@@ -269,7 +280,9 @@ def _find_boolean(values: WrongValues) -> Relation | None:
 
 
 def _find_members(values: WrongValues) -> Relation | None:
-    """What of the members of these SETs, each a bit, comes for all of them."""
+    """The relation that all of these SETs (a bit for each member) come as their first member, or as
+    the number of members; None if neither.
+    """
     integers = _gather_integers(values) if values.logicals == {Logical.SET} else []
     if not integers:
         return None

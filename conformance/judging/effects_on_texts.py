@@ -89,6 +89,7 @@ def _resolve_escapes(escaped_text: str) -> str:
 
 
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+"""The character for which a letter stands in an escape of JSON, as `n` for a line feed."""
 _CHANGES_OF_TEXTS: Final[Mapping[str, Callable[[str], str]]] = {
     "its escapes of JSON are resolved once more": _resolve_escapes,
     "in the Unicode form NFC": partial(unicodedata.normalize, "NFC"),
@@ -135,9 +136,7 @@ _READINGS_OF_LABELS: Final[Mapping[str, Callable[[Pair], bool]]] = {
 
 
 def _gather_texts(values: WrongValues) -> list[_Texts]:
-    """The owed texts with those that came, in which an effect (the one thing that happens to all
-    wrong values of a mistake) is looked for; [] if any of them is no text.
-    """
+    """The owed texts with those that came for them; [] if any of the values is no text."""
     texts: list[_Texts] = []
     for pair in values.pairs:
         expected, came = pair.expected_text, pair.text_that_came
@@ -180,7 +179,9 @@ def _lacks_highest_bits(pair: Pair) -> bool:
 
 
 def _find_changed_parts(documents: list[_Texts]) -> Relation | None:
-    """How the same sort of parts is changed in all of these JSON documents."""
+    """The relation that says how one sort of parts is changed in all of these JSON documents; None
+    if several are, or in other ways.
+    """
     changes = set[str]()
     for expected, came in documents:
         changed_parts = describe_changed_parts(expected, came)
@@ -191,7 +192,9 @@ def _find_changed_parts(documents: list[_Texts]) -> Relation | None:
 
 
 def _find_letters(texts: list[_Texts]) -> Relation | None:
-    """Whether all of these texts come in small letters, or all in capital ones."""
+    """The relation that all of these texts come in small letters, or all in capital ones; None if
+    neither.
+    """
     if all(came == expected.lower() for expected, came in texts):
         return Relation(RelationKind.LETTERS, name="small")
     if all(came == expected.upper() for expected, came in texts):
@@ -231,8 +234,8 @@ def _lacks_leading_zeros(texts: _Texts) -> bool:
 
 
 def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
-    """The sort of characters of these texts of which each has the same other character in its
-    place.
+    """The relation that all characters of one sort have the same other character in their place in
+    these texts; None if they do not.
     """
     replaced, stand_ins = "", set[str]()
     for expected, came in texts:
@@ -253,8 +256,8 @@ def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
 
 
 def _find_replacement(relation: Relation, texts: list[_Texts]) -> Relation | None:
-    """What stands in the place of the characters of the sort that the relation names, if it is the
-    same in all of these texts.
+    """The relation that says what stands in the place of the characters of the sort that `relation`
+    names, if it is the same in all of these texts; None if it is not.
     """
     if all(
         came in (html.escape(expected), html.escape(expected, quote=False))

@@ -81,8 +81,8 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
 
 
 def _find_spelling(pairs: Sequence[Pair]) -> Relation | None:
-    """How all of these times are written otherwise; None if they are no texts, or no one way is
-    known.
+    """The relation that says how all of these times are written otherwise; None if they are no
+    texts, or no one way is known.
     """
     texts: list[tuple[str, str]] = []
     for pair in pairs:
@@ -121,7 +121,9 @@ def _gather_moments(values: WrongValues) -> list[_Moments]:
 
 
 def _find_limit(moments: list[_Moments]) -> str:
-    """The time that comes, with their sign, for all of several longer ones; "" if there is none."""
+    """The time in words that came for all of several longer TIMEs, each with its own sign; "" if
+    not one and the same did.
+    """
     limits = {abs(pair.came) for pair in moments}
     are_longer = all(
         pair.expected * pair.came > 0 and abs(pair.expected) > abs(pair.came) for pair in moments
@@ -134,7 +136,9 @@ def _find_limit(moments: list[_Moments]) -> str:
 
 
 def _find_fraction(moments: list[_Moments]) -> Relation | None:
-    """What is left of the fractions of seconds of all these times."""
+    """The relation that says what is left of the fractions of seconds of all these times; None if
+    no one way is known.
+    """
     for digits in _DIGITS_OF_FRACTIONS:
         unit = 10 ** (6 - digits)
         if all(pair.came in _cuts(pair.expected, unit) for pair in moments):
@@ -162,16 +166,16 @@ def _digits_before_zeros(pair: _Moments) -> int:
 
 
 def _cuts(micros: int, unit: int) -> frozenset[int]:
-    """A time without what is less than a unit: the multiple before it, and the one nearer to
-    zero.
+    """What a time may be when what is less than a unit is cut off: the multiple of the unit before
+    it, or for a negative time also the one nearer to zero.
     """
     before = micros // unit * unit
     return frozenset({before, -(-micros // unit) * unit if micros < 0 else before})
 
 
 def _find_larger_unit(values: WrongValues, moments: list[_Moments]) -> Relation | None:
-    """Whether all of these times come without their seconds, or the days of all these dates are
-    taken for milliseconds.
+    """The relation that all of these times come without their seconds, or that the days of all
+    these dates are taken for milliseconds; None if neither.
     """
     if all(pair.came in _cuts(pair.expected, MINUTE) for pair in moments):
         return Relation(RelationKind.CUT_TO_MINUTES)
@@ -188,7 +192,9 @@ def _differ_in_shift(moments: list[_Moments]) -> bool:
 
 
 def _find_months(moments: list[_Moments]) -> Relation | None:
-    """Whether all of these dates are as many months late, whatever their days."""
+    """The relation that all of these dates are late by the same number of months, whatever their
+    days; None if they are not.
+    """
     differences = set[int]()
     for pair in moments:
         expected, came = _month_of(pair.expected), _month_of(pair.came)

@@ -64,7 +64,7 @@ _OF_CONTENTS: Final = frozenset({"day", "held", "spelled", "kin", "class", "like
 there depends.
 """
 _OF_VOIDS: Final = frozenset({"void", "nothing"})
-"""Sorts of traits of what is NULL."""
+"""Sorts of traits of cells that are NULL or may come as NULL."""
 _MAY_BE_NULL: Final = frozenset({("like", "zero"), ("like", "partial-zero")})
 """Traits of dates that no calendar has: a decoder that leaves out NULL may leave out these."""
 _OF_OPS: Final = frozenset({"op", "cells"})
@@ -98,7 +98,9 @@ _CONTENTS_OF_NAMES: Final = {
     "blanks at the end": "a blank at the end",
     BLANKS_AT_BOTH_ENDS: "a blank at an end",
 }
-"""What a value holds, where the relation names it otherwise."""
+"""What a value holds, in the words of the traits, by the name that a relation has for it, where the
+two differ.
+"""
 _CONTENTS_OF_PARTS: Final[Mapping[str, frozenset[str]]] = {
     "names of members": frozenset(
         {"small letters in a member's name", "capital letters in a member's name"}
@@ -106,7 +108,9 @@ _CONTENTS_OF_PARTS: Final[Mapping[str, frozenset[str]]] = {
     "objects and arrays": frozenset({"an item in an array"}),
     BLANKS_AT_BOTH_ENDS: frozenset({"white space at an end"}),
 }
-"""What a value holds, in other words than the relation has for the part that it names."""
+"""What a value also holds, in the words of the traits, by the name that a relation has for a part
+of it.
+"""
 _CONTENTS_OF_RELATIONS: Final = {
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
@@ -123,8 +127,8 @@ _PRECISION_OF_RELATIONS: Final = {
 
 
 def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozenset[Trait]:
-    """The traits on what a value holds that the relation names, too: lost line ends are lost of
-    values with line ends.
+    """The traits that are tried first to explain a deviation, since they say what its relation
+    says: lost line ends are lost of values with line ends.
     """
     if deviation.kind is DeviationKind.ROW_SURPLUS:
         return frozenset({("sql", "a semicolon")})
@@ -164,8 +168,8 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
 
 
 def _letters_that_change(failings: Sequence[Failing]) -> frozenset[str]:
-    """The letters that these values lose: small ones where all come in capitals, capital ones where
-    all come in small letters; both where some come so and some so.
+    """The letters that the owed values have and lose: small ones where all come in capitals,
+    capital ones where all come in small letters, both where some come so and some so.
     """
     letters = name_letters(failing.finding.came for failing in failings)
     return _LETTERS_BEFORE.get(letters, frozenset({"capital letters", "small letters"}))
@@ -180,12 +184,14 @@ _LETTERS_BEFORE: Final[Mapping[str, frozenset[str]]] = {
     "capital": frozenset({"small letters"}),
     "small": frozenset({"capital letters"}),
 }
-"""The letters that values have that come in others."""
+"""The letters that values have before they come in other letters: small ones where they come in
+capitals.
+"""
 
 
 def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[Trait]:
-    """The traits on how large a value is by the length after which all values are cut, or by the
-    bits that are left of all.
+    """The traits on how large a value is that fit a relation: over the length after which all
+    values are cut, or over the bits that are left of all.
     """
     families = {failing.family for failing in failings}
     if relation.kind is RelationKind.LOW_BITS:
@@ -228,7 +234,9 @@ _TRAITS_OF_RELATIONS: Final[Mapping[RelationKind, frozenset[Trait]]] = {
         {("held", Logical.JSON.value, "with white space at an end of a text")}
     ),
 }
-"""The traits of lists that have an order, and of values that decoders take from the other image."""
+"""The traits that values have which come in such a relation to what is owed: a list in another
+order has several members.
+"""
 
 
 def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
@@ -246,8 +254,8 @@ def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
 
 
 def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
-    """Which traits may explain why these units deviate so: a season only if all of them have it,
-    and of texts that lose characters nothing that they hold beside such characters.
+    """A test which traits may explain why these units deviate. It excludes a season unless all
+    units have it, and what texts hold beside the very characters that they lose.
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
     foreign_contents = _contents_of_other_reasons(deviation, failings)
@@ -270,9 +278,10 @@ def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Call
 def _contents_of_other_reasons(
     deviation: Deviation, failings: Sequence[Failing]
 ) -> frozenset[Trait]:
-    """Of texts and documents that lose characters, or have others in their place: what they hold
-    beside such characters. Of texts that is their class, too; of a document the class says what it
-    is. Of bytes whose text comes in other letters: all but its letters.
+    """The traits on what values hold that are no reason for the deviation, since its relation names
+    another one. Of texts and documents that lose characters, or have others in their place:
+    whatever they hold beside such characters, and of texts their class. Of bytes whose text comes
+    in other letters: all but its letters.
     """
     relation = deviation.relation
     if deviation.relation_kind is RelationKind.LETTER_CASE and all(
@@ -299,11 +308,12 @@ def _contents_of_other_reasons(
 
 
 _LETTERS_OF_BYTES: Final = frozenset(_letters_of_bytes(("capital letters", "small letters")))
+"""The traits of bytes whose text, such as base64, has letters."""
 
 
 def may_explain(deviation: Deviation, trait: Trait) -> bool:
-    """Whether a decoder could deviate so because of the trait: no cell of a row makes its envelope
-    wrong, or an image of its own too many.
+    """Whether a decoder could deviate so because of the trait. No cell of a row, for instance,
+    makes its envelope wrong, or is the reason for an image that is not owed.
     """
     sort = trait[0]
     if deviation.kind is DeviationKind.FIELD_WRONG:

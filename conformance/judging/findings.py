@@ -37,6 +37,7 @@ class Absence(enum.Enum):
 
 
 NOT_THERE: Final = Absence.NOT_THERE
+"""What came for a column that the image lacks."""
 
 
 DECODING: Final = "decoding"
@@ -46,7 +47,7 @@ CIRCUMSTANCE: Final = "message"
 
 
 class ColumnOfKind(NamedTuple):
-    """A column of the rows of a kind."""
+    """A kind of rows, and a column that rows of this kind must, or must not, fill."""
 
     kind: str
     column: str

@@ -35,7 +35,9 @@ from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Origin, SideOrRow, State
 
 Unit: TypeAlias = tuple[Hashable, ...]
-"""A message and row of a case, at cells also a side and a column."""
+"""What passes or fails, by what tells it from others: case id, message and row; for a cell also
+side and column.
+"""
 PopulationName: TypeAlias = Literal[
     "rows",
     "rows-with-before",
@@ -98,28 +100,33 @@ _OF_ROWS: Final[Mapping[PopulationName, Callable[[Change, int], bool]]] = {
     "rows-with-fields": lambda _change, level: level == 1,
     **{name: _owes_field(column) for column, name in POPULATIONS_OF_FIELDS.items()},
 }
-"""Whether a row is of a population of rows, by what it owes at the case's level."""
+"""A test whether a row is of a population of rows, by what it owes at the case's level."""
 
 NEARLY: Final = 0.75
 """Share of the units with some traits that must fail: some of them have nothing that a mistake can
 spoil.
 """
 _SURELY: Final = 0.9
-"""The same where they tell what a value holds, or no more than that it is not the first."""
+"""The same share for traits that many units have by chance (`_OF_MANY`)."""
 _OF_MANY: Final = frozenset({"held", "behind"})
-"""Sorts of traits that many units have by chance."""
+"""Sorts of traits that many units have by chance: what a value holds, and that it is not in the
+first column.
+"""
 _MOST: Final = 3
-"""Traits that are tried together, where fewer do not tell failing from passing."""
+"""The most traits that are tried together, where fewer do not tell failing units from passing ones.
+"""
 _IN_NUMBER: Final = 3
-"""Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
+"""Each trait of a set must shut out so many passing units: if it shuts out fewer, it may be there
+by chance.
+"""
 _OF_SPELLINGS: Final = 0.8
-"""What counts of the units that how their texts are written explains: where about as many values of
-a type fail as a whole, it is no reason.
+"""Factor by which traits on how a time is written count less: if about as many values of a type
+fail whatever their spelling, the spelling is no reason.
 """
 _OF_CLASSES: Final = frozenset({"kin", "like"})
 """Sorts of traits on the class of a value, which tell of one level even where few fail."""
 _TRIED: Final = 12
-"""The commonest traits, of which some together are tried."""
+"""So many of the commonest traits are tried in sets of several."""
 _OPS: Final = frozenset({"op", "kind"})
 """Sorts of traits on what a row does."""
 _HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
@@ -138,8 +145,8 @@ _OWED: Final[dict[PopulationName, Callable[[str, State, int], bool]]] = {
     ),
     "values": lambda _side, state, _level: state not in (State.NULL, State.ABSENT),
 }
-"""Whether a cell is of a population, by its image and what is owed: level two has NULL for what is
-absent.
+"""A test whether a cell is of a population, by its image, the state that is owed, and the level:
+level two has NULL for what is absent.
 """
 _OF_ONE_IMAGE: Final[Mapping[PopulationName, str]] = {
     "there-before": "before",
@@ -153,7 +160,9 @@ OF_CELLS_THERE: Final[frozenset[PopulationName]] = frozenset(
 
 
 class ExactValue(NamedTuple):
-    """The narrowest suspect of a cell, with the type's parameters and the value as text."""
+    """A cell's exact value as a suspect of a refusal: the cell's narrowest suspect, and the value
+    as text with the parameters of its type.
+    """
 
     suspect: Trait
     spelling: str
@@ -168,7 +177,9 @@ class CellGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpectedRow:
-    """A change that a message should give, and what it holds, which is found on first use."""
+    """A change that a message of a case should give, and what a decoder that refuses its row may
+    fail on; this is found on first use.
+    """
 
     case: Case
     message: int
@@ -181,12 +192,14 @@ class ExpectedRow:
 
     @cached_property
     def exact_values(self) -> set[ExactValue]:
-        """The exact values of its cells."""
+        """The exact values of the row's cells, each a suspect if the row is refused."""
         return {spell_exactly(cell) for _, _, cell in cells(self.change, self.case.level)}
 
     @cached_property
     def suspects_of_cells(self) -> Mapping[CellGroup, set[Trait]]:
-        """The suspects of its cells."""
+        """What all cells of the row clear of suspicion if all of them came out right, by image and
+        NULL or value.
+        """
         return self.suspects_of_right_cells(())
 
     def suspects_of_right_cells(
@@ -206,14 +219,14 @@ class ExpectedRow:
 
     @property
     def shows_a_row(self) -> bool:
-        """Whether the row must come out of a right decoder. A row that may be refused is no
-        evidence if no finding names it.
+        """Whether the row must come out of a right decoder. A row that may as well be refused does
+        not count: if no finding names it, it is unknown what came.
         """
         return self.change.kind is Kind.ROW and not self.may_be_refused
 
     @property
     def may_be_refused(self) -> bool:
-        """Whether a CORRUPT row is as right in its place."""
+        """Whether a CORRUPT row in the place of this row is right, too."""
         return (Kind.CORRUPT, None) in self.change.accept
 
 
@@ -230,7 +243,7 @@ class RowOutcome:
 
     @property
     def came_out(self) -> bool:
-        """Whether a row came out, with whatever in it."""
+        """Whether a row came out for the expected one, whatever may be wrong in it."""
         return not any(symptom(finding, self.row.case) in REFUSALS for finding in self.findings)
 
     @property
@@ -253,17 +266,19 @@ class RowOutcome:
         return frozenset(f.side if f.aspect is Aspect.IMAGE else "" for f in hiding)
 
     def breaks_other_rules(self, rules: Container[str]) -> bool:
-        """Whether it did not come out as it should by a rule that is not among these."""
+        """Whether the row did not come out as it should by a rule that is not among `rules`."""
         return any(f.aspect in _HIDING and f.rule not in rules for f in self.findings)
 
     def cells_of_other_rules(self, rules: Container[str]) -> frozenset[tuple[str, str | None]]:
-        """Side and column of what is wrong by a rule that is not among these."""
+        """Side and column of each cell or image that is wrong by a rule not among `rules`."""
         return frozenset((f.side, f.column) for f in self.findings if f.rule not in rules)
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A unit that fails."""
+    """A unit (a row, a cell or an unreadable message) that fails, with its traits, and the finding
+    that shows it with the result of its case.
+    """
 
     unit: Unit
     traits: frozenset[Trait]
@@ -272,7 +287,9 @@ class Failing:
 
     @property
     def family(self) -> str:
-        """The family of the cell's type, or the envelope's field."""
+        """The family of the cell's column type; for a finding on the envelope its column, and ""
+        for a row.
+        """
         if self.finding.aspect is Aspect.FIELD:
             return self.finding.path
         families = (merge_family(trait[1]) for trait in self.traits if trait[0] == "family")
@@ -281,8 +298,9 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What the rows that came out clear of suspicion, by level and profile ("" for all profiles);
-    what right cells clear, by level and group; and how many rows with a suspect came out.
+    """What the rows that came out clear of suspicion: suspects and exact values by level and
+    profile ("" for all profiles together), what right cells clear by level and group of cells; and
+    how many rows with each suspect came out.
     """
 
     suspects: dict[tuple[int, str], set[Trait]]
@@ -305,8 +323,8 @@ class RunIndex:
     """What became of every expected row of a run's cases that were decoded, counted by what the
     rows and cells have on first use.
 
-    `counting` are the rules whose findings fail: units that break others alone are neither failing
-    nor passing.
+    `counting` are the rules whose findings count: a unit that only breaks other rules is neither
+    failing nor passing. `expected_rows` caches the expected rows of each case.
     """
 
     results: Sequence[CaseResult]
@@ -556,8 +574,8 @@ class RunIndex:
         return change.anything or may_be_another or breaks_others
 
     def _cells_of(self, name: PopulationName, outcome: RowOutcome) -> Iterator[frozenset[Trait]]:
-        """The traits of each compared cell of a row that belongs to the population (such as
-        expected NULLs or values).
+        """Yields the traits of each compared cell of a row that belongs to the population `name`
+        (such as expected NULLs or values).
         """
         hidden_sides = outcome.hidden_sides
         if "" in hidden_sides:

@@ -77,9 +77,9 @@ class Judge(RuleLedger):
 
     def _as_refused(self, findings: Iterable[Finding], output_rows: Sequence[OutputRow]) -> bool:
         """Whether the rows refuse a message of another table (such as one of the same name in
-        another database) as a row of the requested table was refused: under a rule of the format
-        that is no MUST. `findings` are those so far. The case does not say what the other table's
-        message holds.
+        another database), and a row of the requested table was refused too, under a rule that is no
+        MUST. `findings` are those so far. The case does not say what the other table's message
+        holds.
         """
         refusal_rules = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return is_refusal(output_rows) and any(

@@ -53,11 +53,15 @@ VERDICTS: Final = (
 )
 """Verdicts that can be on record."""
 EVERY: Final = ("*",)
+"""The globs of an entry that limits nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known failure: the findings that it covers, and the reason."""
+    """One known failure: the findings that it covers, by rule (a prefix or glob of ids), verdict
+    and globs of profiles, case ids and causes, and the reason. `drawn` tells that only drawn cases,
+    which another seed does not have, show it.
+    """
 
     rule: str
     verdict: Verdict
@@ -87,7 +91,9 @@ class Entry:
     def knows(
         self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()
     ) -> bool:
-        """Whether the entry covers this breach: one of its possible causes is enough."""
+        """Whether the entry covers the breach of a rule in a case, with the verdict that the breach
+        gives. `causes` are the keys of its possible causes, of which one is enough.
+        """
         return (
             self.verdict is verdict
             and matches_pattern(rule, self.rule)
@@ -100,6 +106,7 @@ class Entry:
         return self.causes == EVERY or any(starmap(covers, product(self.causes, causes)))
 
     def __str__(self) -> str:
+        """The entry in one line, for reports."""
         return f"{self.rule}, {self.scope}"
 
     @property
@@ -140,15 +147,17 @@ class EntryResult:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """The entries of a file, or none."""
+    """The entries of a decoder's record of known failures, and its file; no entries and None
+    without a record.
+    """
 
     entries: tuple[Entry, ...] = ()
     path: Path | None = None
 
 
 def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
-    """The verdict that a single finding on this rule would give; `case` is the case's verdict,
-    which stays if the case was not decoded.
+    """The verdict that a single finding on this rule would give; `case` is the verdict on the whole
+    case, which stays if the case was not decoded.
     """
     if case in UNDECODED:
         return case
@@ -166,7 +175,12 @@ class Reason(NamedTuple):
 
 @dataclass(slots=True)
 class EntryTracker:
-    """Tracks a run's entries: marks case results, then gives the state of each entry."""
+    """Tracks the entries of a record of known failures during a run: marks case results, then gives
+    the state of each entry. By the entry's number, `covered` counts the cases that it covers,
+    `held` are the entries that some judged case fits, `reached` those of them whose rule was
+    compared. `profiles` are the judged ones, by format; `named` the ids of judged cases that an
+    entry names.
+    """
 
     expectations: Expectations
     covered: Counter[int] = field(default_factory=Counter)
@@ -306,7 +320,9 @@ class EntryTracker:
 
 
 _KINDS: Final = {"rule": str, "verdict": str, "drawn": bool, "reason": str, "link": str}
+"""The keys of an entry that hold one value, with its type."""
 _KEYS: Final = ("profile", "case", "cause", *_KINDS)
+"""All legal keys of an entry."""
 
 
 def load(path: Path) -> Expectations:
@@ -348,7 +364,9 @@ def _check_key(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None
 
 
 def entry_of(data: Mapping[str, Any], where: str) -> Entry:
-    """An entry from its TOML table; `where` names it in errors. Raises UsageError."""
+    """An entry of a record from its TOML table; `where` names the table in errors. Raises
+    UsageError for an illegal key or value.
+    """
     _check_key(data, _KEYS, where)
     entry: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
     for key, value in entry.items():

@@ -29,7 +29,9 @@ from generators.wire_format import get
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update of a record: entries kept, added, and removed with the reason."""
+    """An update of a decoder's record of known failures: the entries that stay, those that are
+    added, and those that are removed, with the reason.
+    """
 
     kept: tuple[Entry, ...]
     added: tuple[Entry, ...]
@@ -37,11 +39,12 @@ class Update:
 
 
 def updated(result: RunResult) -> Update:
-    """The update that makes the record match this run.
+    """The update that makes the record of known failures match this run.
 
-    Each cause of a broken rule gets an entry, by the name that reduction left it. A cause that is
-    there in every judged profile gets an entry without profiles, to cover future profiles. A
-    failure of drawn cases only is entered as such: another seed or smaller budget need not show it.
+    Each cause of a broken rule gets an entry, under the name that it has in the reduced case. A
+    cause that occurs in every judged profile gets an entry without profiles, which covers future
+    profiles too. A failure of drawn cases alone is entered as such: a run with another seed or a
+    smaller budget need not show it.
     """
     reduced_causes: dict[tuple[str, str], str] = {}
     for failure in result.failures:

@@ -22,8 +22,8 @@ class HarnessFault(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A comparison that a rule owns, where `selftest` may alter a correct output. `name` is the
-    field or the column.
+    """A comparison that a rule owns, where `selftest` may alter a correct output: the case's id,
+    the message's and the row's number, the aspect, the field or column (`name`) and the image.
     """
 
     case: str
@@ -39,7 +39,7 @@ Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
 a cell its side, type, value class and state.
 """
 SITES = 3
-"""Sites remembered per rule."""
+"""Comparisons that are remembered for each rule."""
 CASES = 150
 """Cases remembered per rule and level: a seeded sample, and every case whose messages hold several
 changes.
@@ -48,9 +48,11 @@ changes.
 
 @dataclass(slots=True)
 class RuleLedger:
-    """The rules of one format and how many comparisons each has owned; with `remembers`, it also
-    keeps sites and cases of each rule. `plans` are the owners, shared by all cases that selectors
-    do not distinguish.
+    """The rules of one format, and how many comparisons each has owned (`compared`) and found wrong
+    (`broken`). `cells` counts expected cells by state, `refused` by rule the cells that could not
+    be compared. With `remembers` it also keeps, for the self test, comparisons (`sites`) and case
+    ids (`seen`) of each rule. `plans` are the owners of comparisons, shared by all cases that
+    selectors do not tell apart.
     """
 
     rules: tuple[Rule, ...]
@@ -89,8 +91,8 @@ class RuleLedger:
         return self._owners[key]
 
     def empty(self) -> Self:
-        """A ledger (or judge) with the same rules and with all counts at zero. Both use the same
-        lookup tables, and the same kept sites and cases.
+        """A ledger (or judge) with the same rules and with all counts at zero. It shares with this
+        one the lookup tables, and what is remembered for the self test.
         """
         return replace(
             self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter()
@@ -106,7 +108,9 @@ class RuleLedger:
         self.refused += counted_ledger.refused
 
     def law(self, name: str) -> Rule | None:
-        """The rule of a law, if the rules have it."""
+        """The rule that names this law as its check, such as `row-shape`; None if the format has
+        none.
+        """
         if name not in self._laws:
             self._laws[name] = next((rule for rule in self.rules if rule.law == name), None)
         return self._laws[name]

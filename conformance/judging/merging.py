@@ -22,13 +22,13 @@ Place: TypeAlias = tuple[str, int, int, str, str | None]
 _EITHER_IMAGE: Final = "before or after"
 """The words for either image of a row."""
 _ALIKE: Final = 0.95
-"""Share of the cases of two mistakes that they must have in common to be one."""
+"""Two mistakes are one if they have at least this share of their cases in common."""
 _WIDE: Final = 3
-"""How many times the cases of a vague mistake another may have to be its explanation."""
+"""A vague mistake may follow from one that has up to so many times its cases."""
 MEMBERS: Final = frozenset({"null", "empty"})
-"""Sorts of traits on a document's members."""
+"""Sorts of traits on a member of a message's JSON document: that it is null, or empty."""
 MAJORITY: Final = 0.5
-"""Share of the units of a family of types that must fail for most of them to be told."""
+"""Share of the units of a family of types that must fail for a sentence to say "most" of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Mistake:
 
 def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
     """The mistakes, of which those on the same cases, or on the same member of messages, are
-    joined. One that nothing explains is joined to another that has all of its cases.
+    joined. One that no trait explains is joined to another that has all of its cases.
     """
     merged: list[Mistake] = []
     for mistake in sorted(mistakes_found, key=_merging_order):
@@ -82,8 +82,8 @@ def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
 
 
 def _join_statements(earlier: Mistake, mistake: Mistake) -> Statement:
-    """What is told of two mistakes that are one: the earlier one's statement; where they are on
-    different images of a row, of both images.
+    """The statement of two mistakes that are one: the earlier one's. Where the two are on different
+    images of a row, it is widened to both images.
     """
     statement, deviation, joined = earlier.statement, earlier.statement.deviation, mistake.statement
     if deviation is None or joined.deviation is None or deviation == joined.deviation:
@@ -100,9 +100,9 @@ def _join_statements(earlier: Mistake, mistake: Mistake) -> Statement:
 
 
 def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
-    """The order in which mistakes are joined to earlier ones: first those that make other values of
-    a row wrong; then, last, the law on the columns of a row, which follows from a wrong kind, and
-    those that nothing explains.
+    """A sort key: the order in which mistakes are joined to earlier ones. First come those that
+    make other values of a row wrong, then others with most cases first, then the law on the columns
+    of a row, last those that no trait explains.
     """
     spoils = _spoils_whole_rows(mistake)
     return _is_vague(mistake), _is_law_of_columns(mistake), not spoils, -len(mistake.cases)
@@ -176,6 +176,7 @@ def _is_law_of_columns(mistake: Mistake) -> bool:
 
 
 def _is_of_bare_rows(mistake: Mistake) -> bool:
+    """Whether what explains the mistake is that all columns of an image are NULL or absent."""
     return len(mistake.traits) == 1 and mistake.traits[0][0] == "bare"
 
 
@@ -192,14 +193,18 @@ def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
 
 
 def _is_vague(mistake: Mistake) -> bool:
+    """Whether no trait explains the mistake, so that its sentence does not say what fails."""
     return not mistake.traits and mistake.statement.is_vague
 
 
 def _spoils_whole_rows(mistake: Mistake) -> bool:
-    """Whether a mistake makes other values of the same rows wrong."""
+    """Whether a mistake makes other values of the same rows wrong, such as that all columns have
+    each other's values.
+    """
     deviation = mistake.statement.deviation
     return deviation is not None and deviation.spoils_whole_rows
 
 
 def _have_same_cases(first: Collection[str], second: Collection[str]) -> bool:
+    """Whether two sets of cases are the same, but for a few."""
     return len(set(first) & set(second)) >= _ALIKE * len(set(first) | set(second))

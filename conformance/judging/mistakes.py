@@ -58,6 +58,7 @@ LAWS_OF_CALLS: Final = frozenset({"batch", "environment"})
 MOST: Final = 10
 """Mistakes that are named."""
 _OPS: Final = frozenset({"op", "kind"})
+"""Sorts of traits on the op or kind of a row."""
 _OF_COMPANY: Final = frozenset(
     {
         *("repeated", "same-rows", "same-as-before", "same-row-as-before"),
@@ -72,7 +73,9 @@ _OF_COMPANY: Final = frozenset(
         ),
     }
 )
-"""Sorts of traits on other messages: they say more than the law that rows depend on none."""
+"""Sorts of traits on other messages, on which a row depends: they say more than the law that rows
+depend on no other message.
+"""
 _OF_VALUES: Final = frozenset(
     {"kin", "class", "type", "family", "negative", "unsigned", "held", "spelled", "like"}
 )
@@ -80,7 +83,9 @@ _OF_VALUES: Final = frozenset(
 _OF_ROWS: Final = frozenset({"op", "cells", "side", "changed", "unchanged"})
 """Sorts of traits on where a value stands."""
 _COMMON: Final = _OF_VALUES | {"op", "cells", "bare"}
-"""Sorts of traits of which a common one makes one mistake."""
+"""Sorts of traits by which parts are joined to one mistake: all units of one part have the trait,
+and it explains the other part.
+"""
 _ZEROS: Final = frozenset(
     {
         ("zero",),
@@ -95,9 +100,11 @@ _ZEROS: Final = frozenset(
 )
 """Words of the traits on dates that no calendar has, which decoders treat apart."""
 _CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
-"""Families whose classes are no ranges, but what a value holds."""
+"""Families of types whose traits say what a value contains, not how large it is."""
 _DRAWN: Final = "a fault that was drawn"
+"""The name of a malformed message in a case that was drawn at random."""
 _FAULT: Final = "fault:"
+"""The beginning of a case's tag that tells the sort of its malformed messages."""
 NAMES: Final = 2
 """Names of faults of one sort that are told one by one."""
 FAULTS: Final = 6
@@ -109,10 +116,11 @@ RARE: Final = 0.05
 agree by chance.
 """
 LARGE: Final = 0.15
-"""Share of a mistake's units that is told by a noun of its own."""
+"""Share of a mistake's units from which on a part of it is told by a noun of its own."""
 
 
 _KEPT: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
+"""The mistakes of each result that were asked for, by `strict`."""
 
 
 def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
@@ -179,7 +187,9 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
 
 
 def _tell_law(law: Rule, failings: Iterable[Failing]) -> Statement:
-    """What is told of a law: of that on which columns a row has, the kinds and the columns, too."""
+    """The statement on a broken law, such as that a row has no error unless it is CORRUPT; of the
+    law on the columns of a row with the kinds of rows and the columns that break it.
+    """
     owed = [failing.finding.owed for failing in failings]
     places = {place for place in owed if isinstance(place, ColumnOfKind)}
     return Statement(None, law=law.statement, places=tuple(sorted(places)))
@@ -211,7 +221,7 @@ def _group_by_deviation(
 
 
 def place(finding: Finding) -> Place:
-    """Where a finding is."""
+    """Where a finding is: the case's id, message, row, image and column."""
     return finding.case, finding.message, finding.row, finding.side, finding.column
 
 
@@ -225,8 +235,8 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Units that fail with one deviation, and the traits that they share; () for those that nothing
-    tells from others. `share` is the share of the units with the traits that fail.
+    """Some units that fail with one deviation, and the traits that explain them; () for units that
+    no trait explains. `share` is the share that fails of all units with the traits.
     """
 
     traits: Traits
@@ -235,7 +245,7 @@ class _Part:
 
     @property
     def families(self) -> frozenset[str]:
-        """The types' families of the units."""
+        """The families of types, such as `int`, of the failing units' columns."""
         return frozenset(failing.family for failing in self.failings if failing.family)
 
     def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
@@ -339,7 +349,9 @@ def _explain(
 def _fails_nearly_everywhere(
     deviation: Deviation, index: RunIndex, traits_of_failures: Sequence[frozenset[Trait]]
 ) -> bool:
-    """Whether nearly all units of the population fail: what the few others lack is chance."""
+    """Whether nearly all units of the deviation's population fail: what the few others lack is then
+    chance.
+    """
     population = deviations.population_of(deviation)
     return index.share_that_fails(population, traits_of_failures, [(_ANY,)]) >= NEARLY
 
@@ -350,9 +362,11 @@ def _is_of_any_or_of_repetition(trait: Trait) -> bool:
 
 
 _OF_REPETITION: Final = frozenset({"repeated", "same-rows", "same-as-before"})
+"""Sorts of traits that say that a message repeats another one, or its rows."""
 
 
 _ANY: Final = ("any",)
+"""The trait that every unit has."""
 
 
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
@@ -373,9 +387,9 @@ def _explain_by_content(
     unexplained: Sequence[Failing],
     favoured: Collection[Trait],
 ) -> _Part | None:
-    """The unexplained failing units as one part of a mistake, if all have a trait that the relation
-    makes likely; None if they have none. It is enough that they have it: many others with it may
-    pass.
+    """The units that no trait explains as one part of a mistake, if all of them have a trait that
+    the deviation's relation names (`favoured`); None if they have none. Many units with the trait
+    may pass.
     """
     shared = frozenset.intersection(*(failing.traits for failing in unexplained))
     name = deviations.population_of(deviation)
@@ -413,9 +427,10 @@ def _widen_group(
     index: RunIndex,
     deviation: Deviation,
 ) -> list[_Part]:
-    """The parts of a mistake, one for each family of types instead of one for each trait, if the
-    traits leave some parts unexplained and most values of the families fail: a narrower trait would
-    be false of some.
+    """The parts of a mistake as they are told: if the traits leave units unexplained and most
+    values of their families fail, one part for each family of types; else one part with traits on
+    where the values stand, if there are any; else the parts as they are. A narrower trait would be
+    false of some units.
     """
     failings = _failings_of(group)
     if not deviation.is_of_cells or not _are_scattered(group):
@@ -460,8 +475,8 @@ def _widen_to_places(
     least: float = MAJORITY,
 ) -> list[_Part]:
     """One part with the traits on where a value stands that nearly all failing values share, if
-    at least this share of the values with them fails; else none. Of traits with which about as many fail, those come first
-    that say most of what a decoder does.
+    at least this share of the values with them fails; else none. Of traits with which about as many
+    fail, those come first that say most of what a decoder does.
     """
     population_name = deviations.population_of(deviation)
     every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
@@ -488,6 +503,7 @@ def _widen_to_places(
 
 
 _OUTSIDE_KEYS: Final = ("plain",)
+"""The trait of a column that is none of the key."""
 
 
 def _share_with(failings: Sequence[Failing], traits: Traits) -> float:
@@ -496,7 +512,7 @@ def _share_with(failings: Sequence[Failing], traits: Traits) -> float:
 
 
 _PLACES: Final = ("op", "changed-key", "key", "plain", "changed", "unchanged", "side", "behind")
-"""Sorts of traits on where a value stands, of which a common one may be told of most values."""
+"""Sorts of traits on where a value stands, those first that say most of what a decoder does."""
 NEARLY_ALL: Final = 0.95
 """Share of a mistake's units that must have the traits that are told of all of it."""
 ABOUT: Final = 0.1
@@ -650,8 +666,9 @@ def _quantity_of(share: float) -> Quantity:
 
 
 def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[frozenset[Trait]]:
-    """The traits of the units that fail with the deviation, or so that they show nothing of a
-    trait's innocence: a value that is wrong otherwise, a row that did not come out.
+    """The traits of the units that fail with the deviation, and of those that fail otherwise, so
+    that they cannot show a trait to be innocent: a value that is wrong in another way, a row that
+    did not come out.
     """
     population = deviations.population_of(deviation)
     traits_by_unit: dict[Unit, frozenset[Trait]] = {}
@@ -686,9 +703,9 @@ _HIDING: Final = frozenset(
 
 
 def _fault_names(failings: Iterable[Failing]) -> list[str]:
-    """The names of the ways in which the failing messages are malformed, or that they were drawn at
-    random (_DRAWN); more than NAMES of one sort, which a case's tag `fault:SORT` tells, are named
-    by the sort.
+    """The names of the ways in which the failing messages are malformed. Of more than NAMES of one
+    sort, which a case's tag `fault:SORT` tells, the sort is named instead; messages of drawn cases
+    are named _DRAWN.
     """
     names: dict[str, dict[str, None]] = defaultdict(dict)
     for case in (failing.result.case for failing in failings):
@@ -723,8 +740,8 @@ _SINGLE: Final = frozenset(
 
 
 def _is_single(deviation: Deviation) -> bool:
-    """Whether all units (rows, cells) with this deviation count as one mistake of the decoder, even
-    if they have no trait in common, such as a column type.
+    """Whether all units with this deviation count as one mistake of the decoder, even if they have
+    no trait in common.
     """
     return deviation.kind in _SINGLE or (
         deviation.is_wrong_value
@@ -733,9 +750,10 @@ def _is_single(deviation: Deviation) -> bool:
 
 
 def _group_parts(deviation: Deviation, parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Groups parts that are one mistake: those that share a trait, those of one envelope column, of
-    rows of one op or kind, of columns of one image, of values of one family, unless their traits
-    are of different sorts. A part without traits goes to a group that has its families.
+    """Groups parts that are one mistake: those of which one has the trait that explains the other;
+    else those of one envelope column, of rows of one op or kind, of columns of one image, of values
+    of one family of types, unless their traits are of different sorts. A part that no trait
+    explains goes to a group of the same families.
     """
     groups: list[list[_Part]] = []
     are_alike = _are_alike_cells if deviation.is_of_cells else _are_alike_rows
@@ -809,6 +827,7 @@ def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
 
 
 def _has_zero_date(traits: Traits) -> bool:
+    """Whether one of the traits is the class of dates that no calendar has."""
     return any(trait[0] in ("like", "kin") and trait[1:] in _ZEROS for trait in traits)
 
 
@@ -842,4 +861,5 @@ def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Ru
 
 
 def _size(case: Case) -> int:
+    """The bytes of all messages of a case."""
     return sum(written.message.size for written in case.written)

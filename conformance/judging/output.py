@@ -23,6 +23,7 @@ Place = tuple[str, int, int]
 """(topic, partition, offset) of a row's message."""
 
 _COMMON: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after", "error")
+"""Columns that a decoder returns at both levels."""
 REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {
     1: (*_COMMON, "database", "table", "keys", "sql"),
     2: _COMMON,
@@ -66,11 +67,12 @@ class OutputRow:
 
 
 Outputs = Mapping[Place, Sequence[OutputRow]]
+"""The output rows of each message, by its place: topic, partition and offset."""
 
 
 def check_columns(schema: pa.Schema, level: int, who: str) -> None:
-    """Raises UsageError when the output lacks a column or has a column of another type than the
-    contract's.
+    """Raises UsageError when the output of the decoder `who` lacks a column, has one twice, or has
+    one of another type than the contract's.
     """
     problems = []
     for name in REQUIRED[level]:
@@ -125,7 +127,9 @@ def _is_text_list(kind: pa.DataType) -> bool:
 
 
 def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
-    """The rows of a decode call by message, each message's in the order of `row`."""
+    """The rows of a decode call, by topic, partition and offset of their message; those of a
+    message in the order of `row`.
+    """
     by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
     wanted_columns = dict.fromkeys(
@@ -172,7 +176,9 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
-    """The cells of a map column as dicts, None for NULL; a column of type null has only NULL."""
+    """The cells of a map column as dicts, None for NULL; a column of Arrow's type null has only
+    NULL.
+    """
     if pa.types.is_null(column.type):
         return [None] * len(column)
     return [None if value is None else dict(value) for value in _values(column)]
@@ -280,10 +286,12 @@ def _date(days: int) -> date | str:
 
 
 def _exact_decimal(value: Decimal) -> Decimal | int:
+    """A whole number as int, any other decimal as it is."""
     return int(value) if value == value.to_integral_value() else value
 
 
 _EXACT: Final[Mapping[str, Callable[[Any], Any]]] = {"decimal": _exact_decimal, "date": _date}
+"""How a value of a family is made exact, beside Arrow's own conversion to Python."""
 _FAMILIES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_integer, "int"),
@@ -300,3 +308,6 @@ _FAMILIES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (lambda kind: pa.types.is_timestamp(kind) and kind.tz, "timestamp"),
     (pa.types.is_timestamp, "timestamp_ntz"),
 )
+"""The family of a Spark type, by a test of the Arrow type in which it comes; the first that is true
+counts.
+"""

@@ -89,8 +89,9 @@ def _text_of_cell(cell: Cell) -> str | None:
 
 
 _DIGITS: Final = 4_000
-"""Of an integer, which Python can print."""
+"""Digits up to which a whole DECIMAL is made an int, which Python can still print."""
 _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
+"""The family of a Spark type whose name is not the family's."""
 
 
 def _typed_value(cell: Cell) -> Typed | None:
@@ -109,8 +110,8 @@ def _typed_value(cell: Cell) -> Typed | None:
 
 
 def _spark_value(type: SourceType, value: Value, spark: str) -> Any:
-    """The value in the Python form that rows are read in (conformance.judging.output): a whole
-    DECIMAL as int.
+    """A value in the Python form in which rows are read (conformance.judging.output), such as a
+    whole DECIMAL as int. `spark` is the name of the column's Spark type.
     """
     match type.logical, value:
         case Logical.JSON, Json():

@@ -116,7 +116,7 @@ class Relation:
 
     @property
     def explains_alone(self) -> bool:
-        """Whether nothing is left to explain, whatever the value holds."""
+        """Whether the relation alone says what a decoder does wrong, whatever the value holds."""
         return self.kind in _EXPLAINS_ALONE
 
 
@@ -145,6 +145,7 @@ CHARACTER_SORTS: Final = (
 )
 """The sorts of characters that decoders lose, narrow ones first."""
 BLANKS_AT_BOTH_ENDS: Final = "blanks at the ends"
+"""The words for blanks at either end of a text."""
 _BEYOND_ASCII: Final = "characters beyond ASCII"
 _BEYOND_LATIN: Final = "characters beyond Latin-1"
 _WIDER_SORTS: Final[Mapping[str, str]] = {
@@ -183,6 +184,7 @@ _OF_WHITE_SPACE: Final = frozenset(
 )
 """What texts have that lose blanks or line ends."""
 _LINE_ENDS: Final = frozenset({"line feeds", "carriage returns", "line ends"})
+"""Sorts of characters that end a line."""
 _OF_CHARACTERS: Final = frozenset(
     {
         RelationKind.LOST_CHARACTERS,
@@ -194,6 +196,7 @@ _OF_CHARACTERS: Final = frozenset(
 _ELSEWHERE: Final = frozenset(
     {RelationKind.OTHER_IMAGE, RelationKind.OTHER_ROW, RelationKind.OTHER_COLUMN}
 )
+"""Relations of values that are the right ones of another cell."""
 OF_TEXTS: Final = frozenset(
     {
         RelationKind.LOST_CHARACTERS,
@@ -215,6 +218,7 @@ _EXPLAINS_ALONE: Final = OF_TEXTS | {
     RelationKind.COMES_AS,
     RelationKind.WITHIN_DOCUMENT,
 }
+"""Relations that leave nothing to explain, whatever the value holds."""
 _CUT_BEFORE: Final = (
     ("a line end", "\r\n\v\f\x85\u2028\u2029"),
     ("a zero byte", "\0"),
@@ -227,7 +231,7 @@ _CUT_BEFORE: Final = (
     ("a slash", "/"),
     ("a quote", "\"'`"),
 )
-"""Characters at which readers end a text by mistake."""
+"""Sorts of characters at which readers end a text by mistake, with the characters."""
 
 
 def is_beyond_ascii(sort: str) -> bool:
@@ -236,7 +240,9 @@ def is_beyond_ascii(sort: str) -> bool:
 
 
 def describe_end_character(character: str) -> str:
-    """The sort of a character at which readers end a text; "" for another."""
+    """The sort of a character at which readers end a text by mistake, such as `a comma`; "" for
+    another character.
+    """
     return next((name for name, signs in _CUT_BEFORE if character in signs), "")
 
 
@@ -246,7 +252,9 @@ def signs_before_a_cut(relation: Relation) -> str:
 
 
 def widen_relation(relation: Relation) -> Relation:
-    """The relation without numbers, and the wider of two sorts where both occur in one mistake."""
+    """A more general relation, for values of one mistake whose relations differ in detail: a cut at
+    any length, the next wider sort of characters. A relation that has none stays as it is.
+    """
     if relation.kind is RelationKind.CUT:
         return Relation(RelationKind.CUT, name=relation.name, before=relation.before)
     if relation.kind is RelationKind.ROUNDED:

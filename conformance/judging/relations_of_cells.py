@@ -38,6 +38,7 @@ from conformance.judging.wording import of_type
 from generators.model import OTHER_SIDE, Case, Cell, Change, Json, Logical, SideOrRow, State
 
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
+"""Types of dates and times."""
 _NUMBERS: Final = frozenset(
     {
         Logical.INT,
@@ -50,11 +51,14 @@ _NUMBERS: Final = frozenset(
         Logical.SET,
     }
 )
+"""Types whose values are numbers, at least in Spark."""
 _SPELLED_AS_TEXT: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET})
 """Types of values that are no texts, but are texts on the wire."""
 _CLOCK_FAMILIES: Final = frozenset({"date", "timestamp", "timestamp_ntz", "interval"})
+"""Families of Spark types of dates and times."""
 _ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?Z?$|\.0+Z?$|(?<=\.\d)0+Z?$|Z$|(?<=\d)[ T](?=\d)")
-"""Midnight, zeros that end a fraction, and what stands between a date and a clock and behind both.
+"""What two spellings of one time may differ in: a midnight, zeros that end a fraction, a Z at the
+end, and the sign between date and time of day.
 """
 
 
@@ -248,7 +252,7 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
 
 
 def _are_equal(cell: Cell, came: Typed) -> bool:
-    """Whether what came means the owed value."""
+    """Whether what came means the owed value, also in another Spark type or spelling."""
     if is_value_of(cell, came):
         return True
     if cell.type.logical in _CLOCKS:

@@ -65,7 +65,9 @@ def _find_encoded_document(document: Any, actual: str) -> Relation | None:
 
 
 def _parse_document(json_text: str) -> list[Any]:
-    """The document that the text is, alone in a list; [] if it is none."""
+    """The JSON document that a text spells, alone in a list, since it may be null; [] if the text
+    is no JSON.
+    """
     try:
         return [json.loads(json_text, parse_float=Decimal)]
     except (ValueError, ArithmeticError, RecursionError):
@@ -89,7 +91,7 @@ def _lost_its_nulls(expected: dict[str, Any] | list[Any], actual: Any) -> bool:
 
 
 def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
-    """The relation of each two values of two documents that differ."""
+    """Yields the relation of each two parts, at the same place of two documents, that differ."""
     if isinstance(expected, dict | list) and _lost_its_nulls(expected, actual):
         yield Relation(RelationKind.WITHIN_DOCUMENT, name="nulls")
         return
@@ -136,10 +138,13 @@ def _resolve_escape(match: re.Match[str]) -> str:
 
 
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+"""The character for which a letter stands in an escape of JSON, as `n` for a line feed."""
 
 
 def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
-    """In words how each part of a document that differs is changed; None for another change."""
+    """Yields in words how each part of a document is changed, of the parts that differ; None for a
+    change that has no words.
+    """
     if isinstance(expected, dict) and isinstance(actual, dict):
         for words, respell in _LETTERS_OF_NAMES.items():
             if expected.keys() != actual.keys() == set(map(respell, expected)):
@@ -174,8 +179,8 @@ _LETTERS_OF_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def _describe_change(expected: Any, actual: Any) -> str | None:
-    """How a part that is no object and no array is changed, or one that comes as something else; in
-    words.
+    """How one part of a document is changed, in words: a part that is no object and no array, or
+    one that comes as something else. None for a change that has no words.
     """
     is_number = isinstance(expected, int | Decimal) and not isinstance(expected, bool)
     if expected in ([], {}) and isinstance(expected, list | dict) and actual is None:

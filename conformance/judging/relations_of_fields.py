@@ -16,10 +16,11 @@ from conformance.judging.relations_of_times import relate_times
 
 
 def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
-    """How a wrong envelope column is related to the right one; None if it shows nothing.
+    """How a wrong envelope column, `name`, is related to the right one; None if no relation is
+    known.
 
-    NULL, or a value where none is owed, is a relation, too. Lists and mappings have the relation
-    that all of their different members have.
+    That NULL came, or a value where none is owed, is a relation, too. Lists and mappings have the
+    relation that all of their wrong members have.
     """
     if expected in (None, (), [], {}) and actual:
         return Relation(RelationKind.WHERE_NONE)
@@ -65,8 +66,8 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 
 
 def _relate_sets(expected: Counter[Any], actual: Counter[Any]) -> Relation | None:
-    """The relation of two lists or mappings of which one has all members of the other, and more;
-    None for any others.
+    """The relation of two lists or mappings, as counts of their members: what came has all owed
+    members and more, or only some of them. None for any others.
     """
     if expected != actual and expected <= actual:
         return Relation(RelationKind.ADDED_MEMBERS)

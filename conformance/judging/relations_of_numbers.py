@@ -15,6 +15,9 @@ from generators.model import Logical, SourceType
 _CLOSE: Final = Decimal("0.001")
 """Share of a number by which one that lost its last digits differs at most."""
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
+"""The bits of the integer type that wraps around, by the power of two by which a number then
+differs.
+"""
 _WIDTHS: Final = (64, 63, 53, 32, 31, 24, 16, 15, 8, 7)
 """Bits of the variables that decoders put integers into."""
 _OF_DOUBLES: Final = Decimal("1e-12")
@@ -126,6 +129,7 @@ _DIGITS_OF_FLOAT: Final = 9
 
 
 def _significant_digits(number: Decimal) -> str:
+    """The digits of a number without zeros at its beginning and end."""
     return "".join(map(str, number.as_tuple().digits)).strip("0")
 
 

@@ -68,7 +68,9 @@ def _find_end(expected: str, actual: str) -> str:
 
 
 def find_encoding(expected: bytes, actual: str) -> Relation | None:
-    """The encoding of bytes that a text is; None if it is none, or one of no byte."""
+    """The relation of bytes to a text that encodes them, such as base64; None if the text does not,
+    or there are no bytes.
+    """
     if expected and actual.lower() == expected.hex():
         return Relation(RelationKind.ENCODED, name="hexadecimal digits")
     if actual.lower() == f"0x{expected.hex()}":
@@ -79,6 +81,7 @@ def find_encoding(expected: bytes, actual: str) -> Relation | None:
 
 
 def _read_as_latin(expected: str) -> str:
+    """The text that comes out when the UTF-8 bytes of a text are read as Latin-1."""
     return expected.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
@@ -107,7 +110,9 @@ def relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
 
 
 def find_cut_of_bytes(expected: bytes, actual: bytes) -> Relation | None:
-    """The cut of which bytes are the beginning of others; None if they are not."""
+    """The relation of bytes to the beginning of them that came; None if what came is no such
+    beginning.
+    """
     if not expected.startswith(actual) or expected == actual:
         return None
     before = describe_end_character(chr(expected[len(actual)]))

@@ -24,6 +24,8 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<sign>-?)(?P<hours>\d{1,3}):(?P<minutes>\d\d):(?P<seconds>\d\d)"
     r"(?:[.](?P<fraction>\d{1,6}))?)?Z?"
 )
+"""The text of a date, a time of day or TIME, or both together, with up to six digits of a fraction.
+"""
 
 
 def relate_times(
@@ -68,8 +70,8 @@ def relate_times(
 
 
 def _swap_month_and_day(micros: int) -> int | None:
-    """The same time of the day whose month is the day and whose day is the month; None if there is
-    no such day.
+    """A time in microseconds with its month and its day of the month exchanged; None if there is no
+    such day.
     """
     days, clock = divmod(micros, _DAY)
     try:
@@ -103,8 +105,8 @@ def find_parts(expected: int, actual: int) -> Iterator[Relation]:
 
 
 def micros_of(value: Any) -> int | None:
-    """The microseconds that a date, or the text of a date or time, stands for; a number stands for
-    itself.
+    """The microseconds that a date, or the text of a date or time, stands for; an integer is
+    microseconds already. None for anything else.
     """
     if isinstance(value, bool):
         return None

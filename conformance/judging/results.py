@@ -22,6 +22,7 @@ from generators.tables.schema import Note, Schema, table_name
 INTERRUPTED: Final = "interrupted"
 """`RunResult.ended` of a run that the user interrupted."""
 _LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
+"""Verdicts that fail a run only with --strict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class CallResult:
 class FormatResult:
     """The result of one format, which equals itself alone.
 
-    `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
+    `rules` and `calls` are what each rule and each decode call came to; `places` are topic,
+    partition and offset of each case's messages, by case id; `drawn` counts drawn cases, `cells`
+    the expected cells by their state.
+    """
 
     format: str
     decoder: str
@@ -85,8 +89,9 @@ class FormatResult:
         return Counter(result.case.profile for result in self.cases if result.nulled)
 
     def counting(self, strict: bool = False) -> Iterator[CaseResult]:
-        """The cases that make the run fail: those with a failing verdict, unless the record of
-        known failures covers all rules that cause it.
+        """The cases that make the run fail: those with a failing verdict (with `strict` also those
+        that only break rules that are not MUST), unless the record of known failures covers all
+        rules that cause it.
         """
         obligations = {r.rule.id: r.rule.obligation for r in self.rules}
         for result in self.cases:
@@ -100,7 +105,7 @@ class FormatResult:
 
     @property
     def certain(self) -> float:
-        """The share of expected cells with exactly one right answer."""
+        """The share of expected cells that have exactly one right answer; 1.0 without cells."""
         total = sum(self.cells.values())
         sure = sum(self.cells.get(s, 0) for s in (State.VALUE, State.NULL, State.ABSENT))
         return sure / total if total else 1.0

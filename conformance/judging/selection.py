@@ -114,16 +114,17 @@ class Selection:
         return frozenset(patterns)
 
     def of_cases(self, judged_rules: Sequence[Rule]) -> tuple[str, ...]:
-        """The patterns of --select by which cases can be left out before they are made; () if a
-        pattern matches a rule, since that needs all cases.
+        """The patterns of --select by which cases can be left out before they are made; () without
+        such patterns, and if any pattern of --select or --exclude matches a rule, since that needs
+        all cases.
         """
         patterns = (*self.select, *self.exclude)
         names_rule = any(matches_any_pattern(rule.id, patterns) for rule in judged_rules)
         return () if names_rule else self.select
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
-        """The selected cases. `for_rules` are the patterns about rules, which leave all cases
-        in.
+        """The cases that the patterns select. Patterns about rules (`for_rules`) leave all cases
+        in: they narrow what `rules` gives.
         """
         case_patterns = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
@@ -149,7 +150,7 @@ def _is_selected(id_: str, patterns: Sequence[str], dropped: Sequence[str]) -> b
 def _ids_of_drawn_cases(
     fmt: Format[Any], profiles: Iterable[Profile], seed: int, budget: Budget
 ) -> Iterator[str]:
-    """The ids that drawn cases of the profiles may have."""
+    """The ids that drawn cases (random ones, of the run's seed) of the profiles may have."""
     for profile in profiles:
         # One drawn case in a few is spoiled, too, and has a number of its own.
         for number in range(2 * budget.drawn):

@@ -72,11 +72,17 @@ _WITH_ARTICLES: Final[Mapping[str, str]] = {
     "unreadable message": "an unreadable message",
     "doubtful message": "a doubtful message",
 }
+"""Nouns of units with their article."""
 _CLASSES: Final = words_of("classes")
+"""What a value class says of a value, by its name, or by type family and name."""
 _RELATIONS: Final = words_of("relations")
+"""The words of a relation, by its kind."""
 _DEVIATIONS: Final = words_of("deviations")
+"""The sentence on a deviation, by its kind."""
 _VERBS_OF_ONE: Final = {"is": "is", "comes": "comes", "vanishes": "vanishes"}
+"""The verbs of a sentence whose subject is singular."""
 _VERBS_OF_MANY: Final = {"is": "are", "comes": "come", "vanishes": "vanish"}
+"""The verbs of a sentence whose subject is plural."""
 _NAMES_OF_FACTORS: Final = {
     2: "a hundred times as large",
     -2: "a hundredth",
@@ -85,6 +91,7 @@ _NAMES_OF_FACTORS: Final = {
     6: "a million times as large",
     -6: "a millionth",
 }
+"""The words for a factor, by its power of ten."""
 _SAID_AFTER_UNIT: Final = frozenset(
     sort for sort, words in SORTS.items() if words.startswith("{unit} ")
 )
@@ -183,8 +190,8 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
 
 
 def _name_families_once(traits: Traits) -> Traits:
-    """The traits without a family of types that another of them names, too; the other then names
-    this very family, and not all that decoders read alike.
+    """The traits, without a trait that names a family of types where another trait names it too.
+    The other then names exactly this family, and not all families that decoders read alike.
     """
     families = {merge_family(trait[1]): trait for trait in traits if trait[0] == "family"}
     named: list[Trait] = []
@@ -206,7 +213,10 @@ _SORTS_OF_FAMILIES: Final = frozenset({"held", "spelled", "kin", "negative", "da
 
 
 def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
-    """The words of a trait of units, with the first word in the place of the unit's name."""
+    """The words of a trait. `unit` is the noun for what has it, such as row, by which some traits
+    have words of their own; `first_word` stands where the words name the unit ("" where it is named
+    already).
+    """
     sort, *words = trait
     of_unit = _SORTS_OF_UNITS.get(unit, {})
     sentence = of_unit.get(sort, SORTS[sort])
@@ -215,8 +225,8 @@ def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
 
 
 def _describe_classes(classes: str, family: str) -> str:
-    """What classes say of a value of a family of types, or of a type: several, between commas, are
-    told as alternatives.
+    """What a value class says of values of a family of types, or of a type; several classes,
+    between commas, are joined by `or`.
     """
     return " or ".join(
         _CLASSES.get(f"{family} {name}") or _CLASSES.get(name, f"in the class {name}")
@@ -241,8 +251,8 @@ def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
 
 
 def _join_traits(first: Traits, second: Traits) -> Traits:
-    """Two sets of traits as one, with both words where they differ in the last word of one trait;
-    () if they differ in more.
+    """Two sets of traits as one, if they only differ in the last word of one trait: that trait then
+    has both words, between commas. () if they differ in more.
     """
     if len(first) != len(second):
         return ()
@@ -278,7 +288,7 @@ def _describe_units(statement: Statement) -> str:
 
 
 def _continue_noun(traits: Traits, unit: str) -> str:
-    """A further noun of a sentence's subject, such as "of DELETE"; the unit (such as row) is not
+    """A further noun of a sentence's subject, such as `of DELETE`; the unit (such as row) is not
     said again where the words can do without.
     """
     first = next((trait for trait in traits if trait != ("row",)), traits[0])

@@ -32,8 +32,8 @@ NO_ROW: Final[Trait] = ("kind", "none")
 
 
 def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
-    """What a finding that is no refusal is about, as subjects of a cause: the narrowest first,
-    then, for a cell or a statement, wider ones that include it.
+    """What a finding that is no refusal of a row is about, as suspects: the narrowest first, then,
+    for a cell or a statement, wider ones that include it.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _suspect_of_message(case, change)
@@ -60,7 +60,9 @@ def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
 
 
 def _of_side(sort: str, finding: Finding, change: Change | None) -> Trait:
-    """The suspect of an image, or of all its cells."""
+    """The suspect of an image ("image"), or of all cells of an image ("cells"), with its side and
+    the op of its row, such as ("cells", "before", "UPDATE").
+    """
     return tuple(filter(None, (sort, finding.side, op_of(change))))
 
 
@@ -108,7 +110,9 @@ def suspects_of_rows(case: Case, refused_changes: Iterable[Change]) -> set[Trait
 
 
 def cell_suspects(cell: Cell) -> tuple[Trait, ...]:
-    """The subjects of a cell, from narrow to wide."""
+    """What may be wrong with a cell, as suspects from narrow to wide: its value class, then any
+    value of its type, such as ("cell", "int", "value").
+    """
     return _suspects_by_state(cell.type.key, cell.state, cell.cls)
 
 
@@ -138,7 +142,9 @@ _RANKS: Final[Mapping[str, int]] = {
     "release": 4,
     "op": 5,
 }
-"""The place of a suspect's sort in a report; cells, and what is not named here, come first."""
+"""The rank of a suspect in a report, by its sort; cells, and sorts that are not named here, come
+first.
+"""
 
 
 def without_class(subject: Trait) -> Trait:

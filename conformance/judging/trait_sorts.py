@@ -76,8 +76,11 @@ _RANKED: Final = (
     *("quoted", "class", "fault", "packed", "option", "options", "trait", "release", "sql"),
     *("plain", "behind", "level", "day"),
 )
-"""Sorts of traits that a mistake may name: of those that explain as much, the first is taken."""
+"""Sorts of traits that a mistake may name. Of traits that explain as many failing units, the one
+whose sort comes first here is taken.
+"""
 RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
+"""The rank of each sort of traits that a mistake may name; the lowest comes first."""
 
 
 def rank_trait(trait: Trait) -> tuple[int, bool]:
@@ -99,5 +102,5 @@ def key_of_trait(trait: Trait) -> str:
 
 
 def is_within(trait: Trait, wider: Trait) -> bool:
-    """Whether a trait is another, or a narrower one that the other holds."""
+    """Whether a trait is `wider` itself, or a narrower one: it has all of its words, and more."""
     return trait[: len(wider)] == wider

@@ -70,12 +70,18 @@ _OF_PLACES: Final = frozenset(
 )
 """Sorts of traits that say nothing of a row as a whole."""
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+"""Types whose values may be below zero."""
 _REALS: Final = (Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
+"""Types whose values may have a fraction."""
 _EXPONENT: Final = re.compile(r"[-+.0-9]+[eE][-+0-9]+")
+"""The text of a number with an exponent."""
 _PERCENT_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
+"""The words for characters of a name that are no good to print."""
 _WORD_NULL: Final = "literal-null"
-"""The class of a text that any scenario may have."""
+"""The value class of the text "null", in any letters: any scenario may hold it, whatever class it
+gives its texts.
+"""
 _OF_ENVELOPES: Final = frozenset(
     {
         *(("keys", "with a key"), ("commit-fraction",)),
@@ -97,13 +103,15 @@ _LIMITS: Final = (10, 100, 1_000)
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
+"""The words for all characters of a name beyond ASCII."""
 _OF_TEXTS: Final = frozenset({Logical.TEXT, Logical.JSON})
 """Types whose values Spark has as texts alone."""
 
 
 class ColumnsOfMessage(NamedTuple):
     """What a decoder may remember of a message: its last image with columns (of the two images of a
-    row the after image), the columns of all its images, and the tables of its rows.
+    row the after image), the columns of all its images, and the tables of its rows. The next
+    message may get them by mistake.
     """
 
     last_image: Image
@@ -124,19 +132,20 @@ class ColumnsOfMessage(NamedTuple):
 
 
 _NO_MESSAGE: Final = ColumnsOfMessage({}, frozenset(), frozenset())
+"""Stands for the message before the first one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTraits:
-    """The traits of a run's messages, rows and cells: those that a unit has by itself, and those
-    that it has beside the others of the run.
+    """The traits of a run's messages, rows and cells: those that each has by itself, and those that
+    it has beside other messages of the run.
 
-    `options` are the traits of each option, where several that the same profiles have are one;
-    `repeated` are the messages, by case and number, whose key and value an earlier one has,
-    `same_as_before` those that owe the rows of the message before; `rows_of_before` are the rows,
-    by case, message and number, of which the message before has an equal one;
-    `messages_before` has, for a message, what the message with rows before it had, which may be one
-    of another case.
+    `options` is the trait of each option of a profile, one for several that the same profiles have.
+    `repeated` are the messages, by case and number, that have key and value of an earlier one,
+    `same_as_before` those that owe the same rows as the message before them; `rows_of_before` are
+    the rows, by case, message and number, of which the message before has an equal one.
+    `messages_before` has, for a message, the columns of the last message before it that has rows,
+    which may be one of another case.
     """
 
     options: Mapping[str, Trait]
@@ -152,7 +161,9 @@ class RunTraits:
 
     @classmethod
     def gather(cls, cases: Iterable[Case]) -> RunTraits:
-        """Looks through the cases of a run once for what they have in common."""
+        """Looks once through the cases of a run, in their order, for what messages have beside
+        others.
+        """
         messages = set[tuple[bytes | None, bytes | None]]()
         repeated = set[tuple[str, int]]()
         levels, profiles = set[int](), set[str]()
@@ -465,7 +476,7 @@ def _key_values(change: Change) -> set[tuple[object, ...]]:
 @lru_cache(maxsize=1 << 14)
 def _of_message(value: bytes | None) -> frozenset[Trait]:
     """A trait for each member of a message's JSON document, and of its `payload`, that is null or
-    empty: in a report their names lead to the decoder's line that misreads them. None if the
+    empty: in a report their names lead to the decoder's line that misreads them. No trait if the
     message is no JSON.
     """
     try:
@@ -521,7 +532,9 @@ def _of_types(declarations: tuple[str, ...]) -> frozenset[Trait]:
 
 
 def _of_statement(sql: str | None) -> frozenset[Trait]:
-    """A trait for each sort of text that a statement of SQL has."""
+    """A trait for each thing that a statement of SQL contains and that decoders are known to lose,
+    such as line ends; none for None.
+    """
     return frozenset(("sql", words) for words in describe_statement(sql))
 
 
@@ -544,9 +557,7 @@ def _of_table(change: Change) -> Iterator[Trait]:
 
 
 def _key_of(case: Case, change: Change) -> tuple[str, ...]:
-    """The key columns of a row; those of its table in the case, if the message does not tell the
-    key.
-    """
+    """The key columns of a row: those that its message names, else those of its table."""
     if change.keys is not None:
         return tuple(change.keys)
     tables = (table for table in case.tables if change.is_row_of(table.name))
@@ -588,8 +599,8 @@ def _come_alike(old: Cell, new: Cell, level: int) -> bool:
 
 
 def _differ_as_told(old: Cell, new: Cell, level: int) -> bool:
-    """Whether a message tells that an UPDATE changes a column: at level one not if one image alone
-    leaves it out, as an image of changed columns does.
+    """Whether a message shows that an UPDATE changes a column: at level one not if only one image
+    has it, as an image of changed columns alone does.
     """
     states = {old.state, new.state}
     is_in_one_alone = level == 1 and State.ABSENT in states and len(states) > 1
@@ -632,8 +643,8 @@ def _of_column(name: str) -> frozenset[Trait]:
 
 
 def _has_digits_of_double(number: str | None) -> bool:
-    """Whether the text of a number has more digits than every double holds: of a float, those of
-    the double that has its value.
+    """Whether the text of a number has more significant digits than every double holds: so has a
+    FLOAT that is written as the double of its value.
     """
     mantissa = re.split("[eE]", number or "")[0]
     return len(re.sub(r"\D", "", mantissa).strip("0")) > _DIGITS_OF_DOUBLES

@@ -36,9 +36,9 @@ from conformance.judging.relations_of_numbers import read_number
 
 def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
     """The failing units by deviation, with the deviations of one family of types (or of one
-    envelope column) made one: with the relation that nearly all of them have, or else with none.
-    Relations that are mistakes of their own (such as lost characters) and value classes that are
-    wrong in another way stay apart.
+    envelope column) made one: with the relation that nearly all of its wrong values have to the
+    right ones, or else with none. Relations that are mistakes of their own (such as lost
+    characters), and value classes that are wrong in another way, keep their deviation.
     """
     families: dict[str, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
@@ -58,8 +58,9 @@ def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Fail
 def _join_signs_of_zero(
     of_family: Mapping[Deviation, list[Failing]],
 ) -> Mapping[Deviation, list[Failing]]:
-    """The deviations of one family's values, where only zeros lose their sign and nearly all others
-    have one relation: whatever makes integers of numbers makes 0 of -0.
+    """The wrong values of one family by deviation. Where only zeros have lost their sign, and
+    nearly all other values have one relation, the zeros are counted to that one: whatever makes
+    integers of numbers makes 0 of -0.
     """
     joined: dict[Deviation, list[Failing]] = {}
     without_sign: list[Failing] = []
@@ -86,9 +87,9 @@ def _is_zero(failing: Failing) -> bool:
 def _unify_possible(
     of_family: Mapping[Deviation, list[Failing]],
 ) -> Mapping[Deviation, list[Failing]]:
-    """The deviations of one family's values; with one relation that has a number (the lowest bits,
-    a thousandth ...) for nearly all of them, if it is possible for all these, and the likeliest one
-    for some: that all bits of a value are set, or none is, shows no width.
+    """The wrong values of one family by deviation. If one relation with a number (the lowest bits,
+    a thousandth ...) is possible for nearly all of them, all these get it: that all bits of a value
+    are set, or none is, does not show by itself how many bits are left.
     """
     likeliest = {deviation.relation for deviation in of_family}
     kinds = {deviation.relation_kind for deviation in of_family} & _UNIFIED_KINDS
@@ -166,7 +167,10 @@ def _unify_family(
     of_family: Mapping[Deviation, list[Failing]],
     families: Mapping[str, Collection[Deviation]],
 ) -> Iterator[tuple[Deviation, Failing]]:
-    """The deviations of one family's values, each with its failing units."""
+    """Yields the failing units of one family, each with its deviation after joining: the commonest
+    one if nearly all have it, their own if it is a mistake of its own, else one without a relation.
+    `families` are the deviations of all families.
+    """
     most = max(of_family, key=lambda deviation: len(of_family[deviation]))
     total = sum(
         len(failings)
@@ -200,8 +204,8 @@ def _unify_family(
 
 
 def _widen_as_far(deviation: Deviation, by_deviation: ByDeviation) -> Deviation:
-    """The widest deviation that others have, too, of those with its relation widened once or more
-    (`widen_relation`); the deviation itself if there is none.
+    """The widest deviation, among those that occur in the run, that is this one with its relation
+    widened once or more (`widen_relation`); the deviation itself if none occurs.
     """
     common, relation = deviation, deviation.relation
     while relation is not None and (wider := widen_relation(relation)) != relation:
@@ -217,8 +221,9 @@ def _is_apart(
     total: int,
     families: Mapping[str, Collection[Deviation]],
 ) -> bool:
-    """Whether so many values of a family have the deviation's relation that it is a mistake of its
-    own and no chance.
+    """Whether the deviation is a mistake of its own in a family of types, and no chance: its
+    relation explains the values alone, and many of the family's `total` wrong values have it, or
+    several families do.
     """
     if not deviation.explains_alone:
         return False
@@ -232,8 +237,9 @@ def _is_apart(
 def _is_class_of_its_own(
     failing: Failing, most: Sequence[Failing], failings: Sequence[Failing]
 ) -> bool:
-    """Whether the value class of a failing value is a mistake of its own: values of it fail in
-    several cases, and none of them fails as most other values (`most`) do.
+    """Whether the value class of a failing value is a mistake of its own: among `failings`, those
+    of its deviation, values of the class fail in several cases, and none of the class fails as most
+    other values (`most`) do.
     """
     kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
     cases = {

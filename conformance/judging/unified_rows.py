@@ -70,8 +70,8 @@ def unify_row_numbers(
 
 
 def _surplus_numbers(result: CaseResult) -> Mapping[Unit, tuple[int | None, ...]]:
-    """The numbers of the rows that nobody owes, by case and message, whatever the rule that they
-    break binds.
+    """The numbers of the rows that came but are not owed, by case and message, also under rules
+    that do not bind.
     """
     return {
         (result.case.id, finding.message): finding.came
@@ -135,8 +135,8 @@ def unify_rows(
 def unify_doubtful(
     failings: Iterable[tuple[Deviation, Failing]],
 ) -> list[tuple[Deviation, Failing]]:
-    """The deviations, where messages that may be read or refused vanish as unreadable ones do: it
-    is one mistake.
+    """The failing units with their deviations. If unreadable messages vanish without a row,
+    messages that may be read or refused (`doubtful`) and vanish too have the same deviation.
     """
     vanishes = Deviation(DeviationKind.MESSAGE_VANISHES)
     listed = list(failings)
@@ -149,14 +149,14 @@ def unify_doubtful(
 
 
 _IN_SHUFFLED_ROWS: Final = (NULL, WRONG, MISSING_COLUMN)
-"""How cells are wrong in rows that have each other's values, beside those with another row's and
-those with a value for NULL.
+"""How cells may be wrong in a message whose rows have each other's values, beside those that have
+another row's value, or a value for NULL.
 """
 
 
 def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
-    """Whether of an image's cells with other values, which are several, half hold what others of
-    them should.
+    """Whether the columns of an image have each other's values: several cells are wrong, and at
+    least half of the wrong values are owed in others of these cells.
     """
     expected_counts, actual_counts = Counter[str](), Counter[str]()
     for deviation, failings in by_deviation.items():

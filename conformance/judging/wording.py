@@ -25,10 +25,12 @@ _COLUMNS: Final = 8
 CAUSE: Final = "Caused by:"
 """The beginning of a line of a Java error that names a deeper cause."""
 _PLACE: Final = re.compile(r"at .+, line \d+")
+"""The line of a traceback that names a place in the user's code."""
 _EPOCH: Final = datetime(1970, 1, 1)
 _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
 """Words that stand for no text."""
 _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
+"""Units of a time difference in words, with their microseconds, from large to small."""
 
 
 _SENTENCES: Final = TableFile(
@@ -50,15 +52,16 @@ _SENTENCES: Final = TableFile(
         dict,
     ),
 )
+"""The parsed wording.toml."""
 
 
 def words_of(part: str) -> Mapping[str, str]:
-    """Sentences of wording.toml."""
+    """The texts of one table of wording.toml by name, such as the verbs of causes (`verbs`)."""
     return {name: str(sentence) for name, sentence in _SENTENCES.data[part].items()}
 
 
 def clip(text: str, limit: int = LIMIT) -> str:
-    """The text, shortened with its length."""
+    """The text, or its beginning and its length if it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
 
 

@@ -68,14 +68,18 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WrongValues:
-    """The wrong values of one mistake, and the relation to the owed ones that it has so far."""
+    """The wrong values of one mistake, each with the owed cell, and the relation to the owed values
+    that is known so far.
+    """
 
     relation: Relation | None
     pairs: tuple[Pair, ...]
 
     @classmethod
     def gather(cls, relation: Relation | None, failings: Iterable[Failing]) -> WrongValues:
-        """The values of these units, without those of which no one value is owed, or none came."""
+        """The values of these failing cells, without cells that have no one owed value, and without
+        NULLs and missing columns.
+        """
         pairs: list[Pair] = []
         for failing in failings:
             cell = cell_of(failing.finding, failing.result.case)
@@ -86,15 +90,17 @@ class WrongValues:
 
     @property
     def kind(self) -> RelationKind | None:
-        """The kind of the relation, if there is one."""
+        """The kind of the relation that is known so far; None without a relation."""
         return self.relation.kind if self.relation else None
 
     @property
     def is_unexplained(self) -> bool:
-        """Whether they have no relation, or are shifted by different times."""
+        """Whether no relation is known so far, or only that the values are shifted by different
+        times.
+        """
         return self.relation is None or self.relation == Relation(RelationKind.SHIFT)
 
     @property
     def logicals(self) -> frozenset[Logical]:
-        """The types of their columns."""
+        """The logical types of the columns of these values."""
         return frozenset(pair.cell.type.logical for pair in self.pairs)

@@ -20,7 +20,9 @@ from generators.model import Change
 
 
 class MessageCounts:
-    """How many messages the units of a feed have, from the first on, counted as far as is asked."""
+    """How many messages the units of a feed (its short scenarios, numbered from 0) have together.
+    Units are counted only as far as a question needs, by making their messages.
+    """
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -35,8 +37,8 @@ class MessageCounts:
         return self._before[unit]
 
     def units_of(self, count: int) -> int:
-        """The least number of units that have `count` messages or more. Raises HarnessError if
-        units give no messages.
+        """The least number of units, from the first on, that have `count` messages or more. Raises
+        HarnessError if PROBED units in a row have none.
         """
         if self._feed.is_even:
             return -(-count // self._feed.width)
@@ -57,10 +59,13 @@ class MessageCounts:
 
 
 class Fed(Publisher):
-    """Each command is a query of its own, from the first unit on, which `begin` starts with options
-    of the source. Its only lane has units (SQL statements, of one message or several) in place of
-    offsets, and its schedule begins where the first batch says. All other counts and rates are in
-    messages, as of topics.
+    """The producer of a load without a broker: Spark's source `cdc` makes the messages of `feed`
+    inside the query. Each command starts a query of its own, from the first unit (a SQL statement,
+    of one message or several) on, by a call of `begin` with options of the source.
+
+    Its only lane counts units in place of offsets, and its schedule begins where the first of the
+    `batches` says. All other counts and rates are in messages, as of topics. `level` and `table`
+    say for which messages a decoder owes a row; offsets that are multiples of `every` are sampled.
     """
 
     def __init__(
@@ -142,7 +147,7 @@ class Fed(Publisher):
         ]
 
     def close(self) -> None:
-        """Nothing is left: the load stops its query."""
+        """Does nothing: the load stops the query itself."""
 
     def settle(self) -> None:
         """Adds up, for all queries, for how many messages the decoder owes a row, and notes which
@@ -167,7 +172,7 @@ class Fed(Publisher):
                     self.samples[message.partition, offset] = unit, offset - unit * width
 
     def _owes_row(self, changes: Sequence[Change]) -> bool:
-        """Whether a decoder must return a row for a message with these changes: always at level
-        one, at level two for a row of the judged table.
+        """Whether a decoder must return a row for a message with these changes: at level one
+        (changes as texts) for any change, at level two (typed rows) for a row of the judged table.
         """
         return any(self._level == 1 or change.is_row_of(self._table) for change in changes)

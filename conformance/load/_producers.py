@@ -34,7 +34,9 @@ from generators.publishing.pacing import add_up
 from generators.publishing.transactions import ABORTED, Transactions
 
 OPEN_S: Final = 120.0
+"""Time limit of preparing the producers in Spark's tasks, in seconds."""
 ANSWER_S: Final = 30.0
+"""Time limit of an answer of a Spark service, in seconds."""
 LAST_S: Final = 15.0
 """Time limit of a thread's end, once it is to stop: longer than what is in flight gets
 (generators.publishing.pacing).
@@ -42,10 +44,11 @@ LAST_S: Final = 15.0
 
 
 class Publisher(Closing):
-    """Adds up all commands until now. `acked` counts acknowledged messages, `owed` those for which
-    a decoder must return a row, `places` is the sum of their hashes. `ends` has the offset after
-    the last one by lane. `samples` has, for a sampled message by (lane, offset), its unit and its
-    number within the unit.
+    """What all kinds of producers have in common: sums over all commands until now. `acked` counts
+    acknowledged messages, `owed` those of them for which a decoder must return a row; `places` is
+    the sum of the hashes of the latter (`place_hash`). `ends` has, by lane (a partition's number
+    among those of all topics), the offset after the last message. `samples` has, by (lane, offset),
+    which message a sampled one is.
     """
 
     def __init__(self) -> None:
@@ -121,8 +124,8 @@ class Publisher(Closing):
 
 
 class Producer(Publisher):
-    """Producers in threads of this process: one publishes; for `used` topics a second one aborts
-    transactions.
+    """Producers in threads of this process: one publishes; for `used` topics a second one publishes
+    messages in transactions that it aborts.
     """
 
     def __init__(self, task: Task) -> None:
@@ -192,7 +195,7 @@ class Producer(Publisher):
 
 
 def _start_job(job: Callable[[], Any]) -> Future[Any]:
-    """Runs a job in a new thread; the future has its result."""
+    """Runs a job in a new daemon thread; the future has its result or its error."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -221,7 +224,7 @@ class Executors(Publisher):
     """Producers that are tasks of Spark, in an engine's session. Raises UsageError if the session
     has no cores for them beside the decoder.
 
-    Events come only when a command is done: until then nobody but Spark knows what its tasks have
+    A command has no events before it is done, since only Spark knows until then what its tasks have
     published.
     """
 
@@ -260,7 +263,7 @@ class Executors(Publisher):
         return events
 
     def close(self) -> None:
-        """Ends the tasks."""
+        """Ends the tasks that publish."""
         stop_service(self._engine, "produce")
 
 

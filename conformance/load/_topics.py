@@ -26,9 +26,10 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The topics of a load: `names` by route (see `find_routes`), and the offsets at which a reader
-    starts, by topic and partition. Each partition of `used` topics held a record of an aborted
-    transaction, which is deleted.
+    """The topics of a load: `names` are their names by route (what the pattern makes of a message,
+    see `find_routes`), `partitions` the number of partitions of each. `starting` has the offset
+    from which a reader starts, by topic and partition. Each partition of `used` topics began with a
+    record of an aborted transaction, which was deleted again.
     """
 
     bootstrap: Target

@@ -32,8 +32,11 @@ from generators.storage import codec
 from generators.wire_format import Format, get, module_name
 
 SEED: Final = 1
+"""The seed of the load that is measured."""
 REFERENCE: Final = "reference"
+"""The name of the reference decoder in results."""
 LEVELS: Final = {1: "changes", 2: "rows"}
+"""The names of the levels, as `--level` takes them."""
 GENERATIONS: Final = 3
 """How often the generation of the load is timed; the median counts."""
 
@@ -126,8 +129,8 @@ def baseline(name: str, sample: Message) -> str:
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The last of a format's profiles with the fewest options, and without compression, whose cost
-    is not the decoder's.
+    """The profile of a format that is measured: among those without compression, whose cost is not
+    the decoder's, the last with the fewest options (parts of its name after a `+`).
     """
     plain: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
     return min(reversed(plain), key=lambda profile: profile.name.count("+"))
@@ -147,8 +150,9 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
 
 
 def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The results of one contest (decoders measured in turn with the baseline), an entry of the
-    report for each decoder; all have the fields of `head` first.
+    """The report's entries of one contest (decoders measured in turn with the baseline), one for
+    each decoder. Each begins with the members of `head`, what all entries of the format have in
+    common.
     """
     baseline = contest["baseline"]
     entries: list[dict[str, Any]] = []
@@ -168,6 +172,7 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
 
 
 _LEFT: Final = ("format", "profile", "level", "decoder")
+"""The columns of texts, which tables align to the left."""
 
 
 Cells: TypeAlias = Mapping[str, str | Text]
@@ -213,8 +218,8 @@ def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _name_cells(result: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that say what a result was measured of (such as format and level), as text, for a
-    table of results or of comparisons.
+    """The texts of the columns that say what was measured (format, profile, level, decoder), for a
+    row of a table; only those that the result has.
     """
     return {
         name: LEVELS[result[name]] if name == "level" else result[name]
@@ -243,6 +248,7 @@ def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 
 def _join_sorted(numbers: set[int]) -> str:
+    """The numbers in ascending order with "or" between them, such as "1,000 or 2,000"."""
     return " or ".join(f"{n:,}" for n in sorted(numbers))
 
 
@@ -335,7 +341,7 @@ def compare_results(
 
 
 def is_slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether any result of a comparison is below the limit."""
+    """Whether a result of a comparison fell below the limit, `fail_below` times the saved ratio."""
     return any(entry.get("below") for entry in comparison)
 
 

@@ -33,17 +33,20 @@ from generators.tables.load import TableLoad, restore
 from generators.wire_format import Format, get
 
 STEP: Final = 64
-"""Units that are disturbed together."""
+"""Units (short scenarios of changes) that nemeses disturb together."""
 WIDTH: Final = 32
-"""Offsets of a unit where its messages are not counted beforehand."""
+"""Offsets that are reserved for each unit (a short scenario of changes) where its messages are not
+counted beforehand.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of the source, as texts. `count` are units, without end in a stream if it is
-    empty; `batch` are units of a micro-batch at most, `rate` units a second; `slices` are the tasks
-    of a batch. `kept` is a file with a feed that the commands `load` and `stream` made, in place of
-    a format.
+    """The options of Spark's source `cdc`, as texts; "" is one that was not given. `count` is the
+    number of units (short scenarios of changes), in a stream without end if it is empty; `batch` is
+    the most units of a micro-batch, `rate` the units a second; `slices` is the number of tasks of a
+    batch. `kept` is a file with a feed that the commands `load` and `stream` made, in place of a
+    format.
     """
 
     format: str = ""
@@ -81,8 +84,8 @@ class Options:
         return options
 
     def number(self, name: str, least: int = 1) -> int:
-        """An option's whole number, of at most 40 digits. Raises UsageError if it is none, or below
-        `least`.
+        """An option's value as a whole number, of at most 40 digits. Raises UsageError if it is no
+        such number, or below `least`.
         """
         number_text = getattr(self, name)
         if not re.fullmatch(r"-?[0-9]{1,40}", number_text) or int(number_text) < least:
@@ -92,8 +95,8 @@ class Options:
         return int(number_text)
 
     def units_per_second(self) -> float | None:
-        """The option `rate`; None if it is empty, for as fast as they are made. Raises UsageError
-        if it is no finite number above 0.
+        """The option `rate` as a number; None if it is empty: then units are made as fast as they
+        can be. Raises UsageError if it is no finite number above 0.
         """
         if not self.rate:
             return None
@@ -107,7 +110,7 @@ class Options:
 
 
 def _lines_of_changes(changes: Iterable[Change]) -> list[str]:
-    """The expected changes, each as a line of JSON."""
+    """The changes that a decoder must return for a message, each as a line of JSON."""
     return [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
 
 
@@ -123,8 +126,12 @@ class FeedMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Feed:
-    """Makes the messages of a range of units, on any machine. `pickled_tables` is a pickled
-    TableLoad if the tables are a user's.
+    """A change feed: it makes the messages of any range of units (short scenarios of changes,
+    numbered from 0), on any machine, from its fields alone. `faults` are globs of faults, separated
+    by commas; `nemeses` are the names of disturbances of the stream; `expected` asks for the
+    expected changes beside each message; `topic` replaces the writer's topic, unless it is "".
+    `pickled_tables` is a pickled TableLoad of a user's tables, b"" for the harness's table of
+    orders.
     """
 
     format: str
@@ -140,7 +147,9 @@ class Feed:
 
     @classmethod
     def make_feed(cls, options: Options) -> Feed:
-        """The feed that is asked for. Raises UsageError, UnknownName and NothingSelected."""
+        """The feed that options of Spark's source `cdc` describe. Raises UsageError and UnknownName
+        for options that cannot be, NothingSelected if no fault matches.
+        """
         fmt, seed, pickled_tables = get(options.format), options.number("seed", -(2**63)), b""
         if options.tables:
             # What reads tables needs more than workers have.
@@ -227,7 +236,9 @@ class Feed:
 
     @property
     def step(self) -> int:
-        """Ranges of units must begin and end at multiples of this number."""
+        """The number of units that nemeses disturb together, 1 without a nemesis. A range of units
+        must begin and end at a multiple of it.
+        """
         return STEP if self.selected_nemeses else 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -251,12 +262,15 @@ class Feed:
 
     @property
     def from_templates(self) -> bool:
-        """Whether its messages are exactly those of load, so that templates can make them."""
+        """Whether templates can make the messages, which is faster than the writer: they are plain
+        messages on the harness's table, without nemeses (disturbances of the stream) and without
+        expected changes.
+        """
         return not (self.pickled_tables or self.selected_nemeses or self.expected)
 
     @property
     def owing(self) -> Feed:
-        """The same feed, with the expected changes beside each message."""
+        """The same feed, but with the expected changes beside each message."""
         return replace(self, expected=True)
 
     @property

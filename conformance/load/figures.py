@@ -22,15 +22,23 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 SLOPE: Final = 0.05
+"""The most by which the backlog may grow, as a share of the rate."""
 LAG_S: Final = 5.0
+"""Seconds from the due time of a message to its decoding, beside two trigger intervals, that 99 %
+of the messages must keep.
+"""
 DRAIN_S: Final = 20.0
+"""Seconds after the end of the sending in which the rest must be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by lane
-    (a partition of a topic), rows by kind. `read` is the number of messages where it is not that
-    of the offsets, else -1.
+    """A micro-batch of the query under load. `began` and `ended` are seconds since the epoch;
+    `offsets` has the offsets from (inclusive) and to (exclusive), by lane (a partition's number
+    among those of all topics). `row_count` is the number of rows that the decoder returned,
+    `messages` the number of their messages (rows numbered 0), `places` the sum of these messages'
+    hashes (`conformance.load.source.place_hash`), `kinds` the rows by kind. `read` is the number of
+    messages that were read, -1 if it is that of the offsets.
     """
 
     number: int
@@ -64,8 +72,9 @@ class Batch:
 
 @dataclass(slots=True)
 class SentSample:
-    """When sampled messages were due: by partition (offset, seconds since the epoch, number of
-    messages that it stands for).
+    """When sampled messages were due. `times` has, by lane (a partition's number among those of all
+    topics), triples of a message's offset, its time in seconds since the epoch, and the number of
+    messages that it stands for, in the order of offsets.
     """
 
     times: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
@@ -85,8 +94,8 @@ class SentSample:
 
 
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
-    """The weighted quantile: the smallest value not exceeded by `share` of the weight; None for no
-    values.
+    """The weighted quantile of pairs (value, weight): the smallest value such that values up to it
+    have at least `share` of the whole weight; None without values.
     """
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
     weight_below = 0.0
@@ -98,7 +107,9 @@ def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | N
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of the line fitted to (x, y) by least squares; 0 for fewer than two different x."""
+    """The slope of the line that is fitted to points (x, y) by least squares; 0 if they have fewer
+    than two different x.
+    """
     if not points:
         return 0.0
     middle_x = sum(x for x, _ in points) / len(points)
@@ -109,8 +120,11 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """The measurements at one rate. `ticks` are (seconds since the epoch, messages acknowledged
-    until then).
+    """The measurements at one rate. `ticks` are pairs (seconds since the epoch, messages
+    acknowledged until then); `table` has the due times of sampled messages; `published` are the
+    producer's final figures, {} until it has ended; `drained_s` is the time in which the rest was
+    decoded after the sending, None if it was not; `problem` says why the step has no result, "" if
+    it has.
     """
 
     rate: float

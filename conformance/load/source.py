@@ -26,11 +26,16 @@ from generators.wire_format import Format, get
 COMMITTED_S: Final = 0.2
 """Interval of commits, and of aborted transactions, in seconds."""
 PROBED: Final = 256
-"""Units that are tried, to see whether each is one message; they have every kind of change."""
+"""Units (short scenarios of changes) that are written beforehand, to see whether each is one
+message; every kind of change is among them.
+"""
 
 
 def place_hash(partition: int, offset: int) -> int:
-    """A hash of a (partition, offset). The decoding side computes the same in SQL."""
+    """A number that stands for one (partition, offset). The sum of these numbers over the messages
+    that were sent is compared with the sum over the rows that the decoder returned, which Spark
+    adds up by the same formula in SQL.
+    """
     return (offset * 2654435761 + partition * 40503) % 4294967291
 
 
@@ -46,8 +51,8 @@ class Routes:
     _topics_by_table: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def with_topic(self, message: Message, table: Table) -> Message:
-        """The message with the topic to which it is published, which its table and the pattern
-        determine.
+        """The message with the name of the topic to which it is published, which follows from the
+        pattern, from the topic that the writer gave it, and from its table.
         """
         origin = message.topic, table.name
         if origin not in self._topics_by_table:
@@ -58,7 +63,9 @@ class Routes:
 
     @property
     def lanes(self) -> Lanes:
-        """The lane of each partition: its number among those of all topics, topic by topic."""
+        """The lane of each (topic, partition): a number from 0 on that counts the partitions of all
+        topics, topic by topic.
+        """
         return lanes_of(
             (name, number) for name in self.names.values() for number in range(self.partitions)
         )
@@ -72,13 +79,15 @@ class MessageId(NamedTuple):
 
 
 class ProducerSource:
-    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for
-    it at the level; of `user_tables` tables, if given. Producers side by side divide them as
-    (number of the producer, of how many).
+    """An endless iterator over the messages that one producer publishes, of one seed in order; of a
+    user's tables if `user_tables` is given. `identify` tells of each the unit (the short scenario
+    that it belongs to) and whether a decoder must return a row for it at `level`. `drawn` is the
+    number of messages given since the beginning.
 
     If every unit is one message and the profile has templates (`from_templates`), messages are made
-    while publishing, from unit `start` on. Else the writer, which is slower than the rate, makes a
-    pool of units beforehand, which is repeated; each makes its part.
+    one by one, from unit `start` on. Otherwise the writer, which is slower than the rate, makes a
+    pool of `pool` units beforehand, which is repeated; of several producers each makes its `part`
+    of the pool. `routes` give each message its topic; None leaves the topic to the caller.
     """
 
     def __init__(
@@ -145,9 +154,8 @@ class ProducerSource:
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Makes the next message the one of unit `unit`, where messages are made as they are
-        needed. Messages that were made beforehand go round in a circle, and continue where they
-        are.
+        """Makes the first message of unit `unit` the next one, if messages are made from templates.
+        A pool of messages made beforehand is not rewound: it goes on where it is.
         """
         if self.from_templates:
             self._messages, self._start, self.drawn = self._make_messages(unit), unit, 0
@@ -171,6 +179,9 @@ class ProducerSource:
 
 
 def _has_row_of_table(written: Written, level: int, table: str) -> bool:
+    """Whether a decoder must return a row for a message: at level one (changes as texts) for any
+    change, at level two (typed rows) only for a row of the table of this name.
+    """
     return any(level == 1 or change.is_row_of(table) for change in written.changes)
 
 
@@ -186,13 +197,15 @@ TICKS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What producers publish, in values of JSON: the messages of a format, profile and seed to the
-    topics `names` (by what `pattern` makes of a message; "" without a pattern).
+    """What the producers of a load publish, in values that fit into JSON: the messages of a format,
+    profile and seed. `names` are the names of their topics, by what `pattern` makes of a message
+    ("" without a pattern).
 
-    Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the
-    writer makes the messages. `encoded_tables` are a user's tables (TableLoad.kept in base 64), if
-    any; `used` messages are in transactions, beside unreadable ones in aborted transactions. A
-    partition is told as its lane: the partitions of all topics in the order of `names`.
+    Messages whose offsets are multiples of `every` are sampled for the judge; `pool` units are made
+    beforehand where the writer makes the messages. `encoded_tables` are a user's tables (a pickled
+    TableLoad in base 64), "" for none. With `used` messages are sent in transactions, beside
+    unreadable ones in transactions that are aborted. In figures each partition has the number of
+    its lane, which counts the partitions of all topics in the order of `names`.
     """
 
     format: str
@@ -223,7 +236,7 @@ class Task:
 
     @property
     def topic(self) -> str | None:
-        """The topic of all messages; None if there are several."""
+        """The topic of all messages, if there is only one; None if each message has its own."""
         return next(iter(self.names.values())) if len(self.names) == 1 else None
 
     def source(self, number: int = 0) -> ProducerSource:
@@ -248,12 +261,14 @@ class Task:
 
 
 class Tally:
-    """The accounts of one of several producers for one command; their number grows with time alone.
+    """Counts the acknowledged messages of one producer for one command (see `publish`). Of what it
+    collects only `ticks` grow with the time that the command takes; the other lists have a limit.
 
-    `ticks` counts acknowledgements by interval (`width` seconds) after `base`; `lags` has the
-    partition, offset, intended time and weight of each message in `thin`; `samples` the partition,
-    offset, unit and ordinal there of judged ones; `ends` the offset behind the last one by
-    partition.
+    `producers` is the number of producers that share the limits; messages whose offset is a
+    multiple of `every` are sampled. In `command`, every `thin`-th message is one of `lags`, and
+    `ticks` counts acknowledgements by interval: the first begins at `base`, each is `width` seconds
+    long. `lanes` numbers the partitions of several topics; without it a partition's own number
+    counts.
     """
 
     def __init__(
@@ -291,8 +306,9 @@ class Tally:
         self._ends[partition] = offset + 1
 
     def figures(self, done: Published, stopped: str = "") -> dict[str, Any]:
-        """The figures of one producer at the end of a command, as JSON values; `done` are the
-        publisher's own, `stopped` says why it ended early ("" if it did not).
+        """What one producer has counted, at the end of a command, as JSON values. `done` are the
+        figures of the publisher itself. `stopped` says why the publishing ended early, "" if it did
+        not.
         """
         now = time.time()
         return {

@@ -60,12 +60,15 @@ one is decoded.
 START_S: Final = 120.0
 """Limit for the start of producer and query, and for each warm-up burst, in seconds."""
 POLL_S: Final = 0.2
+"""Interval at which producer and query are asked for news, in seconds."""
 SEARCH_EVERY: Final = 997
 """In a search, offsets that are multiples of it are sampled, since the number of messages is
 unknown.
 """
 SEARCH_LEAST: Final = 10.0
+"""A search tries no rate below this, in messages per second."""
 SEARCH_TO: Final = 1_000_000.0
+"""A search tries no doubled rate above this, in messages per second."""
 SEARCH_WITHIN: Final = 0.1
 """A search ends when the lowest failing rate is within this share of the highest rate that keeps
 up.
@@ -77,6 +80,7 @@ occupies.
 """
 
 Note = Callable[[str], None]
+"""Receives lines about the progress."""
 
 
 class DecoderFailed(Exception):
@@ -87,6 +91,7 @@ SOURCE_GONE: Final = (
     "the query could not read its topic, which is not the decoder's doing; was the topic deleted, or"
     " the broker stopped?"
 )
+"""The error for a query whose topic or broker is gone."""
 _OF_SOURCE: Final = re.compile(
     r"org\.apache\.kafka\.common\.errors\."
     r"|UnknownTopicOrPartition"
@@ -138,7 +143,9 @@ class LoadSettings:
 
 @dataclass(slots=True)
 class Sampled:
-    """The judged sample: messages, findings by rule, and the first failure of each rule."""
+    """The judge's results on a sample of the load's messages: their number, verdicts and findings
+    (by rule), and the first failure of each rule.
+    """
 
     messages: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -147,13 +154,21 @@ class Sampled:
 
     @property
     def breaks_must(self) -> bool:
-        """Whether a MUST is broken."""
+        """Whether a verdict says that a MUST rule is broken."""
         return any(verdict in BAD for verdict in self.verdicts)
 
 
 @dataclass(slots=True)
 class LoadResult:
-    """The result of a load. `steps` holds the one step, or every step of a search in order."""
+    """The result of a load. `steps` holds the one step (the measurements at one rate), or every
+    step of a search in order.
+
+    `owed` is the number of messages for which the decoder owes a row, `messages` the number of
+    those that it returned (rows numbered 0); `owed_places` and `places` are the sums of their
+    hashes (`conformance.load.source.place_hash`), which differ if others were returned than were
+    owed. They are known if `accounted`. `kinds` counts the returned rows by kind. `failed` says
+    what the decoder failed with, "" if it did not.
+    """
 
     settings: LoadSettings
     profile: str
@@ -173,12 +188,16 @@ class LoadResult:
 
     @property
     def missing(self) -> int:
-        """Messages without their expected row (negative: unexpected rows numbered 0)."""
+        """The number of messages for which the decoder returned no row numbered 0 although it owes
+        one (negative if it returned more than it owes); 0 if it is not known.
+        """
         return self.owed - self.messages if self.accounted else 0
 
     @property
     def complete(self) -> bool:
-        """Whether the decoder returned every offset once; also True if unknown."""
+        """Whether the decoder returned the row numbered 0 of every message that it owes, once, and
+        of no other; also True if that is not known.
+        """
         return not self.accounted or (self.missing == 0 and self.places == self.owed_places)
 
     @property
@@ -222,7 +241,8 @@ class LoadResult:
 
 class Lane:
     """One decoder under load: a topic, its producer, and the query that reads it. A context manager
-    that starts and stops all three.
+    that starts and stops all three. Its measurements go into `outcome`; `bootstrap` is the broker,
+    None for Spark's source `cdc`, which makes the messages itself.
     """
 
     def __init__(
@@ -414,8 +434,9 @@ class Lane:
             raise DecoderFailed(answer["failure"] or "the query ended by itself")
 
     def _count_read(self, batch: Batch) -> int:
-        """The number of messages that a batch read, of which Spark counts some again if a decoder
-        reads its input twice; -1 if it is the number of offsets.
+        """The number of messages that a batch read, where that is not the number of its offsets;
+        else -1. Spark counts some messages again if a decoder reads its input twice, so that its
+        count is no more than the number of offsets at most.
         """
         if isinstance(self.producer, Fed):
             counts = self.producer.counts
@@ -484,7 +505,8 @@ class Lane:
                 raise DecoderFailed(words)
 
     def hold_rate(self, rate: float, duration_s: float) -> Step:
-        """Holds a rate for some seconds, then waits for the rest. The result has the step from its
+        """Publishes at a rate for some seconds, then waits until the rest is decoded, for DRAIN_S
+        seconds at most. Returns the step (the measurements), which the result has from the
         beginning on.
         """
         step = Step(rate, self.settings.trigger_ms)
@@ -530,8 +552,8 @@ class Lane:
         return step
 
     def settle(self) -> None:
-        """Records for how many messages the decoder owes a row, if it has decoded all messages, so
-        that the numbers can be compared.
+        """At the end of a load, if the decoder has decoded all messages: records for how many of
+        them it owes a row, so that this can be compared with the rows that it returned.
         """
         outcome = self.outcome
         if isinstance(self.producer, Fed):
@@ -573,7 +595,9 @@ class Lane:
 
 
 def _table(settings: LoadSettings, profile: Profile) -> Table:
-    """The table that is requested of a decoder of level two."""
+    """The table whose rows are asked for at level two (typed rows): a user's, else the harness's
+    table of orders.
+    """
     return settings.tables.table if settings.tables else orders.load_table(profile.source)
 
 

@@ -31,17 +31,23 @@ def decode(records, deployment):
     rows = reference.decode(records, deployment=deployment)
     return rows{lost}
 """
+"""The source text of the watched decoder: it returns the rows of the format's reference decoder,
+through the filter `lost`, if there is one.
+"""
 _LOST: Final = """.where("op IS NULL OR op <> 'DELETE'")"""
+"""The decoder's mistake: a filter that loses the rows of DELETEs."""
 _SAVES: Final = ("first", "again", "")
-"""What is saved in a round: a mistake in a right decoder, another state with the mistake, and the
-right decoder.
+"""What is saved in a round: "first" is the mistake, in a decoder that was right before; "again"
+another text with the same mistake; "" the right decoder.
 """
 
 
 @dataclass(slots=True)
 class _Editor:
-    """Plays the user: saves the decoder, right or wrong in turn, whenever the watch waits, and
-    measures the time until a rule is reported as broken.
+    """Plays the user of `run --watch`: whenever the watch waits, it saves the next decoder of
+    `saves` (see _SAVES), and measures the seconds from the save to the first broken rule. `now` is
+    what was saved and has broken no rule yet, `saved` the time of the save, `number` the number of
+    saves; `seconds` are the measured times, by what was saved.
     """
 
     path: Path
@@ -53,7 +59,9 @@ class _Editor:
     seconds: dict[str, list[float]] = field(default_factory=dict)
 
     def save(self, what: str) -> None:
-        """Saves the decoder: with its mistake `what`, or without one for ""."""
+        """Saves the decoder's file: for `what` "first" or "again" with the mistake, for "" without
+        it.
+        """
         self.now, self.number, self.saved = what, self.number + 1, time.monotonic()
         source = _DECODER.format(
             number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else ""
@@ -61,7 +69,9 @@ class _Editor:
         self.path.write_text(source, "utf-8")
 
     def __call__(self, state: State) -> None:
-        """Saves the next version of the decoder's file; waits until a watched file has changed."""
+        """Called when the watch waits for the user: saves the next version of the decoder's file,
+        and returns when the watch has noticed that a file has changed.
+        """
         self.save(next(self.saves, ""))
         await_change(state)
 

@@ -35,6 +35,7 @@ from generators.wire_format import FORMATS, Format, Members, formats, module_nam
 
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
+"""The line of each page that says what wrote it."""
 _FOLDED: Final = 45
 """A message of more lines than these is folded on the page."""
 _SHARED: Final = 3
@@ -373,8 +374,8 @@ def _describe_profiles(fmt: Format[Any], names: list[str]) -> str:
 
 
 def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
-    """The lines of the section "Rules" of a format's page: a table of the rules whose page this is,
-    and links to those that are described on other pages.
+    """The lines of the section "Rules" of a format's page: a table of the rules that are described
+    on this page, and links to the rules that are described on other pages.
     """
     rules_with_home = [
         (linked_cells, where.rules[rule_cells])

@@ -15,6 +15,7 @@ from typing import Final
 from conformance.pages._markdown import table
 
 PACKAGES: Final = ("generators", "conformance", "spark_checks")
+"""The packages whose rooms are shown."""
 COLOURS: Final = {"generators": "#dbeafe", "conformance": "#dcfce7", "spark_checks": "#fee2e2"}
 """The colour of a package's boxes in the picture."""
 BOX: Final = (150, 34)

@@ -106,6 +106,7 @@ _SAMPLE_TYPES: Final[Mapping[str, _SampleTypes]] = {
         mongodb.TYPES["string"], mongodb.TYPES["decimal"], mongodb.TYPES["date"]
     ),
 }
+"""The types of the sample table's columns by the database."""
 
 
 def _history(source: str) -> History:
@@ -200,8 +201,9 @@ def _tree(tokens: Iterator[str], first: str = "") -> Any:
 
 
 def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
-    """A tree made by `_tree` or `_tree_of` as text: on one line if that fits into `width` beside
-    the `before` characters that stand in front of it; else one line for each item, indented.
+    """A tree made by `_tree` or `_tree_of` as text: on one line, if that fits into `width` together
+    with the `before` characters that stand in front of it; else with each item on a line of its
+    own, indented.
     """
     if isinstance(node, str):
         return node

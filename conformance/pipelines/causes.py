@@ -155,9 +155,10 @@ class Causes:
         ]
 
     def _of_older(self, older: Version, last: Version) -> Difference:
-        """The difference of a row that the table shows as an older version, with the reason: what
-        all missed changes share, a later message that undid the last version, both came in one
-        batch or in one millisecond, or none known.
+        """The difference of a row that the table shows as an older version, with the first of these
+        reasons that holds: a cause that all missed changes share; a later message that undid the
+        last version; both versions are of one millisecond; both came in one batch; no reason is
+        known.
         """
         changes = self.versions[self.versions.index(older) + 1 :]
         changes = [v for v in changes if isinstance(self._event(v), RowChange)]
@@ -205,9 +206,9 @@ class Causes:
         return first.at.ms == second.at.ms
 
     def _special(self, row: TypedRow, name: str) -> Difference | None:
-        """The difference of a wrong cell that shows its cause itself: a placeholder in place of a
-        value that was not sent, no value in an added column, an old value in a dropped column or in
-        place of NULL. None if it shows no such cause.
+        """The difference of a wrong cell whose value shows the cause: a placeholder for a value
+        that was not sent, no value in an added column, or an old value where the column was dropped
+        or set to NULL. None if the value shows none of these.
         """
         actual, image = row.get(name.lower()), self.versions[-1].image or {}
         text = f"row {key_text(self.key)}, {name}: {value_text(actual)} is not {cell_text(image[name])}"
@@ -278,8 +279,8 @@ class Causes:
         return first is not None and any(self.key in rows for rows in displayed[first:])
 
     def _rule_of_one_batch(self, removal: Version) -> str:
-        """The rule that is broken where a batch both removes a row and brings it again, and the row
-        is wrong after it.
+        """The rule that is broken if a batch both removes a row and inserts it again, and the table
+        is wrong after the batch: truncate or one-per-batch.
         """
         return "truncate" if self._rule_of(removal) == "truncate" else "one-per-batch"
 
@@ -319,8 +320,9 @@ class Causes:
         return None
 
     def _undone_by(self, version: Version, displayed: Version | None = None) -> Arrival | None:
-        """The last message that arrived behind this version's own message although it is of an
-        older version in which the row exists (of `displayed`, if given); None if there is none.
+        """The last message that arrived after this version's own message although it is of an older
+        version of the row (if given, of `displayed`), and so may have undone this version; None if
+        there is none.
         """
         older = {v.event for v in self.versions if v.event < version.event and v.image}
         if displayed is not None:
@@ -359,8 +361,8 @@ class Causes:
         return not was_there and self._stage(self.versions[-2]) == stage
 
     def _removed_again_by(self, version: Version) -> Arrival | None:
-        """The last message that arrived behind this version's own message although it is of an
-        older removal of the row; None if there is none.
+        """The last message that arrived after this version's own message although it is of an older
+        removal of the row, and so may have removed the row again; None if there is none.
         """
         older = {v.event for v in self.versions if v.event < version.event and not v.image}
         return self._last_behind(version, older)
@@ -397,8 +399,9 @@ class Causes:
         return any(self.judged.shows(row, version) for row in rows)
 
     def _arrivals(self, events: set[int]) -> Iterator[Arrival]:
-        """The messages of some events, in order of arrival, that tell of this row: those of
-        statements, and those of row changes that have an image of its key.
+        """The messages of some events (by their numbers) that concern this row, in order of
+        arrival: all messages of statements, and those of row changes that have an image with its
+        key.
         """
         story = self.judged.story
         for arrival in self.judged.reader.arrivals:

@@ -288,6 +288,7 @@ class RowHistory:
 
     @property
     def _row_text(self) -> str:
+        """The row in words for a difference."""
         return f"row {key_text(self.key)}"
 
 

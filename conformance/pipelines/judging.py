@@ -143,8 +143,8 @@ class Judge:
         return frozenset(names)
 
     def _column_differences(self) -> list[Difference]:
-        """The differences of the table's columns: those that are missing, and those that are kept
-        in a type that can hold none of the right values.
+        """The differences of the table's columns: columns that are missing, and columns that are
+        kept in a type which cannot hold right values.
         """
         differences: list[Difference] = []
         for column in self.story.table.columns:
@@ -319,8 +319,8 @@ class Judge:
                 ).differences()
 
     def _key_text(self, row: TypedRow) -> str:
-        """A kept row's key as text for a difference; if a part is NULL, with the messages that may
-        give such a row.
+        """The key of a row of the table in words for a difference. If a part of it is NULL, the
+        words name the messages that may have given such a row.
         """
         values = {name: row.get(name) for name in self.key_names}
         key_text = ", ".join(f"{name}={value_text(value)}" for name, value in values.items())

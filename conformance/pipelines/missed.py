@@ -83,8 +83,8 @@ class MissedChanges:
         return changes[-1] if changes else None
 
     def _behind_displayed(self, row: TypedRow, versions: Sequence[Version]) -> list[Version]:
-        """The states of a source row (`versions`) that are newer than the newest one that the
-        table's row shows; none if it shows none.
+        """The versions of a source row that are newer than the newest version which the table's row
+        shows; [] if the table's row shows no version.
         """
         numbers = [n for n, v in enumerate(versions) if v.image and self.tables.shows(row, v)]
         return list(versions[numbers[-1] + 1 :]) if numbers else []
@@ -172,8 +172,8 @@ class MissedChanges:
         return ""
 
     def words_for_place(self, version: Version, key: Key) -> str:
-        """Where in its message a change is, such as "it is row 2 of 3 of its message"; "" for the
-        first row, and for a change that no message has.
+        """The words for a change that stands behind the first row of its message, such as "it is
+        row 2 of 3 of its message"; "" for the first row, and for a change without a message.
         """
         place = self.tables.reader.place_in_message(version.event, key)
         if place is None or place.number == 1:

@@ -39,4 +39,5 @@ class PipelineReport:
         return str(render(self.results, self.format, markdown=True))
 
     def _repr_html_(self) -> str:
+        """The report as HTML, as a notebook shows it."""
         return as_html(self.results, self.format)

@@ -17,13 +17,14 @@ beyond it.
 
 @dataclass(slots=True)
 class PipelineResult:
-    """What became of a table. `nemesis` is the nemesis's name, with `+restart` or `+full-refresh`.
+    """The result of a pipeline under one nemesis: what became of its table. `nemesis` is the
+    nemesis's name, with `+restart` if the process was killed, or `full-refresh`.
 
-    `rows` counts the source's rows at the end, `messages` those of the topic. `seconds` and
-    `cpu_seconds` are what it took, the latter of Spark and the Python beside it. `lost` says why
-    nothing is judged; `notes` say what was seen and is no fault. `wrong` has the first differences
-    as (rule id, text), `broken` counts all by rule; `reached` are the last parts of the ids of
-    rules that could have been broken.
+    `rows` counts the source's rows at the end, `messages` the messages of the topic, `repeats`
+    those that came before. `seconds` is how long the run took, `cpu_seconds` the CPU time of Spark
+    and its Python. `lost` says why nothing is judged, "" if it is; `notes` say what was noticed and
+    is no fault. `wrong` has the first differences, `broken` counts all by the rule's id; `reached`
+    are the rules that could have been broken (the last parts of their ids).
     """
 
     format: str

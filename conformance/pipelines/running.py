@@ -93,9 +93,10 @@ class PipelineReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
-    """The settings of `pipeline`. `nemesis` "" are the nemeses of SMOKE, `profile` "" is one
-    whose messages tell the order. The target tables are in the `database` of a `catalogue`. `away`
-    says that the session may be on other machines: it puts the database where it likes.
+    """The settings of `pipeline`. An empty `nemesis` stands for the nemeses of SMOKE, an empty
+    `profile` for one whose messages tell the order of changes. The target tables are in the
+    `database` of a `catalogue`. `away`: the Spark session may run on other machines, and decides
+    itself where the database is stored.
     """
 
     format: str

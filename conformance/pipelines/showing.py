@@ -11,6 +11,7 @@ from conformance.rules.pipelines import rules
 from conformance.sheets import sheet_of_results
 
 _HEAD: Final = ("profile", "nemesis", "rows", "messages", "repeats", "s", "result")
+"""The columns of the table of results."""
 
 
 def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = False) -> Any:

@@ -182,8 +182,8 @@ def _filled_in(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cel
 
 
 def _state_change(versions: dict[Key, list[Version]], number: int, event: SchemaChange) -> None:
-    """Appends to each existing row the version that a statement gives it: none after a TRUNCATE or
-    DROP TABLE, else its image with the changed columns.
+    """Appends to `versions` what a statement makes of each row that is there: a removal for
+    TRUNCATE or DROP TABLE, else the row with the changed columns.
     """
     present = [key for key in versions if _current(versions, key) is not None]
     cause = event.sql.partition("(")[0].strip()[:80]
@@ -290,8 +290,8 @@ class Reader:
         return self.story.history.events[arrival.written.message.event]
 
     def name(self, version: Version, key: Key) -> str:
-        """A version of a row in words for a difference: its cause, its position in the order of
-        changes, and its first message.
+        """A version of the row with this key in words for a difference: its cause, its position in
+        the order of changes, and its first message.
         """
         first = self.first_of(version.event, key) or self.first_of(version.event)
         if first is None:

@@ -19,17 +19,21 @@ from generators.sources import databases
 from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 
 _DIGIT: Final = 200
+"""The weight of each digit of a number, beside the digit's own value."""
 _ODD: Final = 100_000
 """The weight of a value that is no number and no calendar date: above ordinary values of few
 digits.
 """
 _PARTS: Final = 12
-"""Parts of a long text; each is left out once."""
+"""Number of parts into which a long text is divided; each part is left out once."""
 _LONG: Final = 4_096
-"""The length above which characters are not weighed."""
+"""The length above which the characters of a text are not weighed one by one."""
 _PRECISIONS: Final = (1, 2, 3, 6, 9)
+"""Significant digits to which floats are rounded."""
 _LETTER: Final = "a"
+"""The character that stands in for those of a text."""
 _PLAIN: Final = "a0"
+"""The plainest characters of a text."""
 
 
 def weight(type: SourceType, value: Value) -> int:
@@ -326,12 +330,13 @@ def _number_weight(digits: str) -> int:
 
 
 def _float_weight(value: float) -> int:
+    """How far a float is from 0, by its digits; NaN and the infinities weigh _ODD."""
     return _number_weight(repr(value)) if math.isfinite(value) else _ODD
 
 
 def _date_weight(value: date) -> int:
-    """How far a date is from being plain, for the reducer, which prefers the values of the least
-    weight: the digits of its year, month and day beside 1970-01-01.
+    """How far a date is from 1970-01-01: the weights of the digits by which its year, month and day
+    are above those.
     """
     return (
         _digits_weight(value.year - 1970)
@@ -341,6 +346,7 @@ def _date_weight(value: date) -> int:
 
 
 def _days_weight(days: int) -> int:
+    """How far the date is from 1970-01-01 that lies so many days behind it; 0 for that day."""
     return _date_weight(EPOCH.date() + timedelta(days=days)) if days else 0
 
 

@@ -36,11 +36,14 @@ class Limits:
 
 
 LIMITS: Final = Limits()
+"""The limits of a run's reduction."""
 
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """The candidates of one decode call."""
+    """The candidates of one decode call; `table` is the table that it asks for at level two (typed
+    rows), None at level one.
+    """
 
     deployment: Deployment
     level: int
@@ -49,7 +52,10 @@ class Batch:
 
 
 def group_candidates(candidates: Iterable[Candidate]) -> list[Batch]:
-    """Candidates in as few batches as can be, at level one without two of one table."""
+    """Groups candidates into batches, of which each is one decode call: those of one deployment and
+    level, at level two of one requested table, together. At level one no two candidates of a batch
+    share a table.
+    """
     batches: list[tuple[Batch, set[tuple[str, str | None, str]]]] = []
     for candidate in candidates:
         case = candidate.case
@@ -133,8 +139,9 @@ def propose_batches(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Ba
 
 @dataclass(slots=True, eq=False)
 class _Quota:
-    """A failure's remaining quota in a reduction round: candidates, and tables beside
-    `requested_tables`; `deferred` counts candidates that must wait for another round.
+    """What a failure may still try in a reduction round: the scenarios in `source`, so many
+    candidates, and at level two so many tables, of which `requested_tables` are taken; `deferred`
+    counts candidates that must wait for another round.
     """
 
     track: Track

@@ -29,9 +29,13 @@ from generators.tables.scenarios import TABLES_TAG
 from generators.tables.schema import table_name
 
 _WIDE: Final = 8
-"""Above this many columns, values and names wait until no column can be left out."""
+"""Columns of a table above which simpler values and shorter names are tried only after all
+scenarios with fewer columns, events and rows.
+"""
 _VALUED: Final = 2
-"""Limit of rows for simpler values: above it, leaving out rows does more."""
+"""The most rows of a scenario for which simpler values and shorter names are tried: of more rows,
+leaving out rows does more.
+"""
 
 
 def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:

@@ -21,9 +21,10 @@ def keep_confirmed(
 ) -> None:
     """Keeps the smallest cases that the reference decoder passes.
 
-    A failure whose smallest case it does not pass is reduced again, by steps that it passes. What
-    cannot be confirmed within the limits goes back to the failure's own case. A decoding without a
-    reference decoder changes nothing.
+    A failure whose smallest case the reference decoder does not pass goes back to its own case.
+    Unless it is a decoder that raises, it is reduced again, by smaller cases that the reference
+    decoder passes, as far as the limits allow. A decoding without a reference decoder changes
+    nothing.
     """
     reduced_tracks = [track for track in tracks if track.earlier_steps and not track.fault]
     confirming = decoding.by_reference()
@@ -44,8 +45,8 @@ def keep_confirmed(
         track.start_again()
 
     def decode_and_confirm(batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
-        """Decodes candidates and gives those, with their results, that still fail alike and that
-        the reference decoder passes.
+        """Decodes candidates, and yields with its result each that still fails in the same way and
+        that the reference decoder passes.
         """
         results = {id(candidate): (candidate, result) for candidate, result in decoding(batches)}
         failing: list[Candidate] = []
@@ -74,8 +75,8 @@ def _select_confirmed(confirming: Decoding, candidates: Sequence[Candidate]) -> 
 
 
 def _passes(failure: Failure, result: CaseResult) -> bool:
-    """Whether a result (the reference decoder's) breaks neither the failure's rule nor another one
-    that counts.
+    """Whether the reference decoder passes a case: its result breaks neither the failure's rule nor
+    any other rule that fails a run.
     """
     owners = (failure.rule.id, failure.finding.instead)
     return result.verdict not in BAD and all(f.rule not in owners for f in result.findings)

@@ -39,16 +39,19 @@ CONFIRMING: Final = Limits(calls=60, seconds=20)
 
 
 class OutOfTime(Exception):
-    """A limit is reached."""
+    """The decode calls or the seconds of a reduction are used up."""
 
 
 @dataclass(slots=True, eq=False)
 class Decoding:
-    """Asks an engine: one file of records per round, one decode call per batch, all submitted at
-    once.
+    """Decodes smaller cases with an engine and judges them: one file of records per round, one
+    decode call per batch of candidates, all submitted at once.
 
-    `reference` is the specification of the format's reference decoder, "" if the engine runs none.
-    Raises OutOfTime when calls or seconds are used up.
+    `mapping` are the user's expressions for the decoder's columns, by column. `calls` counts the
+    decode calls made, `began` is the time of the engine's first answer (`time.monotonic`; infinite
+    before), `places` are topic, partition and offset of each message of the round, by the message's
+    `id()`. `reference` is the specification of the format's reference decoder, "" if the engine
+    runs none. Raises OutOfTime when calls or seconds are used up.
     """
 
     engine: Engine
@@ -78,8 +81,9 @@ class Decoding:
         )
 
     def __call__(self, batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
-        """Judges the candidates of all batches; those of a call that raises are tried in halves,
-        once.
+        """Decodes and judges the candidates of all batches, and yields each with its result. A
+        batch whose call raises is decoded again in two halves, once; a candidate without an answer
+        is left out.
         """
         handle = self.open_batches(batches)
         try:
@@ -128,7 +132,7 @@ class Decoding:
         )
 
     def seconds_left(self) -> float:
-        """Seconds until the limit; all before the first answer."""
+        """The seconds that the reduction has left; all of its limit before the first answer."""
         return self.limits.seconds - max(0.0, time.monotonic() - self.began)
 
     def open_batches(self, batches: Sequence[Batch]) -> str:

@@ -24,7 +24,7 @@ class Measure(NamedTuple):
 
 
 OPS_BY_PLAINNESS: Final = (Op.INSERT, Op.DELETE, Op.UPDATE)
-"""From plain to least plain; others come last."""
+"""The operations of rows from plain to least plain; others, such as READ, come last."""
 
 
 def measure_scenario(scenario: Scenario, size: int | None = None) -> Measure:

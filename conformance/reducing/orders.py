@@ -10,7 +10,9 @@ from generators.model import Scenario
 
 
 def interleave(*kinds: Iterator[Scenario]) -> Iterator[Scenario]:
-    """Alternates, so that a limit cuts each kind of candidate alike."""
+    """Yields from several iterators of scenarios in turn, one of each, so that a limit cuts all of
+    them alike.
+    """
     for group in itertools.zip_longest(*kinds):
         yield from (candidate for candidate in group if candidate is not None)
 

@@ -14,7 +14,8 @@ from generators.errors import HarnessError
 
 
 def reduce_raising(track: Track, decoding: Decoding) -> None:
-    """Reduces a case whose decoding raises: a candidate must raise when decoded alone.
+    """Reduces a failure (`track`) in which decoding raises: a smaller case counts only if the
+    decoder raises on it alone.
 
     A batch is halved, the smaller candidates first, until a raising candidate is isolated. A
     decoder that ends its process, or does not end, is not reduced: each try would cost a session.

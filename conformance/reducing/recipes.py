@@ -35,7 +35,9 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Makes a case of a scenario: a profile writes it, and a fault case is spoiled."""
+    """Makes a case of a scenario: a profile writes it, and `spoil` then makes each row message
+    malformed as it was in the failing fault case; None for a case without a fault.
+    """
 
     fmt: Format[Any]
     profile: Profile
@@ -62,8 +64,8 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecipe:
-    """Makes a case of some messages of a recorded case, as they are: an event of a scenario is the
-    number of a message.
+    """Makes a case of some messages of a recorded case, as they are. Its scenarios have a heartbeat
+    for each message, whose time in milliseconds is the message's number in the recording.
     """
 
     fmt: Format[Any]
@@ -72,7 +74,9 @@ class RecordedRecipe:
 
     @property
     def scenario(self) -> Scenario:
-        """The recorded failing case as a scenario, of which the reducer leaves out messages."""
+        """The recorded failing case as a scenario with one heartbeat a message: the reducer leaves
+        out messages by leaving out heartbeats.
+        """
         numbers = tuple(Heartbeat(Instant(number)) for number in range(len(self.recording.written)))
         return Scenario(
             self.recording.scenario, History(numbers), self.recording.level, self.recording.tags
@@ -86,8 +90,8 @@ class RecordedRecipe:
         )
 
     def smaller_scenarios(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
-        """The failing message alone, then without some others. A message of a schema stays while a
-        row is left.
+        """The scenario with the failing message and no other, then without some of the other
+        messages. Messages that announce a schema stay while a row is left.
         """
         events = scenario.history.events
         failing = events[min(hint.message, len(events) - 1)]
@@ -100,6 +104,7 @@ class RecordedRecipe:
             yield with_events(scenario, (event for event in events if event in selected))
 
     def _kinds(self, event: Event) -> set[Kind]:
+        """The kinds of changes in the recorded message for which an event stands."""
         return {change.kind for change in self.recording.written[event.at.ms].changes}
 
 

@@ -110,6 +110,7 @@ def _describe_reduction(track: Track, began: float) -> Failure:
 
 
 def _message_values(case: Case) -> list[bytes | None]:
+    """The values of all messages of a case, by which a reduced case is told from the original."""
     return [written.message.value for written in case.written]
 
 

@@ -13,8 +13,9 @@ from conformance.reducing.batches import LIMITS, Batch, Limits, propose_batches
 from conformance.reducing.tracks import Candidate, Track, accept_candidate
 
 DecodeBatches: TypeAlias = Callable[[Sequence[Batch]], Iterable[tuple[Candidate, CaseResult]]]
-"""Decodes and judges the candidates of each batch, in one call a batch: the decoded ones with their
-results, in order of the answers; others are missing.
+"""A function that decodes and judges the candidates of batches, in one call a batch. It yields each
+candidate with its result, in order of the answers; candidates that could not be decoded are
+missing.
 """
 
 
@@ -24,8 +25,10 @@ def reduce_tracks(
     limits: Limits = LIMITS,
     note: Callable[[str], None] = lambda _text: None,
 ) -> None:
-    """Reduces failures together until no candidate is left. Raises OutOfTime when
-    `decode_batches` does.
+    """Reduces failures together, round by round, until no smaller case is left to try or the limit
+    of rounds is reached. Each `Track` is one failure with its smallest case so far, which is
+    replaced in place; `note` takes a line on each round. Raises OutOfTime when `decode_batches`
+    does.
     """
     active = list(tracks)
     for number in range(1, limits.rounds + 1):

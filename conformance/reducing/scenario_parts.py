@@ -80,7 +80,10 @@ def move_event(
     suffix: str = "",
     columns: Mapping[str, str] | None = None,
 ) -> Event:
-    """The event on other tables; its rows keep the columns that the table still has."""
+    """The event with each of its tables replaced by what `to` gives for it. `columns` are the new
+    names of columns by their old ones; images keep only the columns that the new table has.
+    `suffix` is put on the database that a statement or message names by itself, also in its SQL.
+    """
     match event:
         case RowChange():
             table, new_names = to(event.table), columns or {}

@@ -15,7 +15,9 @@ from generators.model import SIDES, Column, Row, RowChange, Scenario, Side, Valu
 
 @dataclass(frozen=True, slots=True)
 class CellSite:
-    """A cell: its place and value."""
+    """A cell of a row change: the number of its event in the scenario, of its row in the event, its
+    image and column, and its value.
+    """
 
     event: int
     row_number: int
@@ -32,8 +34,10 @@ class NewValue(NamedTuple):
 
 
 def with_simpler_values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
-    """All cells but the failing column's at their plainest, then each cell at every simpler value,
-    in both images at once if they are equal, and in each.
+    """Scenarios with simpler values. First all cells at their plainest values at once, but for
+    those of `column` (the failing one; None if it is unknown); then each cell at every simpler
+    value, in both images of a row together if they have the same value; last, those cells one at a
+    time.
     """
     plainest = plainest_cells(scenario, column)
     if len(plainest) > 1:
@@ -52,8 +56,8 @@ def with_simpler_values(scenario: Scenario, column: str | None) -> Iterator[Scen
 
 
 def _equal_changes(scenario: Scenario) -> list[list[NewValue]]:
-    """Every change of a cell to a simpler value; where both images of a row have the same value in
-    a column, both cells change together.
+    """Every change of a cell to a simpler value, as a list of the cells that change: both cells of
+    a row's column if its two images have the same value there, else one.
     """
     grouped: dict[tuple[int, int, str, str, str], list[NewValue]] = {}
     for cell in cell_sites(scenario):
@@ -66,7 +70,9 @@ def _equal_changes(scenario: Scenario) -> list[list[NewValue]]:
 
 
 def plainest_cells(scenario: Scenario, column: str | None) -> list[NewValue]:
-    """The plainest value of every cell that has a plainer one, but for the failing column's."""
+    """The plainest value of every cell that has a plainer one than its own, but for the cells of
+    `column`, the failing one.
+    """
     plainest: list[NewValue] = []
     for cell in cell_sites(scenario):
         values = simpler_cell_values(cell)

@@ -24,8 +24,9 @@ class _SingleRow(NamedTuple):
 
 
 def with_one_row(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The scenario with one of its rows alone: cut to the key and the failing column, then whole,
-    then with all events that are no row changes; last, each of these events alone.
+    """Scenarios with one row of `scenario` alone: first cut to the key and the failing column, then
+    with all columns, then cut and among all events that are no row changes; last, each of these
+    other events alone.
     """
     events = scenario.history.events
     columns = {where.column} if where.column is not None else set()

@@ -33,7 +33,9 @@ ScenarioOf: TypeAlias = Callable[[Case], Scenario | None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A failing case on the way to the smallest one."""
+    """A failing case on the way to the smallest one, with its scenario, the finding that it still
+    has, its result and its size.
+    """
 
     scenario: Scenario
     case: Case
@@ -44,12 +46,14 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Track:
-    """A failure under reduction: its smallest failing case so far, candidates tried, and whether
-    more are left.
+    """A failure under reduction: its smallest failing case so far, the candidates tried, and
+    whether more are left (`deferred`).
 
-    `broken_subjects` are the subjects of all causes for which the run broke the failure's rule;
-    `earlier_steps` are the larger failing cases, the first of which is the failure's own. `fault`
-    is the harness's error on a candidate, which ends the reduction of this failure.
+    `recipe` makes cases of smaller scenarios; `size` is that of the smallest case, `origin` that of
+    the failure's own. `broken_subjects` are the subjects of all causes for which the run broke the
+    failure's rule; `earlier_steps` are the larger failing cases, the first of which is the
+    failure's own. `rounds`, `calls` and `ended` (when the last smaller case was found) tell what it
+    cost. `fault` is the harness's error on a candidate, which ends the reduction of this failure.
     """
 
     failure: Failure
@@ -99,13 +103,16 @@ class Track:
         self.tried_hashes.clear()
 
     def _set_step(self, step: Step) -> None:
+        """Makes a step the case from which smaller ones are proposed."""
         self.scenario, self.case, self.size = step.scenario, step.case, step.size
         self.finding, self.result = step.finding, step.result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A smaller case of a failure."""
+    """A smaller case to try in place of a failure's: its scenario, the case that was written of it,
+    and its size.
+    """
 
     track: Track
     scenario: Scenario
@@ -119,8 +126,9 @@ def start_track(
     scenario_of: ScenarioOf,
     failures: Iterable[Failure] = (),
 ) -> Track | None:
-    """A failure prepared for reduction: its scenario and the recipe by which smaller ones are
-    written. None if it cannot be reduced. `failures` are all of the run.
+    """A failure prepared for reduction: its scenario, and the recipe by which smaller scenarios are
+    written as cases. None if it cannot be reduced. `failures` are all failures of the run, for the
+    causes that share its rule and symptom.
     """
     case, law = failure.result.case, failure.rule.law
     if (
@@ -166,8 +174,8 @@ def start_track(
 
 
 def accept_candidate(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
-    """Takes a candidate, whose case still fails with this finding, as the failure's new smallest
-    case.
+    """Takes a candidate, whose case still fails with this finding, as the smallest case of its
+    failure.
     """
     candidate.track.accept(
         Step(candidate.scenario, candidate.case, finding, result, candidate.size)

@@ -12,6 +12,7 @@ from conformance.reports import facts
 from conformance.reports.facts import Standing
 
 LABEL: Final = "cdc conformance"
+"""The left half of the badge."""
 
 
 def badge(result: RunResult) -> dict[str, Any]:
@@ -44,9 +45,10 @@ def badge(result: RunResult) -> dict[str, Any]:
 
 
 def badge_bytes(result: RunResult) -> bytes:
-    """badge.json."""
+    """The content of badge.json."""
     return orjson.dumps(badge(result), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _badge(message: str, colour: str) -> dict[str, Any]:
+    """The JSON object for shields.io with this text and colour."""
     return {"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}

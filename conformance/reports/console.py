@@ -51,6 +51,7 @@ _COLOURS = {
     Verdict.ERRORED: "red",
     Verdict.TIMEOUT: "red",
 }
+"""The colour of the numbers in each verdict's column."""
 HEADS: Final = {
     Verdict.PASS: "pass",
     Verdict.REJECTED: "rejected",
@@ -64,13 +65,15 @@ HEADS: Final = {
 }
 """The verdicts in the order of the columns, and the columns' heads."""
 PIPE_WIDTH: Final = 150
-"""Characters of a line in a pipe or file."""
+"""Characters of a line where the output is no terminal."""
 PANEL_EDGES: Final = 4
 """Characters of a panel's edges with the blanks beside them."""
 FRAME: Final = 14
-"""Characters of a panel's edges and of the word before a command."""
+"""Characters of a panel's edges and of the word `replay` with its blanks, which stands before a
+command.
+"""
 NAMED: Final = 5
-"""Rules named in a format's line."""
+"""How many failing rules are named in a format's line."""
 
 
 def summary(result: RunResult, profiles: bool) -> Table:
@@ -115,7 +118,7 @@ def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
 
 
 def _count_exercised(fmt: FormatResult) -> str:
-    """Rules that compared something, of those that the run could reach."""
+    """The rules that the run compared something for, of those that it could reach, such as `12/15`."""
     return f"{sum(1 for rule in fmt.rules if rule.compared)}/{sum(1 for rule in fmt.rules if rule.compared or rule.reachable)}"
 
 
@@ -182,8 +185,8 @@ def _rule_lines(rule: Rule, binds: bool) -> list[Text]:
 
 @dataclass(frozen=True, slots=True)
 class FailurePanel:
-    """A broken rule. The command that replays it stands below the panel, in a line of its own,
-    where the panel would fold it.
+    """A broken rule on the console, whose replay command can be copied. Where the panel would fold
+    that command, it stands below the panel in a line of its own.
     """
 
     broken: Failure
@@ -223,7 +226,9 @@ def fold_lines(message_text: Text, width: int) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The lines of a mistake's example; off a terminal each stays one line."""
+    """The lines of a mistake's example. On a terminal they are folded to its width; in a pipe or
+    file each stays one line.
+    """
 
     lines: Text
 
@@ -250,7 +255,9 @@ def message_lines(failure: Failure, limit: int) -> list[Text]:
 
 
 def style_excerpt(excerpt: ValueExcerpt) -> Text:
-    """An excerpt with its marks bold and underlined."""
+    """An excerpt of a message as styled text: the marked parts bold and underlined, gaps and the
+    note dim.
+    """
     out = Text()
     for segment in excerpt.segments:
         if segment.omitted:
@@ -357,7 +364,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
 
 
 def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
-    """A panel for each failure; the first one of a rule says what the rule says."""
+    """A panel for each failure; only the first one of a rule repeats the rule's sentence."""
     stated_rules: set[str] = set()
     for broken in failing:
         yield FailurePanel(broken, strict, states_rule=broken.rule.id not in stated_rules)
@@ -396,8 +403,9 @@ def format_line(fmt: FormatResult, strict: bool) -> str:
 
 @dataclass(slots=True)
 class FirstBroken:
-    """A listener that tells the first rule that a run breaks, and after how many seconds: long
-    before its format is judged.
+    """A listener that calls `tell` with the first rule that a run breaks, and the seconds until
+    then: long before the rule's format is judged. Without `strict` only a case that makes the run
+    fail counts.
     """
 
     tell: Callable[[Rule, float], None]
@@ -406,7 +414,7 @@ class FirstBroken:
     _reported: bool = False
 
     def __call__(self, event: Event) -> None:
-        """Tells the first broken rule of a run, and after how many seconds it was found."""
+        """Starts the clock at the beginning of a run, and calls `tell` for the first broken rule."""
         match event:
             case Started():
                 self._began, self._reported = time.monotonic(), False
@@ -418,7 +426,9 @@ class FirstBroken:
 
 
 def show(renderable: RenderableType, stderr: bool = False) -> None:
-    """Prints; a line that is longer than the terminal stays one line."""
+    """Prints something on the console; a line that is longer than the terminal is wide stays one
+    line.
+    """
     console(stderr).print(renderable, crop=False)
 
 

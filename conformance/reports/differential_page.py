@@ -20,10 +20,13 @@ from conformance.text import printable
 from generators.drawing import shared_history
 
 COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the format")
+"""The heads of the table of profiles."""
 
 
 def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
-    """The cells of a profile's row in the table: its counts, and what it lost or cannot carry."""
+    """The cells of a profile's row in the table: its counts, and in words what the format loses or
+    cannot carry.
+    """
     lost = [f"{count} x {statement}" for statement, count in outcome.lost.items()]
     without = [f"no column {', '.join(outcome.columns)}"] if outcome.columns else []
     return (
@@ -70,7 +73,7 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
 
 
 def lines(outcomes: Iterable[Comparison]) -> str:
-    """The results of the differential check as JSON-able objects, one for each profile."""
+    """The results of the differential check as text, one JSON object a line for each profile."""
     return "\n".join(
         json.dumps(
             {
@@ -108,8 +111,9 @@ def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = No
 
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
-    """The results of the differential check as an HTML page: a row for each profile, a column for
-    each column of the history's table.
+    """The results of the differential check as an HTML page with a table: a row for each profile, a
+    column for each column of the history's table. `seed` is that of the history, None to leave it
+    out.
     """
     column_set = dict.fromkeys(shared_history.COLUMNS)
     lost: dict[str, list[str]] = {}
@@ -147,8 +151,9 @@ def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
 
 
 class Mark(NamedTuple):
-    """The mark of a column in a row of the page: its sign, how many cells it is about, its colour (a
-    class of the style sheet), and the title that a reader sees over it.
+    """A cell of the page's table, for a profile and a column of the history's table: its sign, how
+    many cells of the data it is about, its colour (a CSS class), and the title that appears over
+    it.
     """
 
     sign: str
@@ -158,7 +163,7 @@ class Mark(NamedTuple):
 
 
 def _marks(outcome: Comparison, columns: Iterable[str]) -> list[Mark]:
-    """The marks of an outcome, one for each column of the page."""
+    """The marks of a profile's row, one for each column of the page's table."""
     return [_mark(outcome, column) for column in columns]
 
 

@@ -40,21 +40,30 @@ from generators.model import Case, Cell
 from generators.wire_format import FORMATS, Codec, Format, Members, get
 
 LONGEST_HEAD: Final = 16
-"""Bytes that stand before the JSON text of a frame at most."""
+"""How many bytes stand at most before the JSON text of a frame (a document behind a binary head).
+"""
 SHOWN: Final = 600
-"""Characters of a message where its failure is told in full; the crash file holds all."""
+"""How many characters of a message are shown where its failure is shown in full; the crash file
+holds all.
+"""
 BRIEF: Final = 300
-"""Characters of a mistake's message, and of its expected and actual value."""
+"""How many characters are shown of the message of a mistake, and of its expected and actual value.
+"""
 NO_VALUE: Final = "no value: NULL"
+"""Stands in place of a value that is NULL."""
 EMPTY_VALUE: Final = "an empty value: 0 bytes"
+"""Stands in place of a value without bytes."""
 
 # The bytes before a frame's JSON text begin with a zero: a length, or a magic byte and an id.
 _FRAME_HEAD: Final = re.compile(rb"\x00[^{]{0,%d}(?=\{)" % (LONGEST_HEAD - 1), re.DOTALL)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""Control characters, which no text has, except for tabs and line ends."""
 
 
 class Form(enum.StrEnum):
-    """What is shown of a key or value."""
+    """How the bytes of a key or value are shown: as no value, as text, as JSON texts behind binary
+    heads (frames), or as escaped bytes.
+    """
 
     NULL = "null"
     TEXT = "text"
@@ -68,12 +77,13 @@ _PATHS: Final = {
     Aspect.MISSING: ROWS,
     Aspect.EXTRA: ROWS,
 }
-"""The fields to which findings on rows and messages lead."""
+"""The path that is marked for a finding on a row or a message as a whole, by the finding's aspect.
+"""
 
 
 def _spell_owed(expected: Any) -> tuple[str, ...]:
-    """The texts in which a message may hold the value that a finding expected, so that the place
-    can be marked; () if none is known.
+    """The texts in which a message may hold the value that a finding expected (a cell, or the text
+    of an envelope field), so that the place can be marked; () if none is known.
     """
     if not isinstance(expected, Cell):
         return (expected,) if isinstance(expected, str) else ()
@@ -86,9 +96,9 @@ def _spell_owed(expected: Any) -> tuple[str, ...]:
 
 
 class Field(NamedTuple):
-    """The place of a finding: its `path`, and of a cell the row, the image and the column.
-    `texts` are the ways in which binary data may hold the expected value, `members` where fields
-    stand in the format's messages.
+    """The field of a message to mark for a finding: its `path`, and for a cell the row, the image
+    and the column. `texts` are the ways in which binary data may spell the expected value,
+    `members` the names of the members of the format's messages.
     """
 
     path: str = WHOLE
@@ -100,9 +110,8 @@ class Field(NamedTuple):
 
     @classmethod
     def of_finding(cls, finding: Finding, members: Members | None = None) -> Field:
-        """Which part of a message a finding concerns, to be marked in the excerpt. For a message
-        that should have been refused it is the text behind the document, for one that was refused
-        wrongly the whole message.
+        """The field to mark for a finding. For a message that should have been refused it is the
+        text behind its JSON document; for one that was refused wrongly it is the whole message.
         """
         path = _PATHS.get(finding.aspect, finding.path)
         if finding.path == DECODING:
@@ -119,7 +128,9 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValueExcerpt:
-    """A key or value as it is shown: `size` in bytes, `note` what the segments do not show."""
+    """A key or value as reports show it: the pieces of its text, its `size` in bytes, and a `note`
+    on what the pieces do not show.
+    """
 
     form: Form
     segments: tuple[Segment, ...]
@@ -152,8 +163,8 @@ class Excerpt:
 
 
 class _Reading(NamedTuple):
-    """A text that bytes are read as; `documents` are the spans of its JSON texts, none where
-    the bytes are no text. `note` says what the text is where it is not what the bytes say.
+    """The text as which bytes are shown; `documents` are the spans of its JSON texts, () for binary
+    data. `note` says how the text was made where it is not what the bytes say.
     """
 
     form: Form
@@ -184,8 +195,9 @@ def excerpt_record(
     key_document: DocumentText | None = None,
     value_document: DocumentText | None = None,
 ) -> Excerpt:
-    """A record in about `limit` characters, with a finding's field marked. `key_document`
-    and `value_document` are what binary data was decoded as.
+    """An excerpt of about `limit` characters of a record, with the finding's field marked.
+    `key_document` and `value_document` are what a binary key or value was decoded as, None if it is
+    text or could not be decoded.
     """
     shown_value = excerpt_value(value, field, limit, value_document)
     if not key:
@@ -230,8 +242,8 @@ def excerpt_value(
 
 
 def _read(value: bytes, document: DocumentText | None) -> _Reading:
-    """The key or value as a text to cut an excerpt from; of binary data, bytes that are no text are
-    escaped, or `document` stands for it.
+    """The key or value as the text from which an excerpt is cut: `document`, if it was decoded;
+    else the text of frames, plain text, or escaped bytes.
     """
     if document is not None:
         return _Reading(
@@ -242,7 +254,9 @@ def _read(value: bytes, document: DocumentText | None) -> _Reading:
 
 
 def _read_text(value: bytes) -> _Reading | None:
-    """The key or value as text if it is UTF-8 without bytes in front; None for binary data."""
+    """The key or value as text; None for binary data. Bytes that are not UTF-8 are escaped if the
+    data looks like JSON, else the data is binary.
+    """
     is_like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     note = ""
     try:
@@ -257,7 +271,9 @@ def _read_text(value: bytes) -> _Reading | None:
 
 
 _BINARY: Final = "binary: what is no text as \\xNN"
+"""The note on binary data."""
 _NO_UTF8: Final = "not UTF-8: such bytes are shown as \\xNN"
+"""The note on text with bytes that are not UTF-8."""
 
 
 def _read_frames(value: bytes) -> _Reading | None:
@@ -285,8 +301,8 @@ def _read_frames(value: bytes) -> _Reading | None:
 
 
 def _find_marks(reading: _Reading, field: Field) -> list[Span]:
-    """Where in the text the field of a finding stands, as (start, end) pairs. If the value consists
-    of several frames, each is a row of the message.
+    """The spans of the text to mark for the finding's field. If the value consists of several
+    frames, each is a row of the message.
     """
     documents, row_number = reading.documents, field.row
     if len(documents) > 1 and row_number < len(documents):
@@ -304,8 +320,8 @@ def _find_marks(reading: _Reading, field: Field) -> list[Span]:
 
 
 def _find_key_marks(reading: _Reading, field: Field) -> list[Span]:
-    """Where in the text of a record's key the marks belong, as (start, end) pairs: at the columns
-    of the key, or at the finding's column.
+    """The spans of a record's key to mark: the finding's column, or all columns if the finding is
+    on the field `keys`; [] for other findings.
     """
     if not (field.column or field.path == "keys"):
         return []
@@ -327,8 +343,8 @@ class _KeyColumn(NamedTuple):
 
 
 def _key_columns(key_text: str) -> list[_KeyColumn]:
-    """The columns in a record's key: the members of Connect's payload, or those that are named
-    pk.COLUMN, or those of an object that holds nothing but columns.
+    """The columns in a record's key: the members of Connect's `payload`, else the members named
+    `pk.COLUMN`, else all members, unless they name the table.
     """
     values = [node for node in nodes(key_text) if node.path]
     in_payload = [node for node in values if node.path[:-1] == ("payload",)]
@@ -395,7 +411,9 @@ def _avro_text(data: bytes, case: Case, fmt: Format[Any]) -> str | None:
 
 
 def _read_by_codec(data: bytes, codec: Codec) -> str | None:
-    """The document of a value as JSON; None for a value that the codec does not read."""
+    """The document of a value as JSON text, read by the format's codec (such as Protobuf); None for
+    a value that the codec cannot read.
+    """
     try:
         document = codec.read(data)
     except ValueError:
@@ -435,6 +453,7 @@ def _read_by_first_schema(data: bytes, schemas: Sequence[Any]) -> str | None:
 
 
 def _hex_text(data: bytes) -> str:
+    """Bytes in a decoded document as text, such as 0x00ff."""
     return f"0x{data.hex()}"
 
 
@@ -445,8 +464,8 @@ def _escape_bytes(value: bytes) -> str:
 
 
 def _find_words(escaped_text: str, field: Field) -> list[Span]:
-    """Where escaped binary data holds the name of the finding's column, or the expected value as a
-    text, as (start, end) pairs.
+    """The spans of escaped binary data that hold the name of the finding's column, or the expected
+    value as a text.
     """
     words = [*field.texts, field.column or ""]
     spans: list[Span] = []

@@ -20,11 +20,14 @@ from generators.model import Deployment
 
 COMMAND: Final = "cdc-conformance"
 NAMED: Final = 8
-"""Limit of the profiles or faults that are named."""
+"""How many profiles or faults are named in a list; further ones are counted."""
 
 
 class Standing(enum.StrEnum):
-    """The result of a rule in a run."""
+    """The result of a rule in a run. LAX is a broken rule that is no MUST (without --strict); IDLE
+    could have been compared, but no case did; OUT is beyond level, selection or capabilities;
+    REFUSED: the decoder gave no row for its cells.
+    """
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -59,7 +62,9 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RuleStanding:
-    """A rule after a run: how many cases break it, and how many of these are not on record."""
+    """The result of a rule after a run: `cases` is how many cases break it, `new` how many of these
+    are not on record as known.
+    """
 
     result: RuleResult
     standing: Standing
@@ -91,14 +96,16 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """How a profile breaks a rule: in how many cases, and how many of these are not on record."""
+    """How a profile breaks a rule: in how many cases, and how many of these are not on record as
+    known.
+    """
 
     cases: int = 0
     new: int = 0
 
 
 def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
-    """The broken rules of a format, each with the profiles that break it."""
+    """The broken rules of a format by id, each with the profiles that break it."""
     by_rule: dict[str, dict[str, Breach]] = {}
     for case in fmt.cases:
         for rule in {f.rule for f in case.findings}:
@@ -128,13 +135,13 @@ def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standin
 
 
 def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
-    """Rules by standing."""
+    """How many rules have each standing."""
     return Counter(rule.standing for rule in rules)
 
 
 def reached(by_standing: Mapping[Standing, int]) -> int:
-    """The number of rules that count and that the run could have exercised, given its level, its
-    selection and the decoder's capabilities.
+    """The number of rules that the run could have compared, given its level, its selection and the
+    decoder's capabilities: all but those that stand at OUT.
     """
     return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
@@ -148,7 +155,9 @@ def makes_run_fail(failure: Failure, strict: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the matrix: a format, or one of its profiles."""
+    """One line of the table of results: a format, or one of its profiles. `new` counts the cases
+    that make the run fail, `known` the others whose broken rules are on record.
+    """
 
     name: str
     cases: int
@@ -190,7 +199,7 @@ def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
 
 
 def subject(header: Header) -> str:
-    """The decoder in words."""
+    """Whose decoder the run judged, in words: the reference decoders, or the decoder's name."""
     return "reference decoders" if header.decoder == "reference" else f"decoder {header.decoder}"
 
 
@@ -208,8 +217,8 @@ def headline(result: RunResult) -> str:
 
 
 def unjudged(result: RunResult) -> str:
-    """The rules that compared nothing and the cases that the decoder does not claim, as words
-    behind the verdict.
+    """The number of rules that compared nothing, and of cases that the decoder does not claim, as
+    words to follow the verdict; "" if there are none.
     """
     rules = 0
     for fmt in result.formats:
@@ -224,7 +233,7 @@ def unjudged(result: RunResult) -> str:
 
 
 def count_words(number: int, what: str) -> str:
-    """So many of something."""
+    """A number of things in words, such as `1 case` or `2,000 cases`; `what` is the singular."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -279,13 +288,13 @@ def sums(result: RunResult) -> list[str]:
 
 
 LONG_S: Final = 20.0
-"""From so many seconds on a run says what took long."""
+"""A run of at least so many seconds says what took long."""
 
 
 def _longest_parts(result: RunResult) -> str:
-    """Up to two parts (such as publishing) that took most of a long run's time, each more than a
-    tenth of it, and the number of decode calls, in words for the report; "" for a short run, or
-    without such a part.
+    """What took longest in a long run, in words: at most two parts (such as the reduction of
+    failures), each more than a tenth of the run's time, and the number of decode calls. "" for a
+    short run, or if no part took so much.
     """
     parts = sorted(result.spent.items(), key=lambda part: -part[1])[:2]
     words = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]
@@ -296,7 +305,7 @@ def _longest_parts(result: RunResult) -> str:
 
 
 def command_to_repeat(header: Header) -> str:
-    """The command line that repeats the run with the same seed."""
+    """The command line that repeats the run with the same arguments and seed."""
     arguments = list(header.arguments)
     if "--seed" not in arguments and not any(
         argument.startswith("--seed=") for argument in arguments
@@ -306,8 +315,8 @@ def command_to_repeat(header: Header) -> str:
 
 
 def cause(failure: Failure) -> str:
-    """The failure's cause in words, and how many further causes stand behind it; "" if it has
-    none.
+    """The failure's cause in words, and how many further causes its rule has that are not shown; ""
+    if it has none.
     """
     if failure.cause is None:
         return ""
@@ -348,13 +357,15 @@ def spread_text(failure: Failure) -> str:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """The first NAMED names, of profiles or faults, with the number of the others."""
+    """The names (of profiles or faults) as a list in words: the first NAMED, and the number of
+    further ones.
+    """
     remainder = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + remainder
 
 
 def replay(failure: Failure) -> str:
-    """The command that judges the failure's case again; empty when it was not saved."""
+    """The command line that judges the failure's case again; "" if the failure was not saved."""
     return shlex.join((COMMAND, "replay", failure.file, *failure.naming)) if failure.file else ""
 
 
@@ -377,5 +388,7 @@ def unusual(deployment: Deployment) -> str:
 
 
 def covering(entry: Entry) -> str:
-    """What an entry covers, without its rule."""
+    """What an entry of the record of known failures covers, in words: its cases, profiles or
+    causes; its rule is left out.
+    """
     return entry.scope

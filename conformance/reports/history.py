@@ -15,6 +15,7 @@ from conformance.reports import facts
 from conformance.reports.facts import Standing
 
 NAME: Final = "history.jsonl"
+"""The name of the history file in a report's folder."""
 LONGEST: Final = 200
 """Runs that the file keeps."""
 SHOWN: Final = 20
@@ -23,8 +24,8 @@ SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run of a decoder on a format: when, how many rules were kept of those in reach, and the
-    exit code.
+    """A run of a decoder on a format: when it was, how many rules were kept (`kept`) of those that
+    it could reach (`reached`), and its exit code.
     """
 
     date: str
@@ -51,8 +52,8 @@ class Trend:
 
     @property
     def polyline(self) -> str:
-        """The points of the trend's line in a picture of 200 by 40 units: the share of kept rules
-        in each past run.
+        """The points of an SVG polyline in a box of 200 by 40 units, one for each run, higher for a
+        larger share of kept rules.
         """
         step = 200 / max(1, len(self.runs) - 1)
         points = (
@@ -94,7 +95,7 @@ def read_history(directory: Path) -> list[PastRun]:
 
 
 def _read_run(line: str) -> PastRun | None:
-    """A past run from its line of the history file; None for a line that is none."""
+    """A past run from its line of the history file; None for a line that holds no run."""
     try:
         data: Any = json.loads(line)
         run = PastRun(**data)
@@ -109,18 +110,20 @@ def _read_run(line: str) -> PastRun | None:
 
 
 def add_run(directory: Path, result: RunResult) -> list[PastRun]:
-    """The folder's runs with this one behind them."""
+    """The past runs of a report's folder, with this one last; the oldest are left out beyond
+    LONGEST.
+    """
     return [*read_history(directory), *past_runs(result)][-LONGEST:]
 
 
 def history_lines(runs: Sequence[PastRun]) -> list[bytes]:
-    """The file's lines."""
+    """The lines of the history file, as bytes."""
     return [json.dumps(asdict(run), ensure_ascii=True).encode() + b"\n" for run in runs]
 
 
 def trends(runs: Sequence[PastRun], result: RunResult) -> list[Trend]:
-    """For each format of the run the past runs under the same decoder, as a trend; none if it is
-    the first run.
+    """For each format of the run its last runs with the same decoder, as a trend; no trend for a
+    format with a single run.
     """
     by_format: Mapping[str, list[PastRun]] = {fmt.format: [] for fmt in result.formats}
     for run in runs:

@@ -32,16 +32,16 @@ from conformance.sheets import markdown_table
 from conformance.text import printable
 
 COLUMNS_SHOWN: Final = 40
+"""How many columns of a table are shown."""
 TABLES_SHOWN: Final = 20
+"""How many tables of a writer are shown."""
 
 Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 """A title, the heads of a table and its rows; without heads the rows are lines."""
 
 
 def blocks(inspector: Inspector) -> Iterator[Block]:
-    """The result of `inspect` as headings, lists and tables, which the terminal and Markdown
-    show.
-    """
+    """The result of `inspect` as titled tables and lists, which the terminal and Markdown show."""
     groups = inspector.groups()
     message_counts = f"{inspector.messages:,} messages" + (
         f", {inspector.nulls:,} of them null" if inspector.nulls else ""
@@ -78,7 +78,9 @@ def _possible_formats(group: Group) -> str:
 
 
 def _undecided_lines(group: Group) -> Iterator[tuple[str]]:
-    """The formats that remain possible, and what would decide between them."""
+    """Sentences on messages whose writer is not decided, each in a tuple: which formats remain
+    possible, and what in a message would rule each of them out.
+    """
     names = _possible_formats(group)
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
     every = frozenset.union(*(tally.members for tally in group.tallies))
@@ -96,8 +98,9 @@ def _undecided_lines(group: Group) -> Iterator[tuple[str]]:
 
 
 def _writer(tally: Tally) -> Iterator[Block]:
-    """The blocks that `inspect` prints on one possible writer: its release, options and command
-    line, the evidence, the tables of the messages, and what the format loses.
+    """The blocks that `inspect` prints on one possible writer of the messages (`tally`): its
+    release, options and command line, the evidence, the tables in the messages, and what the format
+    loses.
     """
     options = tally.options
     lines = [
@@ -165,7 +168,9 @@ def _describe_sign(sign: Sign, tally: Tally) -> str:
 
 
 def _range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
-    """Some of the known releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`."""
+    """Some of a format's releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`. Both
+    sequences are in the order of the releases.
+    """
     first, last = all_releases.index(chosen_releases[0]), all_releases.index(chosen_releases[-1])
     if (len(chosen_releases) < 3 and last + 1 < len(all_releases)) or last - first + 1 != len(
         chosen_releases
@@ -194,18 +199,19 @@ def _columns(types: dict[str, list[str]]) -> str:
 
 
 _TONES: Final = {YES: "good", NO: "soft", UNTOLD: "warn", BOTH: "bad"}
+"""The CSS class that colours the state of an option."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleExcerpt:
-    """A message as the page shows it."""
+    """A sample message as the page shows it; `place` says where it stands in the input."""
 
     place: str
     excerpt: ValueExcerpt
 
     @classmethod
     def of_sample(cls, sample: Sample) -> SampleExcerpt:
-        """A sample message as the page shows it, cut to an excerpt."""
+        """The whole kept part of a sample message, with a note on its size."""
         view = excerpt_value(sample.body, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
         note = (
@@ -217,6 +223,7 @@ class SampleExcerpt:
 
 
 def _cited(where: str) -> Citation | None:
+    """A source as a citation with a link; None for "", no source."""
     return Citation(where) if where else None
 
 

@@ -12,38 +12,48 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
+"""White space between the parts of a JSON text, which may be empty."""
 _STRING_BEGUN: Final = re.compile(
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*', re.DOTALL
 )
-"""A string without the quote that ends it, as far as it is one."""
+"""A string without its closing quote, as far as it is legal."""
 _ESCAPE_AT_END: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+"""The beginning of an escape at the end of the text."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+"""A whole number in JSON's form."""
 _NUMBER_BEGUN: Final = re.compile(
     r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<!\.)[eE][-+]?[0-9]*)?)?"
 )
+"""A number, or the beginning of one."""
 _WORD_BEGUN: Final = re.compile("t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?")
+"""`true`, `false` or `null`, or the beginning of one of them."""
 _WORDS: Final = frozenset({"true", "false", "null"})
 _PYTHONS_WORD: Final = re.compile(r"[-+]?Infinity|NaN")
 """What Python writes and reads as a number, and JSON does not have."""
 _END_OF: Final = {"{": "}", "[": "]"}
+"""The closing bracket of each opening one."""
 
 
 class JsonFault(NamedTuple):
-    """What is no JSON in a text: the place of its first character, and that after its last one."""
+    """The part of a text that is no JSON: the index of its first character, and the index behind
+    its last one.
+    """
 
     start: int
     end: int
 
 
 class _Scan(NamedTuple):
-    """How far a string, word or number goes, and whether it is complete there."""
+    """How far a string, word or number goes in a text: the index behind it, and whether it is
+    complete there.
+    """
 
     end: int
     is_complete: bool
 
 
 class _Awaited(Enum):
-    """What may follow at a place of a JSON text."""
+    """What may follow at an index of a JSON text."""
 
     VALUE = auto()
     VALUE_OR_END = auto()
@@ -55,11 +65,13 @@ class _Awaited(Enum):
 
 
 _MAY_END: Final = (_Awaited.VALUE_OR_END, _Awaited.NAME_OR_END, _Awaited.COMMA_OR_END)
+"""Where the closing bracket of an object or array may follow."""
 
 
 def find_json_fault(json_text: str) -> JsonFault | None:
-    """The first character that a strict reader refuses; a whole NaN or Infinity; or the backslash
-    of an escape that JSON does not have. None for JSON, and for its beginning, which is cut.
+    """Where a text stops being JSON: the first character that a strict reader refuses, a whole NaN
+    or Infinity, or the backslash of an escape that JSON does not have. None for a JSON text, and
+    for one that is only cut off at its end.
     """
     open_brackets: list[str] = []
     awaited, place = _Awaited.VALUE, 0
@@ -93,24 +105,28 @@ def find_json_fault(json_text: str) -> JsonFault | None:
 
 
 def _refused_at(json_text: str, place: int) -> JsonFault:
-    """The character at a place, or the whole NaN or Infinity that begins there."""
+    """The fault at the index `place`: the character there, or the whole NaN or Infinity that begins
+    there.
+    """
     word = _PYTHONS_WORD.match(json_text, place)
     return JsonFault(*word.span()) if word else JsonFault(place, place + 1)
 
 
 def _after_value(open_brackets: list[str]) -> _Awaited:
-    """What may follow a value within these brackets."""
+    """What may follow a value that stands inside these brackets."""
     return _Awaited.COMMA_OR_END if open_brackets else _Awaited.NOTHING
 
 
 def _scan(pattern: re.Pattern[str], json_text: str, place: int) -> int:
-    """The end of what the pattern, which may match nothing, matches at a place."""
+    """The index behind what the pattern matches at the index `place`; `place` itself if it matches
+    nothing.
+    """
     matched = pattern.match(json_text, place)
     return matched.end() if matched else place
 
 
 def _scan_scalar(json_text: str, place: int) -> _Scan:
-    """The string, number or word that begins at a place."""
+    """Scans the string, number or word that begins at the index `place`."""
     if json_text[place] == '"':
         return _scan_string(json_text, place)
     if json_text[place] in "-0123456789":
@@ -121,7 +137,9 @@ def _scan_scalar(json_text: str, place: int) -> _Scan:
 
 
 def _scan_string(json_text: str, place: int) -> _Scan:
-    """The string that begins at a place. An escape that the end of the text cuts is begun."""
+    """Scans the string that begins at the index `place`. If the end of the text cuts an escape, it
+    is an incomplete string, not a wrong one.
+    """
     end = _scan(_STRING_BEGUN, json_text, place)
     if json_text[end : end + 1] == '"':
         return _Scan(end + 1, True)

@@ -22,8 +22,11 @@ from conformance.reports.facts import RuleStanding, Standing
 from conformance.text import printable
 
 RECORD: Final = "record of known failures"
+"""The name of the suite for entries of the record of known failures."""
 UNFINISHED: Final = "unfinished run"
+"""The name of the suite that a run has which did not finish."""
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 forbids."""
 
 
 def legal(raw_text: str) -> str:
@@ -96,8 +99,8 @@ def _add_properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> 
 def _add_rule(
     suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]
 ) -> None:
-    """Adds a test case for a rule to the suite of its format, with the rule's failures, new ones
-    first.
+    """Adds a test case for a rule to the suite of its format; the rule's failures, new ones first,
+    become its text.
     """
     failure = next(iter(failures), None)
     rule = standing.result.rule
@@ -149,7 +152,9 @@ def _add_rule(
 
 
 def short(statement: str, failure: Failure | None, cases: str) -> str:
-    """The failure of a rule in one line, for the message of a JUnit test case."""
+    """A broken rule in one line, for the message of a JUnit test case: the number of cases
+    (`cases`), and the finding of `failure`, or, if that is None, the rule's sentence.
+    """
     if failure is None:
         return f"{cases}: {statement}"
     finding = failure.finding
@@ -177,7 +182,9 @@ def _unreached(fmt: FormatResult) -> str:
 
 
 def _add_entry(suite: ET.Element, number: int, result: EntryResult) -> None:
-    """Adds an entry of the record of known failures as a test case."""
+    """Adds a test case for an entry of the record of known failures: failed if the entry is wrong,
+    skipped if the run did not reach it. `number` is its number in the record.
+    """
     case = ET.SubElement(
         suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}")
     )

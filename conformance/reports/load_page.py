@@ -27,12 +27,17 @@ from conformance.sheets import cell, grid, markdown_table
 from conformance.text import printable, printable_lines
 
 LEVELS: Final = {1: "changes", 2: "rows"}
+"""The name of each level of decoding for users."""
 SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
+"""The percentiles that are reported of lags and durations, as (name, share)."""
 POINTS: Final = 300
 """Limit of a plot's points; of more batches the longest of each group is kept."""
 TEMPLATE: Final = "load.html.j2"
+"""The template of the page."""
 TRIED: Final = ("rate", "offered", "verdict")
+"""The heads of the table of rates that a search for the highest rate tried."""
 KEEPS: Final = "keeps up"
+"""The verdict on a rate at which the decoder keeps up."""
 
 
 def headline(outcome: LoadResult) -> tuple[str, str]:
@@ -73,6 +78,7 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
 
 
 def _lowest(outcome: LoadResult) -> float:
+    """The lowest rate that a search tried, in messages a second."""
     return min(step.rate for step in outcome.steps)
 
 
@@ -163,7 +169,7 @@ def record(outcome: LoadResult) -> dict[str, Any]:
 
 
 def _search_step(step: Step) -> dict[str, Any]:
-    """A step of a search for the highest rate as a JSON-able object."""
+    """One rate that a search for the highest rate tried, as a JSON-able object."""
     keeps_up, why = step.judgement()
     return {
         "rate": step.rate,
@@ -210,6 +216,7 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
 
 
 def _rounded(value: float | None) -> float | None:
+    """A number with three decimals; None stays."""
     return None if value is None else round(value, 3)
 
 
@@ -251,8 +258,8 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
 
 
 def _batches(step: Step) -> list[dict[str, float | None]]:
-    """The micro-batches of a load with their lags, as JSON-able objects; if there are many, they
-    are grouped and the longest of each group is given.
+    """The micro-batches of a load with their lags, as JSON-able objects, at most POINTS: of more
+    batches the longest of each group of neighbours is given.
     """
     size = max(1, math.ceil(len(step.batches) / POINTS))
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
@@ -329,6 +336,7 @@ def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _count(value: float | None) -> str:
+    """A number of messages as text; None is not known."""
     return "an unknown number" if value is None else f"{value:,.0f}"
 
 
@@ -358,8 +366,8 @@ def _seconds(values: Mapping[str, float | None]) -> str:
 
 
 def subject(result: Mapping[str, Any]) -> str:
-    """The run of a load test in one line: format, profile, level, decoder, trigger, partitions,
-    producers, seed and broker.
+    """What was put under load and how, in one line: format, profile, level, decoder, trigger,
+    partitions, producers, seed and broker.
     """
     by = f"{result['producers']} on executors publish, " if result["producers"] else ""
     return (
@@ -420,7 +428,9 @@ def markdown(outcome: LoadResult) -> str:
 
 
 def _search_rows(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Each rate of a search: what was asked for and offered, and the verdict."""
+    """The rows of the table of rates that a search tried: the rate asked for, the rate offered, and
+    the verdict.
+    """
     verdicts = (
         KEEPS if attempt["keeps_up"] else f"falls behind: {attempt['why']}"
         for attempt in result["search"]
@@ -432,7 +442,9 @@ def _search_rows(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 WIDTH, HEIGHT = 400, 220
+"""The size of a plot, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 24
+"""The margins of a plot outside its axes, in pixels."""
 
 
 def ticks(largest: float, count: int = 4) -> list[float]:
@@ -446,7 +458,7 @@ def ticks(largest: float, count: int = 4) -> list[float]:
 
 
 def _tick(value: float) -> str:
-    """The label of a mark on a chart's y axis: 2000 is 2k, 1500000 is 1.5M."""
+    """The label of a mark on a plot's y axis, such as 2k for 2000, 1.5M for 1500000."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"
@@ -474,9 +486,11 @@ def plot(
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def x(value: float) -> float:
+        """Where the second `value` stands from the left, in pixels."""
         return round(LEFT + wide * value / max(end, 1e-9), 1)
 
     def y(value: float) -> float:
+        """Where an amount stands from the top, in pixels."""
         return round(TOP + high * (1 - value / marks[-1]), 1)
 
     drawn, blocks = [], []
@@ -515,9 +529,11 @@ def plots(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     end = max([line[-1]["t"], *(batch["t"] for batch in batches)])
 
     def over(name: str) -> list[tuple[float, float | None]]:
+        """A figure of the timeline as (seconds, value) points."""
         return [(point["t"], point[name]) for point in line]
 
     def by_batch(name: str) -> list[tuple[float, float | None]]:
+        """A figure of the batches as (seconds, value) points."""
         return [(batch["t"], batch[name]) for batch in batches]
 
     return [

@@ -26,15 +26,17 @@ from conformance.sheets import markdown_table
 from conformance.text import printable
 
 SHOWN: Final = 50
-"""Most rows of a table: a comment on a pull request holds 65,536 characters."""
+"""How many rows of a table are shown at most: a comment on a pull request holds 65,536 characters.
+"""
 LETTERS: Final = 160
-"""Characters of a value; the page has more."""
+"""How many characters of a value are shown; the page has more."""
 _PLAIN: Final = re.compile(r"[^\w ,/()=+.-]|[_]|(?<=\bwww)\.|(?<=\d)\.(?= )", re.ASCII)
+"""Characters that Markdown, HTML or a code host could act on, which are written as references."""
 
 
 def code(raw_text: str, limit: int = LETTERS) -> str:
-    """A text as code: the characters of Markdown, HTML, mentions and links are written as
-    references.
+    """A text as HTML code for Markdown, cut after `limit` characters: characters of Markdown, HTML,
+    mentions and links are written as references.
     """
     code_text = printable(raw_text)
     if len(code_text) > limit:
@@ -43,6 +45,9 @@ def code(raw_text: str, limit: int = LETTERS) -> str:
 
 
 def _plain(raw_text: str) -> str:
+    """The text with every character of Markdown, HTML, mentions and links as a reference, so that
+    it is shown as it is.
+    """
     return _PLAIN.sub(lambda match: f"&#{ord(match[0])};", raw_text)
 
 
@@ -250,6 +255,9 @@ def _excerpt_code(excerpt: ValueExcerpt) -> str:
 
 
 def _replay(failure: Failure) -> str:
+    """The command that judges a failure's case again, as a line in a table's cell; "" if the
+    failure was not saved.
+    """
     return f"<br>{code(facts.replay(failure), 1000)}" if failure.file else ""
 
 
@@ -295,6 +303,7 @@ def _link(link: str) -> str:
 
 
 def _folded(title: str, lines: Iterable[str]) -> list[str]:
+    """Lines of Markdown behind a title that unfolds them on a click."""
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""]
 
 

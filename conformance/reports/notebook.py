@@ -14,17 +14,22 @@ from conformance.reports.repairs import repairs
 
 @dataclass(frozen=True, slots=True)
 class NotebookResult(RunResult):
-    """A result that a notebook shows as HTML, with a link to its page if one was written."""
+    """The result of a run that a notebook shows as HTML. `page` is the path of the report's page,
+    to which it links; "" if none was written.
+    """
 
     page: str = ""
 
     @classmethod
     def of_result(cls, result: RunResult, page: Path | None) -> NotebookResult:
-        """The result of a run as an object that a notebook shows with this HTML."""
+        """The result of a run as an object that a notebook shows; `page` is the path of its page,
+        None if none was written.
+        """
         field_values = {field.name: getattr(result, field.name) for field in fields(result)}
         return cls(**field_values, page=page.as_posix() if page else "")
 
     def _repr_html_(self) -> str:
+        """The hook by which a notebook asks for the result as HTML."""
         return html(self)
 
 

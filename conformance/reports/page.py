@@ -53,13 +53,13 @@ SEARCHING_POLICY: Final = (
 )
 """What the page of a run may load: its own style, and the search."""
 SHOWN: Final = 250
-"""Broken rules shown with their message; each other takes a line."""
+"""How many broken rules are shown with their message; each further one takes a line."""
 LETTERS: Final = 450_000
-"""Characters of messages on a page, shared by the failures; each has at least 600 and at most
-4,000.
+"""Characters of messages on a page in all, shared by the failures; each failure has at least 600
+and at most 4,000.
 """
 NOTE: Final = 4_000
-"""Characters of a decoder's exception."""
+"""How many characters are shown of a decoder's exception."""
 TONES: Final = {
     Standing.KEPT: "good",
     Standing.BROKEN: "bad",
@@ -69,8 +69,11 @@ TONES: Final = {
     Standing.OUT: "soft",
     Standing.REFUSED: "warn",
 }
+"""The CSS class that colours each standing of a rule."""
 SIGN_TONES: Final = {"✓": "good", "✗": "bad", "!": "warn", "-": "soft"}
+"""The CSS class that colours each sign of a format or profile."""
 _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": "not judged"}
+"""Each sign of a format in words."""
 
 
 def colour(verdict: Verdict) -> str:
@@ -87,8 +90,8 @@ def colour(verdict: Verdict) -> str:
 
 
 def differing(expected: str, actual: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    """Both texts split into common start, difference, common end. Texts with little in common
-    differ as a whole.
+    """Both texts, each split into the common start, the differing middle, and the common end. Texts
+    with little in common have an empty start and end.
     """
     least = min(len(expected), len(actual))
     head = next((i for i in range(least) if expected[i] != actual[i]), least)
@@ -136,7 +139,8 @@ def _anchor_failures(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
 
 
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:
-    """What the page's template needs to show one failure.
+    """What the page's template needs to show one failure; messages are cut to about `limit`
+    characters.
 
     `expected` and `actual` are split into common start, difference, common end. `spread` says how
     many cases, profiles and faults share the failure's cause, `reduced` that the case was cut down
@@ -200,8 +204,9 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
 def _grid(
     fmt: FormatResult, profiles: Sequence[str], strict: bool
 ) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
-    """The table of the page with broken rules as rows and profiles as columns: sign, colour and
-    number of cases in each cell.
+    """The page's table of a format's broken rules: a row for each rule, with its cells (sign,
+    colour, number of cases) in the order of `profiles`; an empty sign where the profile keeps the
+    rule.
     """
     breaches = facts.breaches(fmt)
     lines = []

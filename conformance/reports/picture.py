@@ -28,25 +28,31 @@ from conformance.text import printable
 from generators.errors import HarnessError, UsageError
 
 WIDTH: Final = 900
+"""The width of the picture, in pixels."""
 SIDE: Final = 16
+"""The side of a square."""
 STEP: Final = 20
+"""The distance from one square to the next."""
 ROW: Final = 28
 TOP: Final = 92
+"""The height of the head above the first format."""
 NAMES, SQUARES, RULES, CASES = 20, 214, 790, WIDTH - 20
 A_ROW: Final = 24
-"""Squares in a line; a format with more profiles takes several."""
+"""How many squares stand in a line; a format with more profiles takes several lines."""
 _SHAPES: Final = {
     "good": "M4 8.5 7 11.5 12.5 5",
     "bad": "M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5",
     "warn": "M8 3.5V9M8 11.5V12.5",
     "none": "M4.5 8H11.5",
 }
+"""The path of the shape in a square for each state of a profile."""
 _LEGEND: Final = (
     ("good", "conforms"),
     ("bad", "fails"),
     ("warn", "fails as recorded"),
     ("none", "not judged"),
 )
+"""The states of a profile and their meaning, for the line below the table."""
 _STYLE: Final = """
 .ground { fill: #fff; stroke: #d5dae0; } text { fill: #1b1f24; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; }
 .name { font: 13px ui-monospace, Menlo, Consolas, monospace; } .soft { fill: #59636e; }
@@ -58,18 +64,21 @@ _STYLE: Final = """
   text.good { fill: #4cc38a; } text.bad { fill: #ff8a80; } text.warn { fill: #f0b54a; }
 }
 """
+"""The style sheet of the picture, for light and dark screens."""
 
 
 _MARKS: Final = (
     "<!-- Of a report, by `python -m conformance.reports.picture`: -->\n",
     "<!-- to here -->\n",
 )
+"""The lines of a page between which the report's table stands."""
 
 
 @dataclass(slots=True)
 class Drawn:
-    """A format in the picture: cases by profile and verdict, and the broken and known rules of each
-    failed case.
+    """What the picture shows of a format: `profiles` has the cases by verdict; `wrong` has for each
+    failed case of a profile its broken rules, and those that are on record as known; `binding` are
+    the rules with the obligation MUST.
     """
 
     name: str
@@ -100,8 +109,8 @@ class Drawn:
         )
 
     def state(self, profile: str) -> str:
-        """How the picture shows a profile: good, warn (every failure is on record as known), bad,
-        or none (nothing was judged). Of a case that breaks rules that are a MUST only those count.
+        """How the picture shows a profile: `none` (nothing was judged), `good`, `warn` (every
+        failure is on record as known) or `bad`. Of a case that breaks MUST rules, only these count.
         """
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"
@@ -116,7 +125,9 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report: its formats, and the records at its beginning and end."""
+    """What the picture shows of a report.jsonl: its formats, and the records of its first and last
+    line.
+    """
 
     header: Mapping[str, Any]
     footer: Mapping[str, Any]
@@ -189,7 +200,7 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
 
 
 def screen(report: Report) -> str:
-    """The last lines that `run` has printed for this report, as text for a page."""
+    """The last lines that `run` printed on the terminal for this report, as text."""
     printed_table = io.StringIO()
     Console(file=printed_table, width=150).print(table(fmt.table_row for fmt in report.formats))
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())
@@ -207,7 +218,7 @@ def screen(report: Report) -> str:
 
 
 def renewed(page: str, report: Report) -> str:
-    """The page's text with the report's screen in place of the one between its marks. Raises
+    """The page's text with the report's table in place of what stands between the two marks. Raises
     UsageError if the page has no marks.
     """
     before, begin, marked_part = page.partition(_MARKS[0])
@@ -264,7 +275,9 @@ def svg(report: Report) -> str:
 
 
 def _draw_format(fmt: Drawn, y: int) -> Iterator[str]:
-    """The SVG elements of one format: its name, a square for each profile, and its counts."""
+    """The SVG elements of one format from the height `y` on: its name, a square for each profile,
+    and its counts.
+    """
     total = sum(count.total() for count in fmt.profiles.values())
     yield f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>'
     yield f'<text class="name" x="{NAMES}" y="{y + 18}">{escape(printable(fmt.name))}</text>'
@@ -289,7 +302,9 @@ def _square(state: str, x: int, y: int, title: str = "") -> str:
 
 
 def main(report: str, target: str, page: str = "") -> None:
-    """Draws a report.jsonl, and renews a page. Raises UsageError, HarnessError."""
+    """Draws a report.jsonl as an SVG file, `target`, and, if `page` is not "", renews the table in
+    that Markdown page. Raises UsageError, HarnessError.
+    """
     try:
         with Path(report).open("rb") as file:
             content = read(file)

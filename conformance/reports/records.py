@@ -21,7 +21,9 @@ from conformance.reports import facts
 from conformance.running.events import Event, Judged, Started
 
 VERSION = 4
+"""The version of the form of report.jsonl, which its header states."""
 NAME = "report.jsonl"
+"""The file's name in the report's folder."""
 
 
 def records(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -51,7 +53,7 @@ def header(head: Header) -> dict[str, Any]:
 
 
 def _tables(own_tables: OwnTables) -> dict[str, Any]:
-    """The user's own tables that a run is on, as the `tables` member of the header line."""
+    """The user's own tables, on which the run was made, as the `tables` member of the header line."""
     notes = [asdict(note) for note in own_tables.notes]
     return {
         "dialect": own_tables.dialect,
@@ -220,10 +222,11 @@ def write(result: RunResult, directory: Path) -> Path:
 
 @dataclass(slots=True)
 class Stream:
-    """A listener that passes each line of the report to `write` at once; `close` passes the last
-    lines.
+    """A listener that passes each line of the report to `write` as soon as it is known; `close`
+    passes the remaining lines.
 
-    The header precedes the first judged format; formats come in the order of judging.
+    The header line comes first; formats come in the order of judging. `formats` are those that are
+    written, `begun` says whether the header is.
     """
 
     write: Callable[[dict[str, Any]], None]
@@ -232,7 +235,7 @@ class Stream:
     begun: bool = False
 
     def __call__(self, event: Event) -> None:
-        """Writes what an event of the run tells to the report."""
+        """Passes on the lines that an event of the run makes known."""
         match event:
             case Started():
                 self.head = event.header

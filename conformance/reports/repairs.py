@@ -18,8 +18,9 @@ from conformance.rules.rules import Obligation, Rule
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A mistake in a sentence; `failure` is the new one that shows it best, `rules` are those that
-    it breaks. `has_example` is false of a decoder that fails before it reads a message.
+    """A mistake of the decoder in a sentence, as reports show it. `failure` is the new failure that
+    shows it best, None if there is none; `rules` are those that it breaks; `binds` says whether it
+    makes the run fail. `has_example` is false for a decoder that fails before it reads a message.
     """
 
     sentence: str
@@ -32,8 +33,8 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What is to be repaired in a format: the `first` mistakes, a line on the others, "" without
-    others, and how many cases all mistakes explain; informational cases are none of them.
+    """The mistakes of a decoder in one format: those to repair `first`, a line on the `rest` ("" if
+    there is none), and the number of cases that all of them explain.
     """
 
     of: FormatResult
@@ -44,8 +45,8 @@ class Repairs:
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
-    """The mistakes of a format in a run for the reports, those to repair first before the
-    others.
+    """The mistakes of a decoder in one format of a run, for the reports; the most important ones in
+    full, the number of the others as a line.
     """
     all_mistakes = mistakes(fmt, strict=result.strict)
     failures = [
@@ -67,8 +68,9 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
 
 
 def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
-    """Whether a failure may stand as the example of a mistake. Two failures on unreadable messages
-    may share a cause and yet differ: one message gave no row, the other was accepted.
+    """Whether a failure may stand as the example of a mistake. For a mistake on unreadable messages
+    the failure must deviate alike: one message gave no row, another was accepted, though both may
+    have one cause.
     """
     deviation = mistake.statement.deviation
     if deviation is None or not deviation.is_of_faults:

@@ -29,16 +29,18 @@ from conformance.rules.rules import Rule
 from conformance.text import printable, printable_lines
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+"""The JSON Schema that the document names."""
 _LEVELS: Final = {
     Standing.BROKEN: "error",
     Standing.LAX: "warning",
     Standing.KNOWN: "error",
     Standing.IDLE: "error",
 }
+"""SARIF's level for the standings of a rule that give a result."""
 
 
 def sarif_bytes(result: RunResult) -> bytes:
-    """report.sarif."""
+    """The content of report.sarif."""
     return orjson.dumps(document(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -145,11 +147,12 @@ def _results(
 
 
 def _fingerprint(*parts: str) -> str:
+    """A digest of the parts (rule and cause) by which a code host knows a result again."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def _location(decoder: str) -> dict[str, Any]:
-    """Where SARIF places a result: the decoder by its name, and its file and line if they can be
+    """The location of a result in SARIF: the decoder's name, and its file and line if they can be
     found.
     """
     logical = [{"fullyQualifiedName": printable(decoder)}]

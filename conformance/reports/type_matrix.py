@@ -15,7 +15,7 @@ from generators.model import SIDES, Cell, Kind, State
 
 
 class TypeStanding(enum.StrEnum):
-    """The result of a source type in a run, the worst last."""
+    """The result of the cells of a source type in a run, the worst last."""
 
     RIGHT = "right"
     LOSSY = "lossy"
@@ -45,15 +45,20 @@ MEANINGS: Final = {
 }
 """What each standing says."""
 _LOSSY: Final = frozenset({State.ANY, State.ONE_OF})
+"""States of cells whose value the message does not tell for certain."""
 _NO_ROW: Final = frozenset({Aspect.MISSING, Aspect.CORRUPT})
+"""Aspects of findings on messages for which the decoder gave no row, or a CORRUPT one."""
 _NO_ANSWER: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
+"""Verdicts on cases for which the decoder gave no rows at all."""
 _IN_CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE, Aspect.DIGITS})
+"""Aspects of findings on a single cell."""
 
 
 @dataclass(slots=True)
 class TypeCount:
-    """The cells of a source type in a format: how many are compared, of how many no one knows the
-    value, how many are wrong, and how many stand in messages without a row.
+    """The cells of a source type in a format: how many were expected (`cells`), of how many the
+    messages leave the value open (`lossy`), how many are `wrong`, and how many stand in messages
+    for which the decoder gave no row (`refused`).
     """
 
     cells: int = 0
@@ -72,7 +77,9 @@ class TypeCount:
 
     @property
     def figures(self) -> str:
-        """The sign of the type's worst result, and how many of its cells have that."""
+        """The sign of the type's worst result and how many of its cells have it, such as `✗ 3 of
+        120`; of a right type only the number of cells.
+        """
         standing = self.standing
         number = {
             TypeStanding.WRONG: self.wrong,
@@ -85,7 +92,9 @@ class TypeCount:
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """A source type, with its count in each of a run's formats; None where no cell has it."""
+    """A source type with its counts, one for each of a run's formats, in their order; None where no
+    cell of the format has the type.
+    """
 
     key: str
     counts: tuple[TypeCount | None, ...]
@@ -98,10 +107,13 @@ class TypeRow:
 
 
 _COUNTS: Final[WeakKeyDictionary[FormatResult, Mapping[str, TypeCount]]] = WeakKeyDictionary()
+"""The counts of each format's result, which are made once for all reports."""
 
 
 def count_types(fmt: FormatResult) -> Mapping[str, TypeCount]:
-    """The cells of a format by the key of their type. Kept as long as the result is."""
+    """The counts of a format's cells by the key of their source type. They are kept as long as the
+    result is.
+    """
     if fmt not in _COUNTS:
         counts: dict[str, TypeCount] = {}
         for result in fmt.cases:
@@ -149,7 +161,7 @@ def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell
 
 
 def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:
-    """A row for each source type of a run, the worst first, then by name."""
+    """A row for each source type of a run: the types with the worst results first, then by name."""
     by_format = [count_types(fmt) for fmt in formats]
     keys = sorted(set[str]().union(*by_format))
     type_rows: list[TypeRow] = []

@@ -20,15 +20,15 @@ Span: TypeAlias = tuple[int, int]
 Path: TypeAlias = tuple[str | int, ...]
 
 SHORTEST_GAP: Final = 30
-"""Characters that are left out at least; the words for a gap take as many."""
+"""How many characters are left out at least: the words in place of a gap take as many."""
 BEGINNING: Final = 12
-"""Characters at the beginning that always stay."""
+"""How many characters at the beginning of a message are always shown."""
 CONNECT_SCHEMA: Final = "Connect's schema"
 """The label of Kafka Connect's schema block, which is left out of an excerpt."""
 SHORTEST_LEFT_OUT: Final = 80
-"""Characters that a schema block has at least where it is left out."""
+"""How many characters a schema block must have to be left out."""
 SCANNED: Final = 1_000_000
-"""Characters that are searched for the field; a message may have 25 million."""
+"""How many characters of a message are searched for a field; a message may have 25 million."""
 AROUND: Final = 160
 """Characters shown on either side of a mark that is far from the beginning."""
 WHOLE: Final = ""
@@ -61,7 +61,9 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a JSON text: its path, its key's span (empty in an array) and its own."""
+    """A value in a JSON text: its path from the root (names and indexes), the span of its key
+    (empty in an array) and its own span. `scalar`: it is no object or array.
+    """
 
     path: Path
     key: Span
@@ -70,11 +72,17 @@ class Node:
 
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+"""A token of JSON: a string, which may lack its closing quote, a bracket or separator, or anything
+else up to the next of these.
+"""
 
 
 @dataclass(slots=True)
 class _Open:
-    """An open container: the path step of its next value and that value's key."""
+    """An object or array whose end is not scanned yet. `path`, `key` and `start` are its own;
+    `step` is the name or index of its next value, `at` the span of that name. `colon`: the colon
+    behind the name was scanned.
+    """
 
     path: Path
     key: Span
@@ -149,13 +157,14 @@ _TYPES: Final = (
     "tableSchema",
     "preTableSchema",
 )
+"""Members that hold types under the columns' names, not values."""
 _SEVERAL: Final = ("keys", "kind", "types")
-"""Fields of which all members are marked, not the first that is there."""
+"""Fields of a row for which a message may have several members, of which all are marked."""
 
 
 @cache
 def all_members() -> Members:
-    """The members of all formats, for a message of which no format is known."""
+    """The member names of all formats together, for a message whose format is not known."""
     members_of_formats = [get(name).members for name in FORMATS]
     names_by_field: dict[str, tuple[str, ...]] = {}
     for field in dataclasses.fields(Members):
@@ -220,8 +229,8 @@ def find_field(
 
 
 def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
-    """Where the text behind the first JSON document of a message stands, without white space around
-    it; [] if there is none.
+    """The span of the text behind the first JSON document of a message, without white space around
+    it; [] if there is none. `values` are the values in the message.
     """
     end = next((node.span[1] for node in values if not node.path), len(json_text))
     tail = json_text[end:]
@@ -230,8 +239,8 @@ def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
 
 
 def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -> list[Span]:
-    """Where the image of this row stands in a message, as (start, end) pairs; if the message does
-    not number its rows, where the whole member with the images stands.
+    """The spans of a row's image (its values before or after the change), which stands under one of
+    `names`. If the message does not number its rows, the whole member.
     """
     outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
     images_in_rows = [
@@ -250,8 +259,8 @@ def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -
 
 
 def _is_image(path: Path, names: Sequence[str]) -> bool:
-    """Whether an image stands at the path. Names of one letter, which columns have too, are images
-    at the root alone.
+    """Whether the path leads to an image, that is ends with one of `names`. A name of one letter,
+    which a column may have too, counts at the root alone.
     """
     if not path or path[-1] not in names:
         return False
@@ -261,8 +270,8 @@ def _is_image(path: Path, names: Sequence[str]) -> bool:
 def _find_column(
     json_text: str, values: Sequence[Node], names: Sequence[str], column: str, row_number: int
 ) -> list[Span]:
-    """Where a column stands in the given images of a message, with its name, as (start, end) pairs:
-    in the row of that number, or by the column's number where names and values stand apart.
+    """The spans of a column, with its name, in the images under `names`: in the row of that number
+    if rows are numbered, or by the column's index where names and values stand apart.
     """
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
@@ -329,11 +338,12 @@ def cut_at_marks(message_text: str, marks: Iterable[Span]) -> list[Segment]:
 
 
 INDENT: Final = "  "
+"""The indentation of a level of nested JSON."""
 
 
 def format_json(pieces: Sequence[Segment]) -> list[Segment]:
-    """JSON text with a line for each member; marks stay. Text that is no JSON gets odd line ends,
-    but loses nothing.
+    """JSON text laid out with a line for each member; marks stay on their characters. Text that is
+    no JSON gets odd line ends, but loses nothing.
     """
     out: list[Segment] = []
     depth, in_string, escaped, opened = 0, False, False, False
@@ -358,8 +368,8 @@ def format_json(pieces: Sequence[Segment]) -> list[Segment]:
 
 
 def find_connect_schema(json_text: str) -> Span | None:
-    """The span of the schema in `{"schema":...,"payload":...}`; None where there is none, or too
-    short a one to leave out.
+    """The span of the schema in a message of Kafka Connect, `{"schema":...,"payload":...}`; None
+    where there is none, or one that is too short to leave out.
     """
     members = {node.path: node.span for node in nodes(json_text[:SCANNED]) if len(node.path) == 1}
     start, end = members.get(("schema",), (0, 0))
@@ -395,8 +405,8 @@ def clip_segments(
 
 
 def _close_gaps(visible: Sequence[Span], total: int) -> list[Span]:
-    """The visible (start, end) pairs of a text, of which neighbours are joined if the words for the
-    gap between them would be longer than the gap.
+    """The visible spans of a text of `total` characters; neighbours become one if the gap between
+    them is shorter than the words that would stand in its place.
     """
     out: list[Span] = []
     for low, high in (*visible, (total, total)):
@@ -408,7 +418,7 @@ def _close_gaps(visible: Sequence[Span], total: int) -> list[Span]:
 
 
 def _subtract(spans: Sequence[Span], hidden: Span | None) -> list[Span]:
-    """The (start, end) pairs without what lies within `hidden`."""
+    """The spans without what lies within the span `hidden`; all of them if that is None."""
     if hidden is None:
         return list(spans)
     low_hidden, high_hidden = hidden
@@ -421,8 +431,9 @@ def _subtract(spans: Sequence[Span], hidden: Span | None) -> list[Span]:
 def _cut(
     pieces: Sequence[Segment], visible: Sequence[Span], hidden: Span | None
 ) -> Iterator[Segment]:
-    """The pieces of a message cut down to the visible (start, end) pairs, with a piece between them
-    that says how many characters are left out.
+    """The pieces of a message cut down to the visible spans, and between them a piece that says how
+    many characters are left out. `hidden` is the span of Kafka Connect's schema, None if there is
+    none.
     """
     shown_until = place = 0
     for piece in pieces:
@@ -441,7 +452,9 @@ def _cut(
 
 
 def _gap(low: int, high: int, hidden: Span | None) -> Segment:
-    """The words in place of the characters from `low` to `high`, without those in `hidden`."""
+    """The piece that stands in place of the characters from `low` to `high`; its label says whether
+    the schema in the span `hidden` is among them.
+    """
     label = ""
     if hidden is not None and low <= hidden[0] and hidden[1] <= high:
         label = CONNECT_SCHEMA if (low, high) == hidden else f"{CONNECT_SCHEMA} and more"

@@ -70,6 +70,7 @@ from generators.model import Kind, Logical, Op, State
 from generators.wire_format import FORMATS
 
 _EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
+"""What may be wrong with a row as a whole: it is missing, one too many, or reported CORRUPT."""
 ASPECTS: Final[Mapping[str, tuple[Aspect, ...]]] = {
     **{aspect.value: (aspect,) for aspect in Aspect},
     "existence": _EXISTENCE,
@@ -104,21 +105,29 @@ aspect=missing`.
 """
 
 NEEDED: Final = {"says": "statement", "effect": "effect", "cites": "citations", "owns": "selector"}
-"""What a rule or its kind must say, with the field of Rule."""
+"""The fields that an entry must have, itself or through its kind, by their name in the TOML file;
+the values are the names of the same fields in `Rule`.
+"""
 OTHERS: Final = ("grade", "law", "needs")
-"""What they may say, too; `law` and `needs` are for laws.toml, and a law owns nothing."""
+"""Fields that an entry may have besides; `law` and `needs` stand in laws.toml alone, whose rules
+own nothing.
+"""
 FIELD: Final[Mapping[str, Legal]] = dict.fromkeys((*NEEDED, *OTHERS), str)
+"""The legal type of each field of an entry, by the field's name."""
 PARTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("page", "family", "like", "without"), str),
     "provenance": tuple(Provenance),
     **dict.fromkeys(("order", "rules"), dict),
 }
-"""What a file of rules says."""
+"""The legal top-level keys of a file of rules, with what their values may be."""
 OPEN: Final = ("open-forms", "open-zones", "open-images")
-"""What a law of readings needs: rules that do not bind on forms of values, on moments, on
-images.
+"""Needs of the laws of readings (a decoder reads a column in one way in all messages): the format
+has a rule that is not MUST on the forms of values, on the zone of moments, or on images.
 """
 NEEDS: Final = ("order", "schema", "watermarks", "compacted", "unsent", *OPEN)
+"""What a law may need of a format before it applies: `leaves_open` decides it for those in OPEN,
+`Order.has` for the others.
+"""
 
 
 EntryFields: TypeAlias = Mapping[str, Any]
@@ -139,6 +148,7 @@ class Book:
 
 
 _OUTSIDE: Final[dict[str, Path]] = {}
+"""The files of rules of formats that are defined outside this package, by the format's name."""
 
 
 def register(fmt: str, path: Path) -> None:
@@ -235,6 +245,7 @@ def _read_kinds() -> tuple[Mapping[str, EntryFields], Mapping[str, Mapping[str, 
 
 
 def _entries_by_name(file: TableFile, table: str) -> dict[str, EntryFields]:
+    """The entries of a table of rules by the rule's name, without their places in the file."""
     return {name: entry for _, name, entry in _entries(file, table)}
 
 
@@ -266,8 +277,8 @@ def read_laws() -> Mapping[str, EntryFields]:
 
 
 def law(fmt: str, name: str) -> Rule:
-    """The rule of a format for one entry of `read_laws`. It is MUST and ASSUMED unless the entry
-    says otherwise.
+    """The rule of a format for the entry `name` of laws.toml, such as `law/batch-independence`; its
+    id is `<format>/<name>`. It is MUST and ASSUMED unless the entry says otherwise.
     """
     fields = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **read_laws()[name]}
     fields.pop("needs", "")

@@ -27,7 +27,9 @@ POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
     "commit_lsn": (rf"^{LSN}$", (1, 2, 3)),
     "offset@file": (r"^(\d+)@(\d+)$", (2, 1)),
 }
-"""The forms of `position`: a pattern, and its groups from the most significant one on."""
+"""The forms that the field `position` has in some format, by name: a regular expression, and the
+numbers of its groups, from the most significant one on.
+"""
 
 
 def base_of(pattern: str) -> int:
@@ -46,6 +48,7 @@ def number_sql(pattern: str, group: int) -> str:
 
 
 KEYS: Final = ("change", "schema", "table")
+"""Where messages name the key's columns, as `Order.keys` says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,12 @@ class Order:
     profile_for_wrong_keepers: str = ""
 
     def has(self, need: str) -> bool:
-        """Whether the format has what a stream rule, or a mistake of a keeper, needs to show.
-        `need` is one of: "order" (messages tell the order), "positions" (finer than commits,
-        without watermarks), "lengths" (such positions with different numbers of digits), "schema",
-        "watermarks", "compacted", "unsent" (placeholders), or "" for nothing.
+        """Whether the format has what a stream rule needs to apply, or a mistake of a keeper (a
+        program that keeps a table from the stream) to show. `need` is one of: "order" (messages
+        tell the order), "positions" (finer than commits, without watermarks), "lengths" (such
+        positions with different numbers of digits), "schema" (the key's columns are named in
+        messages of their own), "watermarks", "compacted", "unsent" (placeholders for values that
+        were not sent), or "" for nothing.
         """
         return {
             "": True,
@@ -107,12 +112,14 @@ _PLAIN: Final[Mapping[str, Legal]] = {
     "keys": KEYS,
     "profile_for_wrong_keepers": str,
 }
+"""The fields of `[order]` that go into `Order` as they stand, with what their values may be."""
 _FIELDS: Final[Mapping[str, Legal]] = {
     **_PLAIN,
     **dict.fromkeys(("positions", "placeholders"), list),
     "provenance": tuple(Provenance),
     "cites": str,
 }
+"""All legal fields of `[order]`, with what their values may be."""
 
 
 @cache

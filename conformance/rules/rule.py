@@ -23,7 +23,7 @@ class Obligation(enum.StrEnum):
     @property
     def binds(self) -> int:
         """How binding the obligation is, as a number to compare: 2 for MUST, 1 for SHOULD, 0 for
-        the others.
+        MAY and UNSPECIFIED.
         """
         return {Obligation.MUST: 2, Obligation.SHOULD: 1}.get(self, 0)
 
@@ -173,6 +173,7 @@ class Selector:
 
 
 def _matches_any(globs: Iterable[str], name: str) -> bool:
+    """Whether a name matches one of the globs."""
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
@@ -199,6 +200,9 @@ class Citation:
         )
 
     def __str__(self) -> str:
+        """The first evidence of the cited fact in words, the number of further ones, and the fact's
+        id in brackets.
+        """
         first, *more = fact(self.where).evidence
         return f"{first.text}{f', and {len(more)} more' if more else ''} [{self.where}]"
 
@@ -222,7 +226,9 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class RuleViews:
     """The rules of a format, with a cache of views: cases whose profile and tags no selector tells
-    apart have one view, so that ownership is computed once for all of them.
+    apart have one view, so that ownership is computed once for all of them. `views` are the views
+    by profile and tags; `alike` is the profile that stands for all others that match the same
+    globs, by which globs they match.
     """
 
     rules: tuple[Rule, ...]

@@ -51,7 +51,11 @@ def rules(fmt: str) -> tuple[Rule, ...]:
 
 
 _MOMENTS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+"""Types of dates with a time of day, whose zone a format may leave open."""
 _FORMS: Final = frozenset(Logical) - _MOMENTS - {Logical.FLOAT, Logical.DOUBLE, Logical.JSON}
+"""Types whose values a format may leave open in which form they come, such as the text of a
+DECIMAL.
+"""
 
 
 def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
@@ -78,6 +82,9 @@ def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
 
 
 def _is_of_rows(selector: Selector) -> bool:
+    """Whether a rule with this selector can own comparisons of row changes: it names no kinds of
+    change, or ROW among them.
+    """
     return not selector.kinds or Kind.ROW in selector.kinds
 
 

@@ -21,7 +21,8 @@ Legal: TypeAlias = type | UnionType | tuple[Any, ...]
 
 
 _KEY: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
-"""The key at the beginning of an entry's line."""
+"""The key at the beginning of an entry's line, with its quotes if it has any; group 1 is the key.
+"""
 
 
 class TableEntry(NamedTuple):
@@ -159,8 +160,8 @@ def check_fields(
     empty: Container[str] = (),
 ) -> Mapping[str, Any]:
     """Returns `value_by_name` if it is a table whose fields are all known and legal, with every
-    `needed` field. Raises UsageError otherwise, and for an empty value in a field that is not in
-    `empty`.
+    `needed` field; `what` is the word for a field in messages. Raises UsageError otherwise, and for
+    an empty value in a field that is not in `empty`.
     """
     if not isinstance(value_by_name, dict):
         raise UsageError(f"{value_by_name!r} is no table of {', '.join(fields)}.")
@@ -177,9 +178,9 @@ def call_named(
     words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]
 ) -> T:
     """Calls the function that the first item of the list `words` names, with the other items as its
-    arguments. `legal` are the functions by name; `arguments` says, by the name of a parameter, what
-    an argument may be. Raises UsageError for an unknown function, and for a wrong number or kind of
-    arguments.
+    arguments. `what` is the word for such a function in messages, `legal` are the functions by
+    name; `arguments` says, by the name of a parameter, what an argument may be. Raises UsageError
+    for an unknown function, and for a wrong number or kind of arguments.
     """
     if not isinstance(words, list) or not words:
         raise UsageError(

@@ -33,24 +33,33 @@ from generators.errors import HarnessError
 from generators.model import Case, Origin, messages_of
 
 LIMIT_S: Final = 30.0
-"""Limit of the time in which failures are judged alone."""
+"""Limit of the time in which failing cases are decoded alone, in seconds."""
 SAMPLED: Final = 12
-"""Failures that are judged alone first: if all of them fail alone, the others are taken to do so.
+"""Failures that are decoded alone first, evenly spread over all. If each of them fails alone, all
+others are taken to fail alone, too, and are not tried.
 """
 SEARCH_S: Final = 10.0
-"""Limit of the time in which the neighbours that failures need are searched for."""
+"""Limit of the time in which the other cases are searched for behind which a case fails, in
+seconds.
+"""
 NEIGHBOURS: Final = 1000
-"""Neighbours that are saved with a failure at most."""
+"""How many other cases of its call are saved with a failure at most, if it fails only behind their
+messages.
+"""
 TURNS: Final = 3
-"""How often a failure must fail alone once another has passed alone: it may have failed by chance.
+"""How often a case must fail alone once some other case has passed alone: then it may have failed
+by chance.
 """
 _NUMBERS: Final = itertools.count(1)
+"""Numbers for the handles (names of kept records) of cases that are decoded from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The pending decode of one case, alone or behind other cases, whose messages are at
-    `neighbour_places`. `has_own_handle`: no other case uses its handle.
+    """A case that is being decoded by itself, or behind the messages of other cases (its
+    neighbours). `places` are the coordinates of the case's messages (topic, partition, offset),
+    `neighbour_places` those of the neighbours' messages. `has_own_handle`: the engine keeps the
+    records for this decoding alone, and may forget them after it.
     """
 
     case: Case
@@ -91,10 +100,11 @@ class Alone:
         return cls(case, request, places, engine.decode(request), True, neighbour_places)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
-        """Waits for the decoding and returns the findings on the case. For the laws of batches and
-        environments it also decodes the same messages under other circumstances, for a law of
-        readings it judges the readings of this case. Raises DecodeRaised, DecodeTimeout, ChildDied
-        and HarnessError.
+        """Waits for the decoding, and returns the findings of the judge on the case; `rule` is the
+        rule that the case broke in the run. For the laws of batches and of environments (a message
+        decodes alike in every batch and session) it also decodes the same messages in other batches
+        and sessions; for a law of readings (a decoder reads a column in one way) it compares the
+        readings within this case. Raises DecodeRaised, DecodeTimeout, ChildDied and HarnessError.
         """
         try:
             outputs = read(self.future.result(), self.case.level)
@@ -135,9 +145,10 @@ def still_fails(judge: Judge, case: Case, findings: Sequence[Finding], *rule_ids
 def move_to_batch_law(
     engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]
 ) -> FormatResult:
-    """Decodes the failing cases alone, from the records that are already published. Findings of
-    cases that pass alone become findings of the law that a message decodes alike in every batch;
-    returns the result so changed.
+    """Decodes the failing cases alone, from the records that are already published. Returns the
+    result, in which findings on cases that pass alone are findings on the law that a message
+    decodes alike in every batch. Cases that fail alone are noted in `prepared.alone`. Failures of
+    laws, known failures and foreign messages are left as they are.
     """
     trial = _Trial(engine, prepared)
 
@@ -224,7 +235,9 @@ def choose_displayed(
 
 
 class _Trial:
-    """Decodes failing cases alone."""
+    """Decodes failing cases of one format alone, to see whether they fail without the messages of
+    other cases.
+    """
 
     def __init__(self, engine: Engine, prepared: Prepared) -> None:
         self.engine, self.prepared = engine, prepared
@@ -241,9 +254,10 @@ class _Trial:
     def try_in_turns(
         self, failures: Sequence[Failure], decode_alone: Callable[[Case], Alone], sampled: int = 0
     ) -> dict[int, bool]:
-        """Decodes the cases of failures alone, several times in turn, and returns for each failure
-        (by its `id()`) whether it always fails; those for which no time is left are missing. If all
-        of the first `sampled` ones fail, the others are not tried.
+        """Decodes the failures' cases alone, each up to TURNS times, and returns for each failure
+        (by its `id()`) whether it failed each time; failures for which no time was left are
+        missing. `decode_alone` begins the decoding of a case. With `sampled`, about so many
+        failures are tried first, and the others are not tried if all of these fail.
         """
         alone = {
             id(failure): True
@@ -255,7 +269,7 @@ class _Trial:
             self.engine.renew()
 
         def turn(group: Iterable[Failure]) -> None:
-            """Decodes the case of each failure alone, and notes in `alone` whether it fails; one
+            """Decodes the case of each failure alone, and notes in `alone` whether it fails; a case
             that has passed once counts as passing. Stops at the deadline.
             """
             for failure in group:
@@ -277,8 +291,9 @@ class _Trial:
         return alone
 
     def _fails(self, failure: Failure, decode_alone: Callable[[], Alone]) -> bool:
-        """Whether the failure's case still fails when it is decoded alone, by a command in a new
-        process; an error of the decoder also counts as failing.
+        """Whether the failure's case still fails when it is decoded alone. An error of the decoder
+        counts as failing. A decoder that is a command (an external program) gets a new process
+        first.
         """
         if is_command(self.prepared.decoder):
             self.engine.renew()
@@ -335,9 +350,9 @@ class _Trial:
 def _move_findings(
     judge: Judge, result: FormatResult, acquitted: set[tuple[str, str]]
 ) -> FormatResult:
-    """The result in which each finding whose pair (rule, cause) is in `acquitted` is a finding of
-    the law of batches, because its case passes alone. The rules' counts of broken comparisons
-    follow.
+    """The result in which each finding whose pair (rule, cause) is in `acquitted` is a finding on
+    the law of batches instead, because its case passes alone. The rules' counts of broken
+    comparisons change with it.
     """
     law = laws.rule_of(judge, "batch")
     moved_counts: dict[str, int] = {}

@@ -25,7 +25,9 @@ Pair: TypeAlias = tuple[tuple[int, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A zone's wall clock; microseconds in and out."""
+    """The wall clock of a zone (such as `Europe/Berlin` or `+05:45`). Instants and wall times are
+    in microseconds since 1970.
+    """
 
     zone: str
     _info: tzinfo = field(init=False, compare=False)
@@ -34,13 +36,13 @@ class Clock:
         object.__setattr__(self, "_info", _zone_info(self.zone))
 
     def to_wall(self, instant: int) -> int:
-        """What the clock shows at an instant."""
+        """What the clock shows at an instant, both in microseconds since 1970."""
         utc = (_EPOCH + instant * _MICRO).replace(tzinfo=UTC)
         return (utc.astimezone(self._info).replace(tzinfo=None) - _EPOCH) // _MICRO
 
     def to_instants(self, wall: int) -> tuple[int, int]:
-        """When the clock shows this: two instants in the hour that occurs twice, and in the one
-        that the clock leaves out.
+        """The two instants at which the clock shows the wall time `wall`. They are equal but where
+        the clock is put back (it shows the time twice) or forward (it leaves the time out).
         """
         wall_time = (_EPOCH + wall * _MICRO).replace(tzinfo=self._info)
         first, second = wall_time.utcoffset(), wall_time.replace(fold=1).utcoffset()
@@ -74,7 +76,9 @@ class Reading(NamedTuple):
 
 @cache
 def zones() -> tuple[str, ...]:
-    """Every zone: those of the tz database, one of each rules, and each quarter of an hour."""
+    """The names of every zone that a decoder may use: UTC, the offsets up to 18 hours in steps of a
+    quarter of an hour, and the zones of the tz database.
+    """
     database_zones = sorted(available_timezones() - {"localtime", "Factory"})
     fixed = (
         f"{'-' if quarter < 0 else '+'}{abs(quarter) // 4:02}:{abs(quarter) % 4 * 15:02}"
@@ -95,13 +99,15 @@ def readings_of(time_zone: str) -> Iterator[Reading]:
 
 
 def fitting(clock: Clock, reading: Reading, pairs: Iterable[Pair]) -> frozenset[Pair]:
-    """Which moments the reading explains; `clock` is that of the server's zone."""
+    """Those of the pairs (possible moments, decoded moment) that the reading explains; `clock` is
+    that of the server's zone.
+    """
     return frozenset(pair for pair in pairs if _explains(clock, reading, *pair))
 
 
 def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], decoded: int) -> bool:
-    """Whether a decoder that reads times as `reading` says (with a wrong zone, say) makes `decoded`
-    of one of the instants that a value may be (`options`); `clock` is that of the server's zone.
+    """Whether a decoder that reads times as `reading` says makes `decoded` of one of the instants
+    that a value may be (`options`); `clock` is that of the server's zone.
     """
     read = Clock(reading.zone)
     for option in options:

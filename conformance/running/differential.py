@@ -34,12 +34,14 @@ SHOWN: Final = 5
 
 @dataclass(slots=True)
 class Comparison:
-    """The comparison of one format's table.
+    """The comparison of the table that a decoder's changes give, for one profile of a format, with
+    the source's table.
 
-    `row_count` counts the source's final rows, `cells` the compared cells, `lost` the cells that
-    differ by a documented loss, by its statement. `columns` are those that the format cannot carry,
-    `difference_texts` the first differences; `differences` counts all, `broken` the cells of each
-    column that differ, `worn` those that differ as documented.
+    `changes` counts the events of the history, `row_count` the source's final rows, `cells` the
+    compared cells. `columns` are those that the format cannot carry. `differences` counts what
+    differs without a documented reason, `difference_texts` describes the first of it, `broken`
+    counts it by column. `lost` counts what a documented loss of the format explains, by the loss's
+    statement; `worn` counts such cells by column.
     """
 
     format: str
@@ -73,8 +75,9 @@ def compare(
     decoder: str | None,
     note: Callable[[str], None],
 ) -> list[Comparison]:
-    """Runs the differential check of each profile of these formats that matches one of `globs`, and
-    yields its comparison with the source's table. Raises UsageError.
+    """The differential checks of each profile of these formats that matches one of `globs`.
+    `decoder` None is the reference decoder; `note` receives a text on each step. Raises UsageError
+    for an unknown profile, or a decoder that cannot be loaded.
     """
     comparisons = []
     for name in names:
@@ -132,9 +135,9 @@ def compare_profile(
 def _rows_by_key_left(
     expected: Reference, losses: Sequence[Loss], outcome: Comparison
 ) -> Mapping[Value, Row]:
-    """The source's final rows by the key that the messages hold. Rows whose keys a documented loss
-    makes equal are one row to every reader, the one that was written last; those that it costs are
-    counted in `outcome`.
+    """The source's final rows by the primary key that the messages hold. Where the format loses a
+    part of the key, rows with equal remains are one row to every reader: the last one written. The
+    rows that are lost so are counted in `outcome`.
     """
     (key,) = [c for c in expected.table.columns if c.name in expected.table.primary_key]
     loss = next((loss for loss in losses if loss.covers(key.type)), None)
@@ -155,8 +158,8 @@ def _rows_by_key_left(
 def _apply_changes(
     changes: Iterable[OutputRow], key_name: str, outcome: Comparison
 ) -> dict[Value, Mapping[str, Any]]:
-    """Applies decoded changes to an empty table and returns its rows by the column `key_name`. A
-    CORRUPT row is noted as a difference in `outcome`.
+    """Applies decoded changes in order to an empty table, and returns its rows by the value of the
+    column `key_name`. A CORRUPT row is noted as a difference in `outcome`.
     """
     table: dict[Value, Mapping[str, Any]] = {}
     for change in changes:
@@ -172,7 +175,9 @@ def _apply_changes(
 
 
 def _key_value(cell: Any) -> Value:
-    """The value of a row's key: of a typed cell its inner value, of a decimal the integer."""
+    """The value of a key cell as a dictionary key: of a typed cell the value in it, of a decimal
+    the integer.
+    """
     value = cell.value if isinstance(cell, Typed) else cell
     return int(value) if isinstance(value, Decimal) else value
 

@@ -35,9 +35,11 @@ __all__ = ["Early", "start_early"]
 
 @dataclass(slots=True)
 class Early:
-    """Cases whose messages the engine has; `start_decoding` asks for their decoding, `breaks` waits
-    for it. `findings` are each rule's first one; none if decoding failed, which is looked into
-    among all cases.
+    """Named cases of one profile that are decoded before all others are drawn; the engine already
+    has their messages, under the name `handle`. `start_decoding` submits the call, `breaks` waits
+    for it. `findings` are the first ones of each rule; none if decoding failed, whose cause is
+    searched for later, among all cases. `always` is the error with which every call ends, None if
+    there is no such error.
     """
 
     settings: Settings
@@ -108,8 +110,9 @@ class Early:
 def start_early(
     settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener
 ) -> Early | None:
-    """The cases of the first chosen profile, which the engine gets. None for the reference decoder,
-    and where the user chose cases.
+    """Hands the named cases of the first selected profile to the engine, to be decoded while the
+    other cases are drawn. None for the reference decoder, and where the user selected cases or gave
+    tables of his own.
     """
     if settings.decoder is None or settings.selection or settings.tables is not None:
         return None

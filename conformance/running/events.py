@@ -46,7 +46,10 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A format's cases are drawn, its messages published, its decode calls submitted."""
+    """A format's cases are drawn, its messages published, its decode calls submitted. The numbers
+    count these; `drawn` counts the cases that are drawn at random, the others are named or
+    recorded.
+    """
 
     format: str
     cases: int
@@ -58,7 +61,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decode call is judged; `call.note` is its problem, if any."""
+    """A decode call is judged; `call.note` is its problem, "" for none."""
 
     format: str
     call: CallResult
@@ -83,7 +86,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A failure, with its smallest case."""
+    """A failure (a rule and a cause) is final, with its smallest case."""
 
     failure: Failure
 
@@ -106,12 +109,14 @@ def ignore(_event: Event) -> None:
 
 
 def working(listen: Listener) -> Callable[[str], None]:
-    """A function that passes its text on as Working."""
+    """A function that passes a text on to the listener, as the event Working."""
     return lambda stage: listen(Working(stage))
 
 
 def failing(listen: Listener, call: str, error: Exception) -> None:
-    """Tells the listener that a decode call failed, with the first line of the error."""
+    """Sends the listener the event that the decode call named `call` failed, with the first line of
+    the error.
+    """
     listen(
         Failing(f"{call}: {str(error).partition(chr(10))[0]}; looking for the messages that do it")
     )
@@ -122,13 +127,13 @@ def noting(
     judged: Callable[[FormatResult], None] = lambda _result: None,
     line: Callable[[str], None] | None = None,
 ) -> Listener:
-    """A listener that notes a run's stages, failing calls by `line`, and passes on each
-    format's result.
+    """A listener that passes texts on a run's progress to `note`, failing calls to `line` (None: to
+    `note`, too), and each format's result to `judged`.
     """
 
     def listen(event: Event) -> None:
-        """Notes an event of a run as a line, and passes on the result of a format; other events are
-        left out.
+        """Turns an event of a run into a text for `note`, and passes on the result of a format;
+        other events are left out.
         """
         match event:
             case Working(stage=stage):
@@ -161,7 +166,9 @@ def together(*listeners: Listener) -> Listener:
 
 @dataclass(slots=True)
 class Collected:
-    """Collects events for the result of an unfinished run."""
+    """A listener that keeps the results and failures of a run, for the result of one that is not
+    finished. `failures` are by rule and cause; the cause is "" until the failure is reduced.
+    """
 
     began: float = field(default_factory=time.monotonic)
     started: Started | None = None
@@ -169,7 +176,9 @@ class Collected:
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
     def __call__(self, event: Event) -> None:
-        """Collects the results and failures of the run from its events."""
+        """Keeps what the event adds to the result; a reduced failure replaces the first finding on
+        its rule.
+        """
         match event:
             case Started():
                 self.started = event

@@ -51,8 +51,9 @@ def finish_format(
     listen: Listener = ignore,
     outputs_by_call: dict[str, Outputs] | None = None,
 ) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the rows of each call in `outputs_by_call`,
-    if given.
+    """Waits for a format's decode calls, judges their rows and the laws, and returns the result of
+    the format. If `outputs_by_call` is given, the rows of each call are put into it, by the call's
+    name.
     """
     all_rules, counted_rules = rules(prepared.fmt.name), prepared.counted_rules
     judge = Judge(all_rules, prepared.loaded.capabilities)
@@ -150,8 +151,9 @@ def finish_format(
 
 
 def _judge_group(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge) -> None:
-    """Judges the calls that were decoded together as one, each on its own messages. A call of which
-    some case fails is decoded once more by itself, since the common deployment may be to blame.
+    """Waits for one common call in place of several (`mixed`), and judges each of these on its own
+    messages. A call whose cases all pass gets its result in `prepared.acquitted`. Any other is
+    submitted once more by itself, since the common deployment may be to blame.
     """
     group_messages = (*messages_of(mixed.call.cases), *mixed.call.foreign)
     requested = set(map(prepared.place, group_messages))
@@ -173,7 +175,9 @@ def _judge_group(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge)
 
 
 class JudgedCall(NamedTuple):
-    """A decode call's results, the rows that were judged, and why it failed, "" if it did not."""
+    """What came of a decode call: the results of its cases, the rows that were judged, and why the
+    call failed ("" if it did not).
+    """
 
     results: list[CaseResult]
     outputs: Outputs
@@ -257,8 +261,8 @@ def _judge_call(
 
 
 def _is_unreadable(case: Case) -> bool:
-    """Whether all messages of the case are malformed, so that a decoder owes nothing but CORRUPT
-    rows.
+    """Whether a right decoder returns nothing but CORRUPT rows for the case: all its messages are
+    malformed.
     """
     kinds: set[Kind] = set()
     for written in case.written:
@@ -276,8 +280,9 @@ def _failed_result(
     *,
     plan_failed: bool = False,
 ) -> CaseResult:
-    """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame;
-    `alone` if it fails by itself, `plan_failed` if the decoder fails before it reads a message.
+    """The result of a case whose decoding failed, with a finding on the law that decoding ends,
+    unless the case is not `to_blame`. `why` is the error's text; `alone`: it failed by itself;
+    `plan_failed`: the decoder failed before it read a message.
     """
     if not to_blame:
         return CaseResult(case, verdict, note=why, alone=False)
@@ -305,9 +310,10 @@ def _judge_cases(
     judge: Judge,
     failed: Container[str] = (),
 ) -> list[CaseResult]:
-    """Judges the cases of a call by its rows. The call's foreign messages are judged too, and give
-    a result if they fail: one of another table owes no row (the decoder may refuse it where it may
-    in a call of that table), a repeated one owes its rows again.
+    """Judges the cases of a call by the decoder's rows, `outputs`. The call's foreign messages are
+    judged too, and give a result if they fail: one of another table owes no row (the decoder may
+    refuse it where it may in a call of that table), a repeated one owes its rows again. `failed`
+    are the ids of cases that are already known to fail.
     """
     results = [judge.judge(case, _rows_of_case(prepared, case, outputs)) for case in cases]
     for message in call.foreign:
@@ -324,8 +330,8 @@ def _judge_cases(
 
 
 def _rows_of_case(prepared: Prepared, case: Case, outputs: Outputs) -> list[Sequence[OutputRow]]:
-    """The decoder's rows of each message of the case, found by the message's place on the topic; an
-    empty sequence for a message without a row.
+    """The decoder's rows of each message of the case, found by the message's coordinates; an empty
+    sequence for a message without a row.
     """
     places = (prepared.place(written.message) for written in case.written)
     return [outputs.get(place, ()) for place in places]

@@ -35,27 +35,42 @@ if TYPE_CHECKING:
     from generators.tables.user_values import Values
 
 DRAWN: Final = 120
-"""Drawn histories of a user's tables whose messages are mutated."""
+"""How many histories are drawn of a user's tables; their messages are mutated."""
 CHUNK: Final = 20_000
+"""The largest number of mutants in a chunk, which is decoded in one call."""
 FILE: Final = 5_000
-"""Messages per Parquet file; one task reads one file."""
+"""Messages per Parquet file of a chunk; one task of Spark reads one file."""
 CHUNK_BYTES: Final = 64 << 20
+"""The size at which a chunk is full, in bytes of messages."""
 TOPIC: Final = "fuzz"
+"""The topic that the records of all mutants name."""
 PARTITIONS: Final = 3
+"""The number of partitions that the records of mutants name in turn."""
 OFFENDERS: Final = 8
-"""Raising messages that are isolated per chunk; each takes about fifteen calls."""
+"""How many raising messages are isolated per chunk; each takes about fifteen calls. The others are
+left unjudged.
+"""
 PROBE_S: Final = 30.0
-"""The least time limit of a part of a chunk; a larger part has its share of the chunk's limit."""
+"""The least time limit, in seconds, of a part of a chunk; a larger part has its share of the
+chunk's limit.
+"""
 HUGE_START: Final = 1 << 40
-"""The offset of the first huge mutant; other mutants' numbers are far below."""
+"""The offset of the first huge mutant, from which the others count down; the numbers of all other
+mutants are far below.
+"""
 
 BAD: Final = ("lost", "foreign", "misnumbered", "accepted", "raised", "hung", "died", "unjudged")
-"""Outcomes that break the contract of level one; `accepted` only if its rule is a MUST."""
+"""Outcomes that break the contract of level one. An `accepted` mutant fails the verdict only if its
+rule is a MUST.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Messages with one outcome. `offset` and `size` are of the smallest, `error` is its error."""
+    """How many mutants had one and the same outcome: `way` is how they were mutated, `state` and
+    `reason` what is left of the message (such as readable), `kinds` the kinds of the decoder's
+    rows. `offset` and `size` are those of the smallest mutant, `error` is its error, "" for none.
+    """
 
     way: str
     state: str
@@ -70,7 +85,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A breach of the contract, by mutation and rule, with its smallest message."""
+    """A breach of the contract by a decoder: a way of mutation, the rule that is broken, and the
+    smallest message, None if that is not known.
+    """
 
     format: str
     profiles: tuple[str, ...]
@@ -80,7 +97,9 @@ class Finding:
 
     @property
     def fails(self) -> bool:
-        """Whether it fails the verdict: all but accepted messages whose rule is no MUST."""
+        """Whether the finding fails the verdict: every one does, except accepted messages whose
+        rule is no MUST.
+        """
         return self.tally.outcome != "accepted" or self.rule.obligation is Obligation.MUST
 
     def as_json(self) -> dict[str, Any]:
@@ -115,7 +134,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """A format's fuzzing result. `peak_bytes` is None where the system does not report it."""
+    """The result of fuzzing one format. `peak_bytes` is the largest memory of the decoding process,
+    None where the system does not report it; `limit_bytes` is the limit that it must keep.
+    """
 
     format: str
     seed: int
@@ -137,7 +158,9 @@ class Fuzzed:
 
     @property
     def mutants(self) -> int:
-        """Messages sent."""
+        """The number of mutants that were sent; rows at coordinates of no mutant are tallied, too,
+        but are none.
+        """
         return sum(t.count for t in self.tallies if t.outcome != "foreign")
 
     @property
@@ -147,7 +170,7 @@ class Fuzzed:
 
     @property
     def ok(self) -> bool:
-        """Whether no finding fails."""
+        """Whether the decoder passes: no finding fails the verdict, and the memory limit was kept."""
         return not self.too_large and not any(f.fails for f in self.findings)
 
     def as_json(self) -> dict[str, Any]:
@@ -182,9 +205,9 @@ class Fuzzed:
 
 @dataclass(frozen=True, slots=True)
 class FuzzSettings:
-    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call,
-    `memory_mb` the child; `tables` are a user's, whose messages are mutated in place of the generic
-    ones.
+    """Settings of the fuzzer: `count` mutants per format, beside the huge ones if `huge`;
+    `timeout_s` limits a call, `memory_mb` the memory of the decoding process. `tables` are the
+    user's own tables, whose messages are mutated in place of the generic ones.
     """
 
     count: int
@@ -199,7 +222,10 @@ class FuzzSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """Mutants on disk."""
+    """Mutants on disk that are decoded in one call: `records` are files of their messages,
+    `expected` files of what must become of them, `low` and `high` the smallest and the largest
+    number, `mutants` the mutants by number. `group` are the profiles, all of one deployment.
+    """
 
     group: tuple[Profile, ...]
     records: tuple[Path, ...]
@@ -232,9 +258,9 @@ class Fuzzer:
         self._files = 0
 
     def run(self) -> Fuzzed:
-        """Has the decoder read the mutants of all profiles, and returns what was found; after
-        Ctrl-C, what was found so far. Raises UsageError if the decoder cannot be loaded,
-        HarnessError.
+        """Lets the decoder read the mutants of all profiles, and returns the result; after Ctrl-C,
+        the result so far. Raises UsageError if the decoder cannot be loaded, HarnessError if the
+        engine cannot go on.
         """
         self._engine.started.result()
         began, interrupted = time.monotonic(), False
@@ -332,8 +358,8 @@ class Fuzzer:
         )
 
     def _request_tallies(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
-        """Asks the child for the outcomes of the mutants `low` to `high`; its time limit is their
-        share of the chunk's.
+        """Asks the decoding process for the tallies of the chunk's mutants with numbers from `low`
+        to `high`, both included; the time limit is their share of the chunk's.
         """
         request = {
             "records": [str(path) for path in chunk.records],
@@ -364,9 +390,9 @@ class Fuzzer:
             self._peak = max(self._peak or 0, peak)
 
     def _settle(self, chunk: _Chunk, future: Future[Mapping[str, Any]]) -> None:
-        """Waits for the outcomes of a chunk, adds them to the tallies and removes its files. Where
-        the decoder raises or its process dies, halves are asked again until single mutants are
-        found; after OFFENDERS of them the rest counts as unjudged.
+        """Waits for the tallies of a chunk, adds them to those of the format and removes the
+        chunk's files. Where the decoder raises or its process dies, halves are asked again until
+        single mutants are found; after OFFENDERS of them the rest counts as unjudged.
         """
         self._note(
             f"{self._fmt.name}: {sum(t.count for t in self._tallies.values())} of"
@@ -446,7 +472,9 @@ class Fuzzer:
 
 
 def _tally_failure(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
-    """The tally of a mutant on which decoding itself failed, which has no rows."""
+    """The tally of `count` mutants, of which `mutant` is the smallest, on which decoding itself
+    failed, so that there are no rows.
+    """
     remains = mutant.remains
     return Tally(
         mutant.way,
@@ -462,7 +490,7 @@ def _tally_failure(mutant: Mutant, outcome: str, count: int, error: str) -> Tall
 
 
 def _outcome(error: Exception) -> str:
-    """What an error of a decode call says of the mutants: the decoder raised, hung or died."""
+    """The outcome of a mutant on which a decode call ended with this error: raised, hung or died."""
     if isinstance(error, DecodeRaised):
         return "raised"
     # The engine's text for an expired limit; the child ended by itself otherwise.
@@ -470,13 +498,15 @@ def _outcome(error: Exception) -> str:
 
 
 _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
-"""The named fault for a reason that the format has none for: both leave no well-formed document."""
+"""For a reason why a mutant is unreadable, and for which the format has no fault of its own, the
+fault that owns it: each of them leaves no well-formed document.
+"""
 
 
 def owning_rule(fmt: str, profile: str, tally: Tally) -> Rule:
-    """The rule that a bad outcome of fuzzing breaks: for an unreadable message that was accepted
-    the rule on its fault, else the rule that each message gives rows, or the one that none makes
-    the decoder raise. Raises UnknownName.
+    """The rule that a bad outcome of fuzzing breaks: for an unreadable message that was accepted,
+    the rule on its fault; for wrong rows, the law that each message gives rows at its offset; else
+    the law that no message makes the decoder raise. Raises UnknownName.
     """
     if tally.outcome != "accepted":
         has_wrong_rows = tally.outcome in ("lost", "foreign", "misnumbered")

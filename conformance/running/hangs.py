@@ -12,16 +12,19 @@ from typing import Final, Generic, TypeVar
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, ProcessLost
 
 HANGS: Final = 3.0
-"""Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of
-a call.
+"""Limit of the time that a search loses in calls that hang or end the process, as a multiple of the
+time limit of one call.
 """
 PROBE_S: Final = 10.0
-"""Least time limit of a part of a call that hung; an item alone has the whole time limit."""
+"""The least time limit, in seconds, of a part of a call that hung; an item alone has the whole time
+limit.
+"""
 DEATHS: Final = 16
-"""Limit of the calls that end their process: each costs a start, which is not the decoder's time.
+"""Limit of the calls of a search that end the decoder's process: each costs the start of a new one,
+which HANGS does not count.
 """
 PARTS: Final = 8
-"""Parts of a call that hung or ended the process."""
+"""The number of parts into which the items of a call are divided that hung or ended the process."""
 
 T = TypeVar("T")
 
@@ -35,17 +38,20 @@ def parts(items: Sequence[T], number: int = PARTS) -> list[Sequence[T]]:
 
 
 def probe_s(timeout_s: float) -> float:
-    """The time limit of a part of a call that hung."""
+    """The time limit, in seconds, of a part of a call that hung: its share of `timeout_s`, at least
+    PROBE_S, at most `timeout_s`.
+    """
     return min(timeout_s, max(PROBE_S, timeout_s / PARTS))
 
 
 class Search(Generic[T]):
-    """The parts still to ask; none is left once the calls that hung or ended the process have cost
-    too much. `cold`: the next call is the first of its process.
+    """A search for the items on which calls fail. `waiting` are the parts of the items that are
+    still to be decoded. The search is over (false) when none is left, or when calls that hung or
+    ended the process have cost too much. `cold`: the next call is the first one of its process.
 
-    An item alone that does not end in such a call is not convicted at once, since a busy machine
-    may be guilty: it is asked again at the end, in a process that has answered other calls, if any
-    of them is answered.
+    An item whose call times out in a cold process is not convicted at once, since a busy machine
+    may be to blame: it goes to `doubted`, and is decoded again at the end, in a process that has
+    answered other calls, if there is one.
     """
 
     def __init__(self, waiting: Sequence[Sequence[T]], timeout_s: float, cold: bool) -> None:
@@ -53,6 +59,9 @@ class Search(Generic[T]):
         self._again, self._left_s, self._deaths = False, HANGS * timeout_s, 0
 
     def __bool__(self) -> bool:
+        """Whether a further call is worth its time: items are left, and the limits of lost time and
+        of ended processes are not reached.
+        """
         return bool(self.waiting or self.doubted) and self._left_s > 0 and self._deaths < DEATHS
 
     def pop(self) -> Sequence[T]:
@@ -63,9 +72,10 @@ class Search(Generic[T]):
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
     def convicts(self, suspects: Sequence[T], error: Exception, began: float) -> bool:
-        """Takes a failed call into account. Returns whether it shows that its only item is to
-        blame; several items are divided into new parts, a doubtful one is kept to be asked again.
-        `began` is when the call began.
+        """Takes into account that the call on `suspects`, which began at `began`, failed with
+        `error`. Returns whether the failure shows that its only item is to blame. Several items are
+        divided into new parts; an item whose call timed out in a cold process is doubted, and
+        decoded again later.
         """
         if isinstance(error, ProcessLost):
             self._left_s -= time.monotonic() - began if error.lost_s is None else error.lost_s
@@ -80,8 +90,8 @@ class Search(Generic[T]):
 
 
 def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
-    """The items of a call that failed, divided for the next calls: into halves if the decoder
-    raised, which costs little, else into PARTS.
+    """The items of a call that failed with `error`, in parts for the next calls: two halves if the
+    decoder raised, which costs little time, else PARTS parts.
     """
     return parts(items, 2 if isinstance(error, DecodeRaised) else PARTS)
 
@@ -89,10 +99,10 @@ def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
 def find_culprits(
     decode: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float
 ) -> dict[T, Exception]:
-    """The items on which `decode` hangs or ends the process, alone, with its error; those that the
-    budget leaves are missing.
+    """The items on which `decode` hangs or ends the process when it is given them alone, each with
+    its error. Items that the limits of the search leave out are missing.
 
-    `decode` is given items and their time limit, 0 for the engine's own.
+    `decode` is given items and their time limit in seconds, 0 for the engine's own.
     """
     convicted: dict[T, Exception] = {}
     search = Search(parts(items), timeout_s, cold=True)

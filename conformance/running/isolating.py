@@ -26,15 +26,17 @@ from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written, messages_of
 
 CALLS: Final = 120
-"""Limit of decode calls to isolate the messages that make a call raise."""
+"""Limit of the decode calls that search for the messages that make a call fail."""
 AGAIN: Final = "#again"
-"""The end of the id of a message that comes again."""
+"""The end of the id of the case of a repeated message."""
 ALIKE: Final = 6
-"""Cases that are tried alone before a call that raises is divided."""
+"""How many cases are decoded alone before a call that raises is divided: if all give one error, the
+search is spared.
+"""
 COLD: Final = (
     "in the first call of a process, and no time was left to ask again: is the machine busy?"
 )
-"""Why the decoder may be innocent of a hang."""
+"""Why a hang may not be the decoder's fault."""
 
 _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
 """Numbers in Spark's errors that differ from call to call."""
@@ -42,8 +44,8 @@ _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
 
 @dataclass(frozen=True, slots=True)
 class BlamedCase:
-    """A case that makes decoding fail. `alone` is False for the cases that the budget left
-    together.
+    """A case that makes decoding fail, with its verdict and the error's text. `alone` is False for
+    a case that was only decoded together with others, because the limit of calls was reached.
     """
 
     case: Case
@@ -68,8 +70,8 @@ def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
 
 
 class EveryCall(ProcessLost):
-    """Every call hangs or ends its process; `probed` are the cases that did so alone, `verdict` is
-    that of all.
+    """The error that every call of a decoder hangs or ends its process. `probed` are the cases that
+    were decoded alone and did so, `verdict` is that of all cases.
     """
 
     def __init__(self, error: Exception, probed: Sequence[Case]) -> None:
@@ -82,8 +84,9 @@ class EveryCall(ProcessLost):
 def find_error_of_every_call(
     engine: Engine, prepared: Prepared, call: Call, first_error: Exception
 ) -> EveryCall | None:
-    """Decodes the first and the last case of the call alone. If both fail as the call did, returns
-    the error of every call, else None. Each has half the call's time limit, at least `PROBE_S`.
+    """Decodes the first and the last case of the call alone. If both fail as the call did with
+    `first_error`, returns the error that every call fails; else None. After a time-out each has
+    half the call's time limit, at least `PROBE_S` seconds.
     """
     limit_s = prepared.settings.timeout_s
     probed = (call.cases[0], call.cases[-1]) if len(call.cases) > 2 else ()
@@ -196,8 +199,8 @@ def isolate_failing_cases(
 def _same_error_everywhere(
     engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]
 ) -> list[BlamedCase]:
-    """All cases of a call, to be blamed, if each of a few of them raises alone with one and the
-    same text, so that a search would tell no more; else an empty list.
+    """Decodes a few cases of a call alone. If each of them raises the same error, returns all cases
+    of the call, to be blamed, since a search would tell no more; else an empty list.
     """
     probed = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
     lines, message = set[str](), ""
@@ -219,18 +222,22 @@ def _same_error_everywhere(
 
 
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
+"""What a batch makes the decoder do, as a word of a sentence."""
 
 
 def verdict_of(error: Exception) -> Verdict:
-    """The verdict of a case whose decoding ends so."""
+    """The verdict on a case whose decoding ends with this error: TIMEOUT for an expired time limit,
+    else ERRORED.
+    """
     return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
 
 
 def find_stray_rows(
     engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge
 ) -> Iterator[Finding]:
-    """The finding on rows at places that the call did not hold, at one case, by halving; at the
-    first case of a part of which no half has such rows, or one fails.
+    """Yields a finding if the call's rows, `outputs`, name coordinates that none of its messages
+    has; at most one. To find the case to blame, halves of the call are decoded again as long as one
+    of them gives such rows; the finding names the first case of the smallest part found.
     """
 
     def stray(

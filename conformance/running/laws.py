@@ -41,19 +41,26 @@ from generators.errors import first_line
 from generators.model import Case, Kind, Message
 
 ALONE: Final = 4
-"""Messages that are decoded alone, one per call, once a difference is looked into."""
+"""How many messages of a sample are decoded alone, one per call, when a difference is looked into.
+"""
 
 PARTITIONS: Final = 3
-"""Partitions of a sample: fewer than its messages, more than cores."""
+"""Number of partitions of the Spark frame in which a sample is decoded again: fewer than its
+messages, more than cores.
+"""
 
 EMPTY: Final = "a batch without messages"
-"""What a stream gives that has nothing new."""
+"""The circumstance of a call without any message: what a stream gives that has nothing new."""
 
 _UNSTABLE: Final = ("types", "schema_version")
 """Fields that a decoder may give differently in each call; laws do not compare them."""
 _FAILURES: Final = (DecodeRaised, ProcessLost)
+"""The errors of a decode call for which the decoder is to blame."""
 
 Parts: TypeAlias = Sequence[Sequence[Place]]
+"""Groups of messages, each group to be decoded in a call of its own; a message is given by its
+coordinates (topic, partition, offset).
+"""
 
 
 def choose_calls(calls: Sequence[Call], seed: int) -> list[Call]:
@@ -122,8 +129,8 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
         part: Sequence[Place],
         **changed: Any,
     ) -> None:
-        """Submits the decode call of a sample once more, on the messages at the places `part` and
-        with the request's fields `changed`, and notes it as a trial of these laws, whose rows are
+        """Submits the decode call of a sample once more, on the messages at the coordinates `part`
+        and with the request's fields `changed`, and notes it as a trial of these laws; its rows are
         later compared with those of the judged call.
         """
         future = engine.decode(replace(target.plain, ranges=ranges_of(part), **changed))
@@ -202,9 +209,10 @@ def collect_findings(
     judge: Judge,
     limit_s: float,
 ) -> list[Finding]:
-    """Waits for the trials and compares them with the `outputs` of the judged calls, by name;
-    counts each message as a comparison of the tested laws. After a `failed` call the circumstances
-    are tried one by one on the messages that have an output.
+    """Waits for the trials, compares their rows with those of the judged calls (`outputs`, by the
+    calls' names) and returns the findings; counts each message as a comparison of the tested laws.
+    Where the judged call is in `failed`, the circumstances are tried one by one, on the messages
+    that have rows. `limit_s` is the time limit of a call.
     """
     findings: list[Finding] = []
     for full_sample in samples:
@@ -245,12 +253,12 @@ def try_each_circumstance(
     search: bool = True,
 ) -> list[Finding]:
     """Tests the laws one circumstance at a time, against a plain call on the same messages: every
-    other environment, each message (or each part in `alone`), halves, several partitions, no
-    message at all.
+    other environment (session settings), each message alone (or each group in `alone`), two halves,
+    several partitions, and no message at all. Returns the findings.
 
-    The first circumstance in which the decoder hangs or ends its process ends the test; its
-    messages are searched for those to blame, and the test is repeated once without them. `limit_s`
-    is the time limit of a call.
+    The first circumstance in which the decoder hangs or ends its process ends the test. If
+    `search`, its messages are searched for those to blame, and the test is repeated once without
+    them. `limit_s` is the time limit of a call.
     """
     places = tuple(sorted(owners))
     half = len(places) // 2
@@ -320,8 +328,9 @@ def _without_culprits(
     trial: Trial,
     error: ProcessLost,
 ) -> list[Finding]:
-    """A finding for each message on which the trial hangs or ends the process, and the test without
-    these messages; one finding if they are all or none.
+    """The findings where the trial hangs or ends the decoder's process with `error`: one for each
+    message that alone does so, and those of the whole test on the remaining messages. A single
+    finding if all or none of the messages do so.
     """
 
     def decode_part(part: Sequence[Place], within_s: float) -> object:
@@ -351,6 +360,7 @@ def _without_culprits(
 
 
 def _withdrawn(trial: Trial) -> bool:
+    """Whether a decode call of the trial was cancelled, so that the trial shows nothing."""
     return any(isinstance(_error(future), CancelledError) for future in trial.futures)
 
 
@@ -365,7 +375,9 @@ def _error(future: Future[Any]) -> BaseException | None:
 
 
 def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
-    """Counts each message as a comparison of each law of the trial, unless it was withdrawn."""
+    """Counts each message of the trial as a comparison of each of its laws, unless a call of the
+    trial was cancelled, and each finding as a broken comparison of its rule.
+    """
     for law in () if _withdrawn(trial) else trial.laws:
         judge.compared[rule_of(judge, law)] += len(trial.places)
     for finding in findings:
@@ -373,15 +385,16 @@ def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
 
 
 def rule_of(judge: Judge, law: str) -> str:
-    """The id of the law's rule in the format."""
+    """The id of the format's rule for a law, such as `batch`."""
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
 def _compare(
     judge: Judge, trial: Trial, expected: Outputs, level: int, owners: Owners
 ) -> list[Finding]:
-    """A finding for each message with other rows in the trial, or a single finding if the decoder
-    failed.
+    """A finding for each message whose rows in the trial differ from `expected`, the rows of the
+    plain call; also one if a call without messages gave rows. A single finding if the decoder
+    failed; none if a call was cancelled.
     """
     rule = rule_of(judge, trial.laws[0])
     trial_rows: dict[Place, list[OutputRow]] = {}
@@ -434,7 +447,9 @@ def _compare(
 def _failure_finding(
     judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException
 ) -> Finding:
-    """The finding that a decoder failed under the circumstances of a trial."""
+    """The finding that the decoder failed with `error` under the circumstances of a trial, on one
+    of its messages: `owner` is the message's case and its index.
+    """
     case, number = owner
     reason = first_line(error)
     actual = f"{trial.circumstance}: {reason}"
@@ -452,14 +467,15 @@ def _failure_finding(
 
 
 def _without_unstable_fields(output_row: OutputRow) -> OutputRow:
-    """The row without its error text and the fields that may differ between calls, for a
-    comparison.
+    """The row without its error text and without the fields that a decoder may give differently in
+    each call.
     """
     stable = {name: value for name, value in output_row.fields.items() if name not in _UNSTABLE}
     return replace(output_row, fields=stable, error=None)
 
 
 def _stable_rows(output_rows: Sequence[OutputRow]) -> list[OutputRow]:
+    """The rows of a message without what may differ between calls."""
     return [_without_unstable_fields(output_row) for output_row in output_rows]
 
 

@@ -28,9 +28,10 @@ from generators.model import SIDES, Case, Message, Table
 from generators.storage import corpus
 
 OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version", "sql")
-"""Columns that a line has only if the decoder fills them."""
+"""Fields of a line that are left out where the decoder does not fill them."""
 
 UNANSWERED: Final = "the decoder gave no row for this message"
+"""The error text of the line for a message without a row."""
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -42,7 +43,7 @@ class LookFailed(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class _StoredMessage:
-    """A message of the corpus, with its place and case."""
+    """A message of a corpus, with its coordinates (topic, partition, offset) and its case."""
 
     place: Place
     case: Case
@@ -123,9 +124,9 @@ def _request(
 def _typed_rows(
     engine: ChildEngine, handle: str, messages: Sequence[_StoredMessage], spec: str
 ) -> dict[Place, list[OutputRow]]:
-    """The decoder's typed rows (level two) by the places of their messages: one call for each
-    table, on the messages of its cases. Where calls of several tables give rows of a message, typed
-    rows win over a CORRUPT row.
+    """The decoder's typed rows (level two) by the coordinates of their messages: one call for each
+    table, on the messages of its cases. Of a message that several calls read, a typed row of one
+    hides a CORRUPT row of another.
     """
     requested = [s for s in messages if s.case.level == 2] or list(messages)
     by_table: dict[Table, list[_StoredMessage]] = {}
@@ -158,7 +159,9 @@ def _merge_rows(earlier: list[OutputRow], later: list[OutputRow]) -> list[Output
 
 
 def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
-    """A level-two row with the names of the requested table, which its columns lack."""
+    """A typed row with the database, schema, name and key columns of the requested table, which the
+    decoder does not return. A row of another kind, such as CORRUPT, is unchanged.
+    """
     if output_row.kind != "ROW":
         return output_row
     fields = {
@@ -182,8 +185,8 @@ def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
 def _lines(
     messages: Iterable[_StoredMessage], outputs: dict[Place, list[OutputRow]], unanswered: bool
 ) -> Iterator[dict[str, Any]]:
-    """The decoded rows of the messages as JSON-able objects; with `unanswered` also one for each
-    message without a row.
+    """The decoded rows of the messages as JSON-able objects. With `unanswered` also an object with
+    an error for each message without a row.
     """
     for entry in messages:
         topic, partition, offset = entry.place
@@ -210,10 +213,14 @@ def _lines(
 
 
 def _plain(name: str, value: Any) -> Any:
+    """An optional field as JSON: a commit time in microseconds as ISO 8601 text in UTC, anything
+    else unchanged.
+    """
     return _instant(value) + "Z" if name == "commit_time" and isinstance(value, int) else value
 
 
 def _image(image: Any) -> dict[str, Any] | None:
+    """A row's before or after image as JSON, cell by cell; None if the row has none."""
     return None if image is None else {name: _cell(value) for name, value in image.items()}
 
 
@@ -245,7 +252,9 @@ def _cell(value: Any) -> Any:
 
 
 def _instant(micros: int) -> str:
-    """Microseconds since 1970 as ISO 8601; as a number outside Python's calendar."""
+    """Microseconds since 1970 as ISO 8601 text without a zone; as a plain number if Python's
+    calendar does not reach so far.
+    """
     try:
         return (_EPOCH + timedelta(microseconds=micros)).isoformat()
     except OverflowError:

@@ -33,15 +33,18 @@ ACQUITTING: Final = frozenset({Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATI
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """A call with the cases of several, the numbers of those, and its pending answer."""
+    """One decode call in place of several that differ in their deployment alone. `numbers` are the
+    indices of these calls among the format's calls; `future` is the decoder's answer to the one
+    call.
+    """
 
     call: Call
     numbers: tuple[int, ...]
     future: Future[pa.Table]
 
     def outputs(self) -> Outputs | None:
-        """Waits for the common call of the group and returns the decoder's rows by their messages'
-        places; None if the call failed.
+        """Waits for the common call and returns the decoder's rows by the coordinates of their
+        messages (topic, partition, offset); None if the call failed.
         """
         try:
             return read(self.future.result(), self.call.level)
@@ -50,10 +53,12 @@ class Mixed:
 
 
 def group_compatible(calls: Sequence[Call], separate: Sequence[str], seed: int) -> list[list[int]]:
-    """The numbers of calls to decode together, each at least two; calls named in `separate` and one
-    group by the seed are left out.
+    """Groups of calls that can be decoded together, each as the indices of at least two calls.
+    Calls named in `separate`, and one group that the seed chooses, are left out: they are decoded
+    under their own deployments only.
 
-    Compression and schemas stay apart: they decide how bytes are read at all.
+    Calls of different compression or schemas are never in one group: these decide how bytes are
+    read at all.
     """
     by_key: dict[tuple[Any, ...], list[int]] = {}
     for number, call in enumerate(calls):

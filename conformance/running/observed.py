@@ -54,18 +54,18 @@ from generators.profiles import Profile
 from generators.wire_format import Format
 
 MOST: Final = 100_000
-"""Limit of the messages that are judged at once."""
+"""How many messages are judged at most; further ones are ignored."""
 TOPIC: Final = "messages"
-"""The topic of messages that name none."""
+"""The topic of messages whose source names none."""
 
 
 @dataclass(slots=True)
 class Difference:
-    """A part of the output in which the decoders differ: in how many messages, and in the first of
-    them what each gave.
+    """A part of the output in which the decoder differs from the reference decoder: in how many
+    messages, and for the first of these what each of the two gave.
 
-    `what` is `TABLE after.COLUMN`, `ROW op`, `message kinds of rows` ...; `place` names the message
-    in the input, `value` is the message's.
+    `what` names the part: `TABLE after.COLUMN`, `ROW op`, `message kinds of rows` ...; `place` says
+    where the first message stands in the input, `value` is its value.
     """
 
     what: str
@@ -78,12 +78,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known of a decoder on such messages: the laws' result, and the differences by part,
-    most frequent first.
+    """What is found out about a decoder on messages whose truth is unknown: the result of the laws,
+    and the differences from the reference decoder by part of the output, most frequent first.
 
-    Of the `messages` those are `judged` whose kinds the decoder claims; `unlike` counts those that
-    differ, `refused_messages` those that the reference calls CORRUPT. Typed rows of the `tables`
-    were compared, too.
+    Of the `messages` those are `judged` whose kinds of rows the decoder claims; `unlike` counts the
+    messages in which the decoders differ, `refused_messages` those for which the reference decoder
+    gives CORRUPT rows alone. `tables` are those whose typed rows were compared, too.
     """
 
     result: RunResult
@@ -106,12 +106,13 @@ def observe_messages(
     tables: Sequence[Table] = (),
     listen: Listener = ignore,
 ) -> Observed:
-    """Decodes the records with the settings' decoder and with the reference, whose engine may be
-    the same.
+    """Decodes the records with the settings' decoder and with the reference decoder, tests the
+    laws, and compares the two decoders' rows. `engine` runs the decoder, `reference` the reference
+    decoder; they may be one engine.
 
-    At most MOST records are taken. `tables` are decoded at level two, each on all messages, and
-    compared cell by cell. Raises UsageError where there is no record, or the decoder cannot be
-    loaded; HarnessError if the reference fails.
+    At most MOST records are taken. `tables` are decoded at level two (typed rows), each from all
+    messages, and compared cell by cell. Raises UsageError where there is no record, or the decoder
+    cannot be loaded; HarnessError if the reference decoder fails.
     """
     began, note = time.monotonic(), working(listen)
     read_records = list(itertools.islice(records, MOST))
@@ -208,8 +209,8 @@ def _prepare_messages(
     read_records: Sequence[ReadRecord],
     loaded: Loaded,
 ) -> Prepared:
-    """The messages as cases that require at least one row, whatever it is; they keep their own
-    offsets where these are known.
+    """The messages, each as a case of one decode call that requires at least one row, whatever it
+    is. They keep their own offsets where all of these are known and differ.
     """
     cases, used = [], set[str]()
     for number, record in enumerate(read_records):
@@ -297,6 +298,7 @@ def _reference_outputs(engine: Engine, reference_request: Request) -> Outputs:
 
 
 def _kinds_text(rows_of_message: Sequence[OutputRow]) -> str:
+    """The kinds of a message's rows in words, such as `ROW, ROW`."""
     return ", ".join(str(output.kind) for output in rows_of_message) or "no row"
 
 
@@ -312,7 +314,10 @@ class PartDifference(NamedTuple):
 
 @dataclass(slots=True)
 class _Differences:
-    """Collects what differs, by part."""
+    """Collects the differences between the rows of the two decoders: `by_part` the difference in
+    each part of the output, `unlike` the ids of the cases that differ. `records` are the input
+    records by case id, `claims` what the decoder claims to do.
+    """
 
     prepared: Prepared
     records: Mapping[str, ReadRecord]
@@ -324,8 +329,9 @@ class _Differences:
     def compare(
         self, reference_outputs: Outputs, decoder_outputs: Outputs, table: str, failed: set[str]
     ) -> None:
-        """Compares the rows of each message that the decoder did not fail on, at level two those of
-        a table.
+        """Compares the two decoders' rows of each message, and notes the differences. At level two
+        `table` names the table whose typed rows these are; "" is level one. Cases whose ids are in
+        `failed` are left out: the decoder failed on them.
         """
         for case in self.call.cases:
             place = self.prepared.place(case.written[0].message)
@@ -449,13 +455,18 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
+"""Stands for the cell of a column that an image lacks."""
 
 
 def _unordered(value: Any) -> Any:
+    """A list in sorted order, so that lists are compared without their order; anything else
+    unchanged.
+    """
     return sorted(value) if isinstance(value, list) else value
 
 
 def _value(cell: Any) -> Any:
+    """The value in a typed cell; a text of level one unchanged."""
     return cell.value if isinstance(cell, Typed) else cell
 
 
@@ -478,5 +489,6 @@ def _are_equal(want: Any, got: Any) -> bool:
 
 
 def _value_text(value: Any) -> str:
+    """A cell's value as text of at most 200 characters, `NULL` for None."""
     plain_value = _value(value)
     return "NULL" if plain_value is None else repr(plain_value)[:200]

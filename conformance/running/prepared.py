@@ -30,15 +30,19 @@ if TYPE_CHECKING:
     from generators.tables.user_values import Values
 
 Note = Callable[[str], None]
+"""Receives a text on what the run is doing."""
 Owners = Mapping[Place, tuple[Case, int]]
-"""A place's case, and the number of its message."""
+"""For the coordinates of each message (topic, partition, offset) its case and its index in the
+case.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes
-    records as a table; without `reduce` failures keep their first case; `tables` are a user's, with
-    their values, in place of the generic cases.
+    """Settings of a run. `decoder` None is each format's reference decoder. `bootstrap` is the
+    Kafka cluster to publish to; None hands the records to the decoder in a file. `causes` limits
+    the causes that are shown of a rule. Without `reduce`, failures keep their first case. `tables`
+    are the user's own tables with their values, which are judged in place of the generic cases.
     """
 
     formats: tuple[str, ...]
@@ -64,12 +68,13 @@ class Settings:
 
     @property
     def selection(self) -> Selection:
-        """--select and --exclude."""
+        """The cases and rules that --select and --exclude leave."""
         return Selection(self.select, self.exclude)
 
     def check_selection(self) -> None:
-        """Raises NothingSelected for a selection that matches no case or rule of the formats; with
-        the user's own tables that is found out later.
+        """Raises NothingSelected for a selection that matches no case or no rule of the formats.
+        With the user's own tables only the rules are checked here; a selection without a case is
+        found when cases are drawn.
         """
         self.selection.check(self.formats)
         if self.select and self.tables is None:
@@ -92,8 +97,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Messages decoded under other circumstances; `laws` are the tested laws, `changed` what
-    differs from the plain request.
+    """Messages that are decoded once more to test `laws`, the names of decoding laws.
+    `circumstance` says in words what is different (`in 3 partitions`), `changed` holds the changed
+    fields of the plain request; `places` are the messages' coordinates, `futures` the decoder's
+    answers.
     """
 
     laws: tuple[str, ...]
@@ -105,8 +112,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Messages of one call, their plain request, and the pending trials; `places` are in a drawn
-    order.
+    """Messages of the judged call named `call` on which the decoding laws are tried. `plain` is the
+    request for them without a changed circumstance; `places` are their coordinates in a seeded
+    random order; `trials` are the calls that were submitted for the laws.
     """
 
     call: str
@@ -117,7 +125,7 @@ class Sample:
 
 
 class Part(enum.StrEnum):
-    """A part of a run, in the words that tell what takes long."""
+    """A part of a run whose duration is measured, in the words that tell the user what takes long."""
 
     START = "until the decoder was loaded and the cases drawn"
     DECODING = "decoding and judging all cases"
@@ -128,13 +136,16 @@ class Part(enum.StrEnum):
 
 @dataclass(slots=True)
 class Prepared:
-    """A format of a run with published messages and submitted calls.
+    """A format of a run whose messages are published and whose decode calls are submitted.
 
-    `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the
-    results and rows of calls that their group's rows acquitted. `early_findings` are the first
-    findings of the cases that were judged before all others. `always` is what every call ends with,
-    once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule;
-    `spent` are the seconds of the parts of judging it.
+    `calls` and `futures` belong together by index. `mixed` holds for the index of a call the common
+    call of its group, until that is judged; `acquitted` the results and rows of calls whose cases
+    all passed in the common call. `early_findings` are the first findings of the cases that were
+    judged before all others. `always` is the error with which every call ends, once that is known:
+    no further call is made. `laws` are the samples for the decoding laws. `alone` are pairs of rule
+    and case that were seen to fail when decoded alone; `spent` are the seconds of each part of
+    judging the format. `owners` gives the case of a message by the message's `id()`, `places` its
+    coordinates.
     """
 
     settings: Settings
@@ -159,8 +170,8 @@ class Prepared:
 
     @contextlib.contextmanager
     def measure(self, part: Part) -> Iterator[None]:
-        """A context whose duration is added to the time that this part of the run (such as
-        publishing) has taken.
+        """A context whose duration is added to the time that this part of the run (such as the
+        reduction of failures) has taken.
         """
         began = time.monotonic()
         try:
@@ -174,7 +185,7 @@ class Prepared:
         return rules(self.fmt.name)
 
     def place(self, message: Message) -> Place:
-        """A message's place."""
+        """The coordinates of a published message: topic, partition and offset."""
         return self.places[id(message)]
 
 
@@ -191,8 +202,8 @@ def decode_request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Req
 
 
 def seeded_sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
-    """So many of the items, in their own order, chosen by the run's seed and a name: laws are tried
-    on a sample of the messages, the same in every run of that seed.
+    """At most `size` of the items, in their own order, chosen by the run's seed and a name for the
+    purpose: the same in every run of that seed.
     """
     indices = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
     return [items[i] for i in sorted(indices)]

@@ -41,7 +41,9 @@ from generators.wire_format import Format
 
 
 def start_loading(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
-    """Starts loading the format's decoder, at the level that the settings name, or at its own."""
+    """Starts loading the format's decoder: at the level that the settings name, or, for `both`, at
+    the level that the decoder says itself.
+    """
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(decoder_spec(fmt.name, settings.decoder), level)
 
@@ -53,8 +55,9 @@ def prepare_format(
     listen: Listener = ignore,
     loading: Future[Loaded] | None = None,
 ) -> Prepared | None:
-    """Draws and publishes one format and submits its decode calls; None when the selection leaves
-    nothing.
+    """Draws the cases of one format, publishes their messages and submits the decode calls; None
+    when the selection leaves no case. `loading` is the decoder that is already being loaded, None
+    to start that here.
     """
     decoder = decoder_spec(fmt.name, settings.decoder)
     loading = loading or start_loading(settings, engine, fmt)
@@ -137,8 +140,8 @@ def prepare_format(
 
 
 def _owners_of_messages(cases: Iterable[Case], copies: Sequence[Message]) -> dict[int, Case]:
-    """The case of each published message, by the message's identity. A copy, which a call publishes
-    once more, belongs to the case of the message that it equals.
+    """The case of each published message, by the message's `id()`. A message of `copies`, which a
+    call publishes once more, belongs to the case of the message that it equals.
     """
     owners: dict[int, Case] = {}
     owner_of_copied: dict[Message, Case] = {}
@@ -153,7 +156,9 @@ def _owners_of_messages(cases: Iterable[Case], copies: Sequence[Message]) -> dic
 
 
 def _selects_law(fmt: Format[Any], patterns: Sequence[str]) -> bool:
-    """Whether a pattern selects one of the format's laws."""
+    """Whether one of the selection's patterns matches one of the format's laws (rules on calls,
+    such as that a message decodes alike in every batch).
+    """
     law_ids = [rule.id for rule in rules(fmt.name) if rule.law]
     return any(matches_pattern(law, pattern) for law, pattern in product(law_ids, patterns))
 
@@ -161,8 +166,8 @@ def _selects_law(fmt: Format[Any], patterns: Sequence[str]) -> bool:
 def _submit_groups(
     engine: Engine, prepared: Prepared, groups_of_calls: Iterable[Sequence[int]]
 ) -> dict[int, Mixed]:
-    """Submits one decode call for each group of calls that can be decoded together. Returns it by
-    the number of each call in it.
+    """Submits one decode call for each group of calls (by their indices) that can be decoded
+    together. Returns the common call under the index of each call in its group.
     """
     by_number: dict[int, Mixed] = {}
     for numbers in groups_of_calls:
@@ -181,9 +186,9 @@ def _draw_telling_cases(
     loading: Future[Loaded],
     note: Note,
 ) -> list[Case]:
-    """For a budget such as quick: the most telling named cases of one profile that the decoder
-    claims, or of the cases that the user selected, at the decoder's levels. They are made while the
-    decoder is being loaded.
+    """The cases of a budget such as quick: the most telling named cases of one profile that the
+    decoder claims, or, if `patterns` select cases, the most telling of these. Only cases of the
+    decoder's levels are taken. They are written while the decoder is being loaded.
     """
     selected = select_profiles(fmt, settings.writer_profile)
     profiles = selected if patterns else (plainest_profile(selected),)

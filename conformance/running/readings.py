@@ -36,13 +36,18 @@ from generators.model import (
 )
 
 ONE_FORM: Final = "one-form"
+"""The law that a decoder reads the values of a column type in one form."""
 ONE_ZONE: Final = "one-zone"
+"""The law that a decoder reads all moments of a server in one time zone."""
 OWN_ROW: Final = "own-row"
+"""The law that an image which a decoder need not give is not taken from another message."""
 LAWS: Final = (ONE_FORM, ONE_ZONE, OWN_ROW)
 """The laws of this module."""
 _MOMENTS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+"""Types whose values are moments, to which ONE_ZONE applies; ONE_FORM applies to the others."""
 _SPELT: Final = frozenset({Logical.FLOAT, Logical.DOUBLE, Logical.JSON})
-"""Types of which one value has several spellings on a wire."""
+"""Types of which one value has several spellings on a wire, so that ONE_FORM says nothing on them.
+"""
 _SIDES: Final = ("before", "after")
 _FIRST: Final = 0
 _LAST: Final = 2_145_916_800_000_000
@@ -50,7 +55,9 @@ _LAST: Final = 2_145_916_800_000_000
 
 
 class Spot(NamedTuple):
-    """Where something was read: of a case the message, the row, the image's side and the column."""
+    """Where a decoder read something: the case, its message, the row of the message, the image
+    (`side`, "" for a field of the envelope) and the column.
+    """
 
     case: str
     message: int
@@ -65,7 +72,7 @@ class Spot(NamedTuple):
 
 
 class FormKey(NamedTuple):
-    """The values that one reading has to tell apart: those of a column type in a deployment."""
+    """What cells must share to be compared by ONE_FORM: profile, deployment and column type."""
 
     profile: str
     deployment: Deployment
@@ -73,7 +80,9 @@ class FormKey(NamedTuple):
 
 
 class ClockKey(NamedTuple):
-    """The moments that one zone has to explain: those of a rule in a deployment."""
+    """What moments must share to be compared by ONE_ZONE: profile, deployment and the rule that
+    owns them.
+    """
 
     profile: str
     deployment: Deployment
@@ -90,7 +99,9 @@ class ReadCell(NamedTuple):
 
 
 class ReadMoment(NamedTuple):
-    """A moment as a decoder gave it, in microseconds, and those that it may be."""
+    """A moment as a decoder gave it (`micros`, in microseconds since 1970), and the moments that
+    would be right (`options`).
+    """
 
     spot: Spot
     options: tuple[int, ...]
@@ -99,9 +110,10 @@ class ReadMoment(NamedTuple):
 
 @dataclass(slots=True)
 class Readings:
-    """What a decoder made of the values, moments and images of a format whose rules do not bind.
+    """What a decoder made of the values, moments and images of a format for which no rule
+    prescribes one reading.
 
-    `take` is told the rows of each judged case, `findings` says what breaks the laws.
+    `take` is given the rows of each judged case; `findings` says what contradicts one reading.
     """
 
     judge: Judge
@@ -146,9 +158,8 @@ class Readings:
         return findings
 
     def _take_row(self, case: Case, number: int, change: Change, output_row: OutputRow) -> None:
-        """Keeps for the laws of readings (a decoder reads a column in one way in all messages) what
-        a decoder made of one owed row: at level one its commit time, at level two its cells; at
-        both an image that is not owed.
+        """Keeps for the laws of readings what a decoder made of one expected row: at level one its
+        commit time, at level two its cells; at both levels an image that the rules do not require.
         """
         if case.level == 1:
             self._take_commit_time(case, number, change, output_row)
@@ -280,8 +291,8 @@ class Readings:
 
 
 def _is_same(cell: Cell, level: int, value: Any) -> bool:
-    """Whether a decoder's value is the cell's at the level; false for a cell without a certain
-    value.
+    """Whether a decoder's value is the cell's, as text at level one, as a typed value at level two;
+    false for a cell without a certain value.
     """
     if cell.state not in (State.VALUE, State.ONE_OF):
         return False
@@ -289,6 +300,7 @@ def _is_same(cell: Cell, level: int, value: Any) -> bool:
 
 
 def _options(cell: Cell) -> tuple[Value, ...]:
+    """The values that are right for a cell: several where its state is ONE_OF, else its one value."""
     return cell.options if cell.state is State.ONE_OF else (cell.value,)
 
 
@@ -302,7 +314,9 @@ def _finding(rule: str, spot: Spot, expected: str, actual: str) -> Finding:
 
 
 class Conflict(NamedTuple):
-    """Two cells of one type that no reading gives these values, or one that is cut."""
+    """A cell that breaks ONE_FORM, and why: it contradicts an earlier cell of its type
+    (`conflicting`), or its value is cut off (then `conflicting` is None).
+    """
 
     cell: ReadCell
     why: str
@@ -342,8 +356,8 @@ def _conflicts(cells: Iterable[ReadCell]) -> Iterator[Conflict]:
 
 
 def comparable(value: Typed | None) -> Any:
-    """A decoded value as one that can be a key, whatever Spark type has it: numbers are equal by
-    value.
+    """A decoded value as a dictionary key: a list becomes a tuple. The Spark type is left out, so
+    that numbers are equal by value.
     """
     if value is None:
         return None
@@ -364,9 +378,7 @@ def _differs(left_cell: Cell, right_cell: Cell) -> bool:
 
 
 def _label(cell: Cell) -> str:
-    """The label of an ENUM cell, for a comparison; "" if the cell holds the number 0, which has no
-    label.
-    """
+    """The label of an ENUM cell; "" for the number 0, which has no label."""
     assert isinstance(cell.value, int)
     return cell.type.members[cell.value - 1] if cell.value else ""
 

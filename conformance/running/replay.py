@@ -36,15 +36,19 @@ from generators.storage import codec
 from generators.wire_format import FORMATS
 
 VERSION: Final = 1
+"""The version of the form of crash files."""
 TOGETHER: Final = (
     "the run saw this failure only among other messages, which the file does not hold; run it again"
 )
+"""Why a case that passes in a replay is not fixed: the run never saw it fail alone."""
 BEHIND: Final = "the case fails behind the messages of {} other cases, which the file holds"
+"""A note on a case that fails in a replay together with the other cases in its file."""
 UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
+"""Why a case that passes in a replay is not fixed: the saved rule was not put to the test."""
 
 
 class ReplayOutcome(enum.StrEnum):
-    """A replay's outcome."""
+    """What came of judging a saved failure again."""
 
     FIXED = "FIXED"
     FAILED = "FAILED"
@@ -60,19 +64,22 @@ EXIT: Final = {
     ReplayOutcome.FAILED: 1,
     ReplayOutcome.ERROR: 3,
 }
-"""Exit codes of the command; of several outcomes the last listed counts."""
+"""The exit code of the command for each outcome, mildest first; of several outcomes the last in
+this order decides.
+"""
 
 
 def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
-    """The exit code of several replays."""
+    """The exit code of several replays: that of the worst outcome, 0 if there are none."""
     return EXIT[max(outcomes, key=list(EXIT).index, default=ReplayOutcome.FIXED)]
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without
-    other messages, or behind its `neighbours`; `instead` is the rule on a trait that the judge
-    blames in place of `rule`.
+    """A saved failure; `versions` are those of the software of its run. `alone`: the run saw its
+    case fail without other messages; `neighbours` are the cases behind whose messages it fails, if
+    it needs them. `instead` is the rule on a trait (such as a type) that the judge blames in place
+    of `rule`, "" for none.
     """
 
     id: str
@@ -89,8 +96,9 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A saved failure judged again. `problem` is the error, `changed` names the versions that
-    changed since.
+    """A saved failure that was judged again. `problem` says in words why it could not be judged, or
+    what the outcome depends on; `changed` lists the versions of software that changed since it was
+    saved (`spark 3.5.1 -> 3.5.3`). Both are "" if there is nothing to say.
     """
 
     path: Path
@@ -102,7 +110,9 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name for a failure's file, which depends only on its rule, case and cause."""
+    """A short name for a failure's file, such as `ticdc-canal-json-row-op-1a2b3c4d`, which depends
+    only on its rule, case and cause.
+    """
     cause = f"\0{failure.cause.key}" if failure.cause else ""
     digest = hashlib.sha256(
         f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()
@@ -184,8 +194,8 @@ def with_crash_files(result: RunResult, directory: Path, settings: Settings) -> 
 
 
 def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessError | None]:
-    """Saves every failure that has a file name. Returns the result, in which failures that could
-    not be saved name no file, and the first error of saving, None if there was none.
+    """Saves each failure that names a crash file. Returns the result, in which failures that could
+    not be saved name no file, and the first error of saving; None if there was none.
     """
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     failures, first = [], None
@@ -211,12 +221,14 @@ def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessE
 
 
 _LIAR_NAME: Final = re.compile("[a-z0-9-]+")
+"""The form of the name of a liar (a decoder with one deliberate mistake, for the self test)."""
 
 
 def trusted(decoder: str) -> bool:
-    """Whether a file may name the decoder alone: it is the reference decoder of a format, spelled
-    exactly, or a liar of one. Which names a format's liars have, the decoder's side knows: it
-    refuses every other name.
+    """Whether a decoder that a crash file names is one of ours, which a replay runs without the
+    user's consent: the reference decoder of a format, spelled exactly, or a liar of a format (a
+    decoder with one deliberate mistake). Of a liar only the form of the name is checked; the
+    process that decodes refuses names that do not exist.
     """
     if decoder.startswith(LIAR):
         fmt, _, name = decoder.removeprefix(LIAR).partition("/")
@@ -225,8 +237,9 @@ def trusted(decoder: str) -> bool:
 
 
 def find(name: str, home: Path = FAILURES) -> Path:
-    """A crash file: the path itself if it exists, else the file with that id in `home`. Raises
-    UnknownName, or UsageError if `home` has none.
+    """The path of a crash file: `name` itself if it is a file, else the file with that id in
+    `home`. Raises UnknownName for an id that `home` does not have, UsageError if `home` has no
+    crash file at all.
     """
     path = Path(name)
     if path.is_file():
@@ -290,8 +303,8 @@ def load(path: Path) -> Crash:
 def failures_of_decoder(
     crashes: Mapping[Path, Crash], decoder: str | None, level: str = "both"
 ) -> dict[Path, Crash]:
-    """The saved failures of one decoder, those of every decoder for None, whose case is of the
-    level: changes, rows or both.
+    """The saved failures of one decoder whose case is of the level: `changes` (level one), `rows`
+    (level two) or `both`. `decoder` None takes the failures of every decoder.
     """
     levels = {"changes": {1}, "rows": {2}, "both": {1, 2}}[level]
     return {
@@ -302,7 +315,9 @@ def failures_of_decoder(
 
 
 def _is_same(spec: str, other_spec: str) -> bool:
-    """Whether two specifications name one decoder, however they spell its file."""
+    """Whether two specifications name one decoder: they are equal, or give the same file and
+    function in different spellings.
+    """
     return spec == other_spec or _resolve_decoder(spec) == _resolve_decoder(other_spec)
 
 
@@ -313,8 +328,9 @@ def _resolve_decoder(decoder: str) -> tuple[Path, str]:
 
 
 def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
-    """The ids of cases whose failures a run of this decoder saved, of the run's formats and level.
-    Files that cannot be read are left out: a run judges all cases anyway.
+    """The ids of the cases that failed in earlier runs of the settings' decoder, from the crash
+    files in the directory; only cases of the settings' formats and level. Files that cannot be read
+    are left out: a run judges all cases anyway.
     """
     crashes: dict[Path, Crash] = {}
     for path in sorted(directory.glob("*.json")):
@@ -334,9 +350,9 @@ def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
 def code_of_files(
     crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]
 ) -> list[str]:
-    """The decoders and column expressions that only crash files name, and that a replay would run:
-    a file may be a stranger's. What the user has given on the command line as well, and our own
-    decoders, are left out.
+    """The code that a replay would run because a crash file names it, as texts for a warning
+    (`decoder 'x.py:f'`, `--map 'value=...'`): a file may come from a stranger. Left out are our own
+    decoders, and what the user has given on the command line himself: `decoder` and `mapping`.
     """
     code_in_files = [
         f"decoder {crash.decoder!r}"
@@ -357,8 +373,9 @@ def replay_all(
     note: Callable[[str], None],
     spark_conf: Mapping[str, str] = {},
 ) -> Iterator[Replayed]:
-    """Judges saved failures again, in one session per decoder, with these settings of Spark. Raises
-    what loading a decoder raises.
+    """Judges saved failures again, one after another, with one engine for each decoder. `decoder`
+    None takes each failure's own; `spark_conf` are further settings of Spark; `note` receives a
+    text on each step. Raises what loading a decoder raises.
     """
     now = versions()
     by_decoder: dict[str, list[Path]] = {}
@@ -380,7 +397,9 @@ def replay_all(
 
 
 def render(result: Replayed, style: str) -> str:
-    """The result of a replayed failure: lines for a person, or one JSON line."""
+    """The result of a replayed failure as text: one line of JSON for the style "json", else lines
+    for a person.
+    """
     if style == "json":
         return json.dumps(
             {
@@ -407,8 +426,8 @@ def render(result: Replayed, style: str) -> str:
 
 
 class SavedCaseVerdict(NamedTuple):
-    """What became of a saved case that was judged again: its outcome, its findings, and in words
-    why it could not be judged, or what the outcome depends on ("" if there is nothing to say).
+    """What came of a saved case that was judged again: its outcome, its findings, and in words why
+    it could not be judged, or what the outcome depends on ("" if there is nothing to say).
     """
 
     outcome: ReplayOutcome

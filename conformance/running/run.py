@@ -44,8 +44,8 @@ from generators.model import Case, Scenario
 from generators.wire_format import FORMATS, Format, get
 
 AHEAD: Final = 3
-"""Formats whose calls wait while another is judged: the first verdict comes soon, and the child is
-never idle.
+"""How many formats have submitted calls while another one is judged: the first verdict comes soon,
+and the decoding process is never idle.
 """
 
 
@@ -152,8 +152,8 @@ def run_formats(settings: Settings, engine: Engine, listen: Listener = ignore) -
 
 
 def _prepare_ahead(formats: Iterable[Prepared]) -> Iterator[Prepared]:
-    """Yields the prepared formats, keeping AHEAD of them queued: the engine is busy with the calls
-    of the next format while one is judged.
+    """Yields the prepared formats in order, each only when AHEAD further ones are prepared or none
+    is left: so the engine decodes the next formats while one is judged.
     """
     queue: deque[Prepared] = deque()
     for prepared in formats:
@@ -183,8 +183,8 @@ def _reduce_failing(
     record: EntryTracker,
     listen: Listener,
 ) -> list[Failure]:
-    """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then
-    the known ones.
+    """All failures of the judged formats: first the new ones, reduced, merged by cause and at most
+    `max_fail`, then the known ones.
     """
     failures: list[Failure] = []
     for prepared, result, broken in smallest:

@@ -27,11 +27,12 @@ def start_run(
     spark: Any = None,
     engine: Callable[[], AbstractContextManager[Engine]] | None = None,
 ) -> Iterator[tuple[Settings, Engine]]:
-    """The settings with the broker and the topic of a run, and an engine for its decoder. All that
-    was started ends afterwards.
+    """A context that gives the settings, with the broker and the topic of the run, and an engine
+    for its decoder. All that was started ends with the context.
 
-    `decoder` is a function or an object in place of a specification, `spark` a session of the
-    caller's; `engine` gives an engine in place of a new one. Raises UsageError and HarnessError.
+    `conf` are settings of Spark. `decoder` is a function or an object in place of the settings'
+    specification, `spark` a session of the caller's; `engine` makes an engine in place of a new
+    one. Raises UsageError and HarnessError.
     """
     decoder, formats = settings.decoder if decoder is None else decoder, settings.formats
 

@@ -21,24 +21,28 @@ from conformance.running.run import run_formats
 from generators.errors import NothingSelected, UsageError
 
 POLL_S: Final = 0.1
+"""Seconds between two looks at the files."""
 FIRST: Final = 40
 """Limit of the failed cases that are judged before the others."""
 
 FRESH: Final[Mapping[str, str]] = {"spark.python.worker.reuse": "false"}
-"""A Python worker that is used again keeps the modules that it has imported."""
+"""Settings of Spark for `watch`. A Python worker that is used again keeps the modules that it has
+imported, and would not see the changed source.
+"""
 
 State = Mapping[Path, tuple[int, int] | None]
-"""Modification time in nanoseconds and size of each file, None for a missing file."""
+"""For each file its time of modification in nanoseconds and its size; None for a missing file."""
 Waiting: TypeAlias = Callable[[State], None]
-"""Returns when one of the files of that state has changed, come or gone."""
+"""A function that returns when one of the files of the given state has changed, come or gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The outcome of one state of the sources: a result, or the error that prevented one.
+    """What `watch` found for one state of the decoder's source: a result, or the error that
+    prevented one ("" for none).
 
-    `again` counts the cases that failed before and were judged alone, 0 for all cases; `files` are
-    the watched files, `seconds` is the time since the sources were read.
+    `again` counts the cases that failed before if only these were judged, 0 if all cases were;
+    `files` are the watched files, `seconds` is the time since the sources were read.
     """
 
     result: RunResult | None
@@ -107,12 +111,12 @@ def first_case_ids(result: RunResult) -> tuple[str, ...]:
 def sources(
     decoder: str | None, engine: Engine, sources_before: Iterable[Path] = (), *, keep: bool = False
 ) -> tuple[Path, ...]:
-    """The decoder's source files: its own, and what it imports from the working directory. Those
-    of `sources_before` stay.
+    """The decoder's source files: its own, and what it imports from the working directory. Those of
+    `sources_before` stay. The sources of a command are the files that it names, and those beside
+    them with the same suffix.
 
-    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads
-    the files again. A command's sources are the files that it names, and those beside them with the
-    same suffix.
+    Without `keep` the engine forgets what it has imported, so that the next call reads the files
+    again.
     """
     paths = set(sources_before)
     if decoder and is_command(decoder):
@@ -132,7 +136,7 @@ def sources(
 
 
 def state(files: Iterable[Path]) -> State:
-    """The state of each file."""
+    """The time of modification and the size of each file; None for a file that cannot be read."""
     return {file: _state(file) for file in files}
 
 
@@ -148,8 +152,8 @@ def _state(file: Path) -> tuple[int, int] | None:
 
 
 def await_change(state_before: State, pause: Callable[[float], Any] = time.sleep) -> None:
-    """Waits until a file differs from its state and then stays as it is for a moment, since editors
-    write in steps.
+    """Waits until a file differs from `state_before` and the files then stay as they are for a
+    moment, since editors write in steps.
     """
     now = state(state_before)
     while now == state_before:

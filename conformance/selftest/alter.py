@@ -23,16 +23,19 @@ _INSTEAD_OF_NULL: Final[Mapping[str, Any]] = {
     "types": {"altered": "altered"},
     "commit_time": 1,
 }
-"""Replacements for NULL in envelope fields that are no text."""
+"""What replaces NULL in fields of the envelope (those of a row beside its images) that are no
+text.
+"""
 
 _DAY: Final = 86_400_000_000
-"""What moves a time and leaves its digits below an hour as they are, which may be another rule's.
+"""A day in microseconds: what is added to a time, since it leaves the digits below an hour as they
+are, for which another rule may be responsible.
 """
 
 
 def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
-    """A right decoder's rows of one message, changed in the one part that the comparison `site`
-    looks at, so that only the rule which owns that comparison may be broken.
+    """A right decoder's rows of one message, changed in the one part that one comparison of the
+    judge (`site`) looks at, so that only the rule which owns that comparison may be broken.
     """
     match site.aspect:
         case Aspect.MISSING:
@@ -56,8 +59,8 @@ def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[Outp
 
 
 def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
-    """The row with another value of the part that the site's aspect is about: the error, the kind,
-    the op, a field, an image or a cell.
+    """The row, changed in the part that the comparison `site` of the judge looks at: its error,
+    kind, op, a field, an image, or a cell of an image.
     """
     match site.aspect:
         case Aspect.CORRUPT:
@@ -110,7 +113,9 @@ def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
 
 
 def _change_value(value: Any) -> Any:
-    """A value of the same type that differs from the given one, to alter a right output."""
+    """A wrong value in place of a right one: of the same type where that is possible, and a text in
+    place of NULL.
+    """
     match value:
         case None:
             return "altered"

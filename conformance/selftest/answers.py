@@ -18,8 +18,11 @@ from conformance.selftest.measuring import Answer, find_reason
 from conformance.sheets import markdown_table
 
 PAGE: Final = "design.md"
+"""The page of the documentation with the tables."""
 _BEGIN: Final = "<!-- Of the self test, by `python -m conformance.selftest.answers docs`: -->"
+"""The line of the page behind which the tables begin."""
 _END: Final = "<!-- to here -->"
+"""The line of the page before which the tables end."""
 COLUMNS: Final[Mapping[str, str]] = {
     "pairs": "pairs of operator and level",
     "named": "convicted by a rule that names the fault",
@@ -44,7 +47,7 @@ class Pair(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, as reasons.toml says it."""
+        """Why no MUST rule convicts it, as reasons.toml says it."""
         return find_reason("loose", f"{self.fmt}/{self.operator}/{self.level}")
 
 

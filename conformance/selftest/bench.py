@@ -29,8 +29,8 @@ TRIED: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCase:
-    """A case with a right decoder's answer: for each message the rows and the context, and the
-    logical types of all its cells.
+    """A case with the rows that a right decoder returns: for each message its rows and its context
+    (what a decoder could know of it), and the logical types of all cells in them.
     """
 
     case: Case
@@ -48,7 +48,9 @@ class AnsweredCase:
         return altered_rows if self.differs(altered_rows) else None
 
     def differs(self, altered: Sequence[Rows]) -> bool:
-        """Whether the altered rows differ from the right ones. -0.0 and 0.0 count as different."""
+        """Whether a wrong decoder's rows of the messages differ from the right ones. -0.0 and 0.0
+        count as different.
+        """
         return any(map(_differ_from, self.rows, altered))
 
 
@@ -139,12 +141,16 @@ class Bench:
         return [answered for case_id, answered in self.cases.items() if case_id in covering]
 
     def spread_cases(self, level: int, number: int) -> list[AnsweredCase]:
-        """At most `number` cases of the cover, at equal distances."""
+        """At most `number` of the cases of a level on which every operator (an imitated mistake of
+        a decoder) is tried (`cover`), at equal distances.
+        """
         cover = self.cover(level)
         return cover[:: len(cover) // number + 1]
 
     def empty_judge(self) -> Judge:
-        """A judge with the same rules and without any counts, which does not remember cases."""
+        """A new judge with the same rules, which has counted nothing, and does not remember
+        cases.
+        """
         return replace(self.judge.empty(), remembers=False)
 
     def judge_altered(
@@ -196,8 +202,8 @@ def bench_of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
 
 
 def _answer(cases: Iterable[Case]) -> Iterator[AnsweredCase]:
-    """Adds the right answer to each case. A message's context has the rows of the message before
-    it, which may belong to the case before.
+    """Each case with the rows that a right decoder returns. The context of a message has the rows
+    of the message before it that had any, even if that belongs to the case before.
     """
     before: Rows = ()
     for case in cases:

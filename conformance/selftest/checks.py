@@ -55,8 +55,8 @@ from generators.wire_format import Format, get
 CONVICTED_CASES: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
 BLAMED_CASES: Final = 25
-"""Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the
-others.
+"""Cases of a level, evenly spread, on which blame (the search for the rule behind a finding) is
+tried together: what it says of a case depends on the other cases.
 """
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
@@ -71,6 +71,7 @@ STREAM_NEMESES: Final = (
     *("none", "duplicate", "replay", "schema-lags", "late-watermarks"),
     *("corrupt", "copied", "append-time", "compacted"),
 )
+"""The nemeses (disturbances of a stream) under which keepers of tables are tried."""
 
 
 CheckKind: TypeAlias = Literal[
@@ -86,6 +87,7 @@ CheckKind: TypeAlias = Literal[
     "rate",  # how many of all operators are convicted
     "stacks",  # how several operators at once are named
 ]
+"""The kinds of checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def selftest(
 
 
 without_spark: Final = partial(selftest, None)
+"""The self test without an engine: only the checks that need no Spark."""
 
 
 def check_right_rows(bench: Bench) -> Iterator[Check]:
@@ -209,13 +212,17 @@ def check_altered_outputs(bench: Bench) -> Iterator[Check]:
 
 
 def _has_other_answers(bench: Bench, site: Site) -> bool:
-    """Whether the site's message has a change for which several answers are right."""
+    """Whether the message that a comparison of the judge (`site`) is about has a change for which
+    several answers are right.
+    """
     changes = bench.cases[site.case].case.written[site.message].changes
     return any(change.accept for change in changes)
 
 
 def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
-    """The verdicts that a case may get if it breaks one rule, of this obligation."""
+    """The verdicts that a case may get which breaks one rule, and no other, if the rule is of this
+    obligation.
+    """
     match obligation:
         case Obligation.MUST:
             return (Verdict.FAIL, Verdict.ACCEPTED)
@@ -348,7 +355,9 @@ def check_blame(bench: Bench) -> Iterator[Check]:
 
 
 def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator: Operator) -> int:
-    """The number of an operator's cases that have a weaker verdict after blame than before."""
+    """In how many of the cases an operator's (imitated mistake's) verdict is weaker after blame
+    (the search for the rule behind a finding) than before it.
+    """
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     altered = [answered.apply_operator(operator) for answered in cover]
     judged, blamed = bench.judge_altered(cover, altered)

@@ -26,13 +26,17 @@ from conformance.streams.recipes import ReadStream
 from generators.wire_format import FORMATS
 
 PAGE: Final = "wrong-pipelines.md"
+"""The page of the documentation with a table for each habit."""
 SUMMARY: Final = "from-rows-to-a-table.md"
+"""The page of the documentation with the summary."""
 NOT_SEEN: Final = "converged"
 """A cell: the nemesis does not show the habit."""
 NO_STREAM: Final = ""
 """A cell: the format has no such stream."""
 _BEGIN: Final = "<!-- Of the folds, by `python -m conformance.selftest.convicted docs`: -->"
+"""The line of SUMMARY behind which a generated part begins."""
 _END: Final = "<!-- to here -->"
+"""The line of SUMMARY before which a generated part ends."""
 
 
 class Writer(NamedTuple):
@@ -58,12 +62,12 @@ WRITERS: Final = (
     Writer("debezium-json", POSTGRESQL),
     Writer("debezium-avro", POSTGRESQL),
 )
-"""Those of the tables."""
+"""The writers (a format and a profile) for which the habits are tried."""
 
 KEPT_HISTORY: Final = "ticdc-canal-json"
 """The format of the table of histories."""
 RIGHT: Final = "right"
-"""The row of the right history."""
+"""The name of the right history in the table of histories."""
 HISTORY_TITLE: Final = "Histories (SCD type 2)"
 
 TableRow = tuple[str, ...]
@@ -99,7 +103,9 @@ def _describe_folds(
 
 
 def _first_rule(result: PipelineResult) -> str:
-    """The rule of the first difference."""
+    """The name of the rule that a pipeline's result breaks first, for a table's cell; NOT_SEEN if
+    it breaks none.
+    """
     return result.wrong[0].rule.rpartition("/")[2] if result.wrong else NOT_SEEN
 
 
@@ -127,7 +133,9 @@ def history_verdicts() -> dict[str, TableRow]:
 
 @dataclass(frozen=True, slots=True)
 class Convictions:
-    """For each habit, its table rows by the writers' labels; the table rows of histories."""
+    """The rules that convict wrong pipelines: `rows` has the table rows of each habit (a mistake of
+    pipelines) by the label of the writer, `histories` those of histories by name.
+    """
 
     rows: Mapping[str, Mapping[str, TableRow]]
     histories: Mapping[str, TableRow]
@@ -218,11 +226,12 @@ class Convictions:
 
 
 def _is_rule(cell: str) -> bool:
+    """Whether a table's cell has the name of a rule."""
     return cell not in (NOT_SEEN, NO_STREAM)
 
 
 def _anchor(rank: int, title: str) -> str:
-    """The anchor of a heading on the page of convictions."""
+    """The anchor, for a link, of the heading of a habit on the page of wrong pipelines."""
     heading = f"{rank}. {title}".lower()
     return re.sub(r"[^\w -]", "", heading).replace(" ", "-")
 
@@ -262,7 +271,9 @@ def screen() -> str:
 
 
 def with_summary(page: str, convictions: Convictions) -> str:
-    """The page with its two generated parts replaced: the summary, and the output of `pipeline`."""
+    """The page SUMMARY with its two generated parts replaced: the table of habits, and what the
+    command `pipeline` prints.
+    """
     parts = (convictions.summary(), f"```text\n{screen()}\n```")
     for part in parts:
         # The first place that has not been written yet.
@@ -273,6 +284,7 @@ def with_summary(page: str, convictions: Convictions) -> str:
 
 
 _MARK: Final = "\0"
+"""Stands for _BEGIN where a part has been written already."""
 
 
 def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:

@@ -30,6 +30,8 @@ def find_exercising_case(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] |
 
 
 def _size_key(exercising: tuple[Case, Message]) -> tuple[bool, int]:
-    """A sort key for messages that exercise a rule: the smallest first, compressed ones last."""
+    """A sort key for pairs of a case and a message that exercises a rule: those without compression
+    first, and of these the smallest message.
+    """
     case, message = exercising
     return case.deployment.compression != "none", message.size

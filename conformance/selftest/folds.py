@@ -81,6 +81,9 @@ def read_habits(table: str) -> Iterator[Habit]:
 
 
 HABITS: Final = {habit.name: habit for habit in read_habits("habits")}
+"""The habits of wrong pipelines over tables of current rows, by name; those over histories are in
+`histories`.
+"""
 COMMONEST: Final = tuple(
     sorted((habit for habit in HABITS.values() if habit.rank), key=lambda habit: habit.rank)
 )
@@ -106,8 +109,9 @@ def shows(habit: Habit, stream: ReadStream) -> bool:
 
 
 def came_late(stream: ReadStream) -> Iterator[bool]:
-    """For each row change of a stream, in the order of arrival, whether a newer one came in an
-    earlier stage.
+    """For each message of a stream that has row changes, in the order of arrival: whether it came
+    late, after a newer one had come in an earlier stage of the stream (a stage is read as a
+    micro-batch).
     """
     newest = -1
     for messages in stream.stages:
@@ -117,18 +121,21 @@ def came_late(stream: ReadStream) -> Iterator[bool]:
 
 
 def _has_several_rows(changes: Iterable[Change]) -> bool:
+    """Whether a message with these changes has more than one row change."""
     return len(_row_changes(changes)) > 1
 
 
 def _row_changes(changes: Iterable[Change]) -> list[Change]:
+    """Those of a message's changes that are changes of rows."""
     return [change for change in changes if change.kind is Kind.ROW]
 
 
 @dataclass(slots=True)
 class Fold(Keeper):
-    """A right pipeline. It keeps the newest change of each key by the format's order, keeps
-    tombstones of deleted rows for ever, and applies statements. Like the recipes it ignores
-    watermarks.
+    """A right pipeline, which folds the changes of streams into a table, without Spark: of each key
+    it keeps the newest change by the format's order; it keeps tombstones of deleted rows for ever,
+    and applies statements (TRUNCATE, DROP). Like public recipes it ignores watermarks. Subclasses
+    are wrong pipelines, each with one mistake.
     """
 
     def add(self, records: Iterable[Record]) -> None:
@@ -167,6 +174,7 @@ class Fold(Keeper):
         return replace(new, image=image)
 
     def _is_placeholder(self, value: Any) -> bool:
+        """Whether a value is what the format writes in place of a value that was not sent."""
         return isinstance(value, Typed) and value.value in self.order.placeholders
 
     def snapshot(self) -> Snapshot:
@@ -205,7 +213,9 @@ def _with_placeholders(
 
 
 class HardDelete(Fold):
-    """WHEN MATCHED AND delete THEN DELETE: no tombstone is left."""
+    """A wrong pipeline: a DELETE removes the row and leaves no tombstone (WHEN MATCHED AND delete
+    THEN DELETE), so that a late older change brings the row back.
+    """
 
     def _apply_statements(self) -> None:
         """Applies the statements, then removes each key whose row is deleted, so that a late older
@@ -220,7 +230,9 @@ class HardDelete(Fold):
 
 
 class NoGuard(HardDelete):
-    """Merges the newest change of a batch into the table, even if the table's row is newer."""
+    """A wrong pipeline: it merges the newest change of each batch into the table, even if the
+    table's row is newer.
+    """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Writes the batch's newest change of each key over the table's row, even a newer row."""
@@ -235,7 +247,7 @@ class NoGuard(HardDelete):
 
 
 class NoTruncate(Fold):
-    """TRUNCATE and DROP TABLE are ignored."""
+    """A wrong pipeline: it ignores TRUNCATE and DROP TABLE."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         """Notes the statement as a right fold does, but forgets every TRUNCATE and DROP TABLE."""
@@ -244,7 +256,9 @@ class NoTruncate(Fold):
 
 
 class NoDropColumn(Fold):
-    """Ignores DROP COLUMN: if a column of that name is added again, the old values are back."""
+    """A wrong pipeline: it ignores DROP COLUMN, so that the old values are back if a column of that
+    name is added again.
+    """
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         """Notes the statement as a right fold does, but forgets every DROP COLUMN."""
@@ -253,21 +267,27 @@ class NoDropColumn(Fold):
 
 
 class NoStatements(Fold):
-    """AUTO CDC of Spark 4.2: it orders changes and keeps tombstones, but applies no statement."""
+    """A wrong pipeline, AUTO CDC of Spark 4.2: it orders changes and keeps tombstones, but applies
+    no statement (TRUNCATE, DROP TABLE, DROP COLUMN).
+    """
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        """Forgets every statement."""
         return
 
 
 class PlaceholderKept(Fold):
-    """The placeholder of a value that was not sent is written into the table."""
+    """A wrong pipeline: it writes the placeholder of a value that was not sent into the table."""
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+        """The new row as it is, with its placeholders."""
         return new
 
 
 class NullIgnored(Fold):
-    """coalesce(s.c, t.c): a NULL of an UPDATE does not overwrite."""
+    """A wrong pipeline: a NULL of an UPDATE does not overwrite the row's value (coalesce(s.c,
+    t.c)).
+    """
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
         """As a right fold, but each NULL in the image of an UPDATE is replaced by the row's old
@@ -284,9 +304,15 @@ class NullIgnored(Fold):
 
 
 class ByOp(NoGuard):
-    """MATCHED AND op = 'U', NOT MATCHED AND op = 'I': an UPDATE without its row is lost."""
+    """A wrong pipeline: it updates only rows that are there, and inserts only those that are not
+    (MATCHED AND op = 'U', NOT MATCHED AND op = 'I'), so that an UPDATE whose row is missing is
+    lost. Other than NoGuard it keeps tombstones, and newer rows.
+    """
 
     def _apply_statements(self) -> None:
+        """Applies the statements as a right pipeline does, and keeps the tombstones of deleted
+        rows.
+        """
         Fold._apply_statements(self)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
@@ -304,15 +330,18 @@ class ByOp(NoGuard):
 
 
 class NoDelete(Fold):
-    """Ignores deletes: only upserts are merged."""
+    """A wrong pipeline: it merges only upserts, and ignores deletes."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Folds the batch without its deletes."""
         Fold._fold_events(self, [event for event in events if event.state.image is not None])
 
 
 @dataclass(slots=True)
 class FixedColumns(Fold):
-    """Has only the columns of the first batch: columns that are added later are lost."""
+    """A wrong pipeline: its table has only the columns of the first batch, so that columns which
+    are added later are lost. `first_columns` are those columns, empty until a batch has left rows.
+    """
 
     first_columns: set[str] = field(default_factory=set)
 
@@ -340,7 +369,7 @@ class FixedColumns(Fold):
 
 
 class FirstOfBatch(Fold):
-    """dropDuplicates(key): keeps the first change of each key in a batch."""
+    """A wrong pipeline: of each key it keeps the first change of a batch (dropDuplicates(key))."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Merges a batch in which only the first change of each key is left."""
@@ -351,7 +380,9 @@ class FirstOfBatch(Fold):
 
 
 class BySecond(Fold):
-    """Orders changes by the whole second of their commit."""
+    """A wrong pipeline: it orders changes by the second of their commit, so that of changes in one
+    second the last arrival wins. `unit` is the precision in microseconds.
+    """
 
     unit: ClassVar[int] = 1_000_000
 
@@ -364,15 +395,15 @@ class BySecond(Fold):
 
 
 class ByMillisecond(BySecond):
-    """Orders changes by the millisecond of their commit (es, source.ts_ms); in one millisecond the
-    last arrival wins.
+    """A wrong pipeline: it orders changes by the millisecond of their commit (es, source.ts_ms), so
+    that of changes in one millisecond the last arrival wins.
     """
 
     unit = 1_000
 
 
 class OldKeyLeft(Fold):
-    """An UPDATE of the key leaves the row under the old key."""
+    """A wrong pipeline: after an UPDATE of the key the row is also left under its old key."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Folds the batch without the deletion that is one half of an UPDATE of the key (it has the
@@ -394,8 +425,8 @@ class MergeRefusedError(Exception):
 
 
 class AsItIs(Fold):
-    """Merges a batch without choosing one change for each key: two changes of a key end the
-    query.
+    """A wrong pipeline: it merges a batch without choosing one change of each key, so that two
+    changes of a key end the query.
     """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
@@ -413,9 +444,10 @@ class AsItIs(Fold):
 
 @dataclass(slots=True)
 class DeletedInserted(NoGuard):
-    """WHEN NOT MATCHED THEN INSERT without a condition: a DELETE whose row is not there inserts it.
+    """A wrong pipeline: a DELETE whose row is not there inserts it (WHEN NOT MATCHED THEN INSERT
+    without a condition).
 
-    `before_images` are the rows of DELETEs, by key and place.
+    `before_images` are the rows of DELETEs, by key and by what orders changes of one version.
     """
 
     before_images: dict[tuple[RowKey, Version], TypedValues] = field(default_factory=dict)
@@ -444,21 +476,25 @@ class DeletedInserted(NoGuard):
 
 
 class HighWater(Fold):
-    """Drops a change that is not newer than the newest row of the whole table."""
+    """A wrong pipeline: it drops each change that is not newer than the newest row of the whole
+    table.
+    """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
-        """Merges the changes of a batch that are above the mark, which is of before the batch."""
+        """Merges only those changes of a batch that are newer than every row which the table had
+        before the batch.
+        """
         versions = [state.version for state in chain.from_iterable(self.rows.values())]
         mark = max(versions, default=())
         Fold._fold_events(self, [event for event in events if event.state.version > mark])
 
 
 class FirstRow(Fold):
-    """Reads `data[0]`: of a message with several rows only the first counts."""
+    """A wrong pipeline: of a message with several rows it reads only the first (`data[0]`)."""
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """The key events of a row change that is the first of its message; none for the others,
-        which this wrong pipeline does not read.
+        """The key events of a row change if it is the first of its message; none for a later
+        one.
         """
         if change is _row_changes(record.written.changes)[0]:
             yield from Fold._events(self, record, change)
@@ -484,7 +520,7 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
     "high-water": HighWater,
     "first-row": FirstRow,
 }
-"""Each habit's fold."""
+"""The wrong pipelines (`Fold`) by the names of their habits."""
 
 
 def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:

@@ -20,16 +20,21 @@ from conformance.selftest.keeping import KeptRow, KeyEvent, Record, RowKey, Tabl
 from generators.model import SchemaChange
 
 Place: TypeAlias = tuple[Any, ...]
-"""What orders the changes of a row: their version, then what decides between two of one."""
+"""What orders the changes of one row: the version (position or commit time), and what decides
+between changes of one version.
+"""
 
 
 def _place(state: KeptRow) -> Place:
+    """What orders a change among those of its row."""
     return (state.version, state.tie)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A version of a row, with the interval in which it was current."""
+    """A version of a row, with the interval in which it was current, from `start` to `end`; `end`
+    is None for the current version.
+    """
 
     state: KeptRow
     start: Place
@@ -38,8 +43,12 @@ class Span:
 
 @dataclass(slots=True)
 class HistoryFold(Fold):
-    """A right history: each change of a row, in the order of the source, is current until the next
-    one.
+    """A right pipeline that keeps a table of history: of each row every version, which is current
+    from its change to the next one in the order of the source. Subclasses are wrong pipelines, each
+    with one mistake.
+
+    `states_of_keys` has the changes of each key by what orders them; `clears` the versions of
+    statements that emptied a table (TRUNCATE, DROP TABLE).
     """
 
     states_of_keys: dict[RowKey, dict[Place, KeptRow]] = field(default_factory=dict)
@@ -59,7 +68,7 @@ class HistoryFold(Fold):
         Fold._fold_events(self, events)
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions of a row."""
+        """The versions in the history of the row with this key."""
         return self._spans_of_changes(key, self._changes(key))
 
     def _spans_of_changes(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
@@ -115,16 +124,24 @@ def spans_between(changes: list[KeptRow]) -> list[Span]:
 
 
 class ArrivalHistory(HistoryFold):
-    """Orders changes by arrival: a change that comes late counts as the newest."""
+    """A wrong history: it orders changes by arrival, so that a change which comes late counts as
+    the newest.
+    """
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
+        """The changes of a row in the order of arrival."""
         return list(self.states_of_keys[key].values())
 
 
 class LateOpenHistory(HistoryFold):
-    """Inserts a late change as an open version, as WHEN NOT MATCHED THEN INSERT does."""
+    """A wrong history: it inserts a change that comes late as a version without an end, as WHEN NOT
+    MATCHED THEN INSERT does.
+    """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Keeps the changes of a batch as a right history does, but in the order of the source:
+        only a change that is older than one of an earlier batch is late.
+        """
         HistoryFold._fold_events(self, sorted(events, key=lambda event: _place(event.state)))
 
     def spans(self, key: RowKey) -> list[Span]:
@@ -143,7 +160,7 @@ class LateOpenHistory(HistoryFold):
 
 
 class DeletesIgnoredHistory(HistoryFold):
-    """A DELETE closes nothing."""
+    """A wrong history: a DELETE ends no version."""
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
         """The changes of a row without its deletes, oldest first."""
@@ -152,7 +169,9 @@ class DeletesIgnoredHistory(HistoryFold):
 
 
 class NewestOfBatchHistory(HistoryFold):
-    """Keeps only the newest change of a batch: the versions in between are lost."""
+    """A wrong history: of each key it keeps only the newest change of a batch, so that the versions
+    in between are lost.
+    """
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Keeps of each key only the newest change of the batch, in the history too."""
@@ -162,7 +181,9 @@ class NewestOfBatchHistory(HistoryFold):
 
 
 class ClosedBeforeHistory(HistoryFold):
-    """Ends a version a moment before the next one begins, as a query with BETWEEN needs it."""
+    """A wrong history: each version ends a moment before the next one begins, as a query with
+    BETWEEN needs it.
+    """
 
     def spans(self, key: RowKey) -> list[Span]:
         """The right versions of the row, but each ends a moment before the next begins."""
@@ -173,8 +194,8 @@ class ClosedBeforeHistory(HistoryFold):
 
 
 class NotClosedHistory(HistoryFold):
-    """An UPDATE opens a new version and does not close the one before: all versions of a row end
-    with the row.
+    """A wrong history: an UPDATE opens a new version and does not close the one before, so that all
+    versions of a row end when the row does.
     """
 
     def spans(self, key: RowKey) -> list[Span]:
@@ -197,7 +218,8 @@ HISTORIES: Final[Mapping[str, type[HistoryFold]]] = {
     "closed-before": ClosedBeforeHistory,
     "not-closed": NotClosedHistory,
 }
-"""Each habit's history."""
+"""The wrong histories by the names of their habits."""
 
 
 HISTORY_HABITS: Final = {habit.name: habit for habit in read_habits("histories")}
+"""The habits of wrong histories, each with the rule that must catch it, by name."""

@@ -23,7 +23,9 @@ from generators.garbage.nemesis import STAGES, is_removed
 from generators.model import Change, Kind, Op, SchemaChange, Written
 
 Version: TypeAlias = tuple[int, ...]
+"""What orders the changes of a key: the numbers of the position, or the commit time."""
 Texts: TypeAlias = Mapping[str, str | None]
+"""The values of a row as texts, by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def _read_mistakes() -> Iterator[Keeping]:
 
 
 KEEPING: Final = {mistake.name: mistake for mistake in _read_mistakes()}
+"""The mistakes of keepers (code that keeps tables from a stream of changes), by name."""
 BATCH_LOST: Final = KEEPING["batch-lost-on-restart"]
 APPLIED_TWICE: Final = KEEPING["applied-twice"]
 ORDERED_BY_TIMESTAMP: Final = KEEPING["ordered-by-ts"]
@@ -89,8 +92,9 @@ def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message as a keeper reads it: the stream, the lane, the offset, and the record's
-    timestamp.
+    """A message as a keeper (code that keeps tables from streams of changes) reads it: with its
+    stream, the lane (a number of the partition among those of all streams), the offset, and the
+    record's timestamp in milliseconds (`stamp`).
     """
 
     lane: int
@@ -101,8 +105,9 @@ class Record:
 
 
 def batches(group: Group) -> list[list[Record]]:
-    """The messages of all streams of a group as records with their lane and offset, one list for
-    each stage.
+    """The messages of all streams of a group as records, one list for each stage of the streams,
+    which a keeper reads as a micro-batch. A removed message (of a compacted topic) has no record,
+    but takes up an offset.
     """
     ends = Counter[int]()
     stages: list[list[Record]] = []
@@ -124,9 +129,11 @@ def batches(group: Group) -> list[list[Record]]:
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """The newest state of one key. The newest change has the highest `version`, and of equal
-    versions the highest `tie`. `image` is None for a deleted row. `whole`: the image has a value
-    for every column, because the change is not an UPDATE.
+    """The newest state of one key in a kept table. Of several changes the newest has the highest
+    `version`, and of those with equal versions the highest `tie`. `image` is the row, None for a
+    deleted one, whose state stays as a tombstone. `whole` says that the change was no UPDATE, so
+    that the image has a value for every column. `lane` numbers the stream's partition that the
+    change came from.
     """
 
     version: Version
@@ -141,11 +148,13 @@ TableName: TypeAlias = tuple[str | None, str | None]
 Key: TypeAlias = tuple[str | None, ...]
 """The values of a row's key columns."""
 RowKey: TypeAlias = tuple[TableName, Key]
+"""A row of all tables: its table, and the values of its key columns."""
 WaitingRow: TypeAlias = tuple[Record, Change]
+"""A row change whose schema has not come yet, with its message."""
 
 
 class KeyEvent(NamedTuple):
-    """What a change does to one key: the key's new state."""
+    """What a change does to one key: the key gets this state."""
 
     key: RowKey
     state: KeptRow
@@ -223,7 +232,9 @@ class Keeper:
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
     def _take_control(self, record: Record, change: Change) -> None:
-        """Notes a message that holds no row: an unreadable one, a watermark, a schema."""
+        """Notes what a message says that is no row: that it is unreadable, a watermark, a schema,
+        or a statement such as TRUNCATE.
+        """
         table, version = (change.database, change.table), self._version(record, change)
         match change.kind:
             case Kind.CORRUPT if self.mistake is not CORRUPT_SWALLOWED:
@@ -295,8 +306,9 @@ class Keeper:
     def _event(
         self, record: Record, change: Change, key: Key, half: int, image: Texts | None
     ) -> KeyEvent:
-        """What a row change does to one key. An UPDATE of the key has two halves in order: 0, the
-        delete of the old key, and 1, the upsert of the new one.
+        """What a row change does to one key. An UPDATE of the key does two things in order
+        (`half`): 0, the delete of the old key, and 1, the upsert of the new one; a DELETE is a 0,
+        any other change a 1. `image` is the row, None for a delete.
         """
         table = (change.database, change.table)
         first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
@@ -342,8 +354,8 @@ class Keeper:
                 self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
-        """The new state, with the old state's cells in place of placeholders for values that were
-        not sent.
+        """The new state of a key. If its change is an UPDATE, the old state's cells stand in place
+        of placeholders for values that were not sent.
         """
         if old is None or old.image is None or new.image is None or new.whole:
             return new
@@ -366,8 +378,8 @@ class Keeper:
                 del self.rows[key]
 
     def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
-        """The state after those statements on its table that are newer; None if it can be
-        forgotten.
+        """The state of a row after the newer TRUNCATE, DROP TABLE and DROP COLUMN on its table.
+        None for a tombstone that is below the watermark, so that it can be forgotten.
         """
         image: Texts | None = None
         if state.image is not None and not state.version < self.cleared.get(table, ()):

@@ -22,11 +22,13 @@ from conformance.selftest.operators.operator import Operator
 from generators.model import Origin
 
 ENOUGH_CASES: Final = 2
-"""Cases convicted by a rule that names the fault, after which no more are tried."""
+"""Cases in which a rule that names the fault is broken, after which an operator (an imitated
+mistake of a decoder) is tried on no more.
+"""
 
 
 class Answer(enum.StrEnum):
-    """What becomes of an operator in a format at a level."""
+    """What becomes of an operator (an imitated mistake of a decoder) in a format at a level."""
 
     CONVICTED = "convicted"
     MISLED = "convicted by a rule that misleads"
@@ -46,7 +48,7 @@ HOLES: Final = (Answer.MISSED, Answer.UNDECIDED)
 
 
 ReasonTable: TypeAlias = Literal["right", "impossible", "loose"]
-"""A table of reasons.toml."""
+"""The tables of reasons.toml, which says why operators are not convicted."""
 
 
 class Reason(NamedTuple):
@@ -107,7 +109,7 @@ class Measured:
 
     @property
     def must_rules(self) -> Counter[str]:
-        """The MUST rules broken in any case."""
+        """How often each MUST rule was broken, in named and drawn cases together."""
         return self.must_in_named_cases + self.must_in_drawn_cases
 
     @property
@@ -154,8 +156,9 @@ class Measured:
         )
 
     def _remark(self) -> str:
-        """The most broken rules with the reason for a weak conviction; or, if none is broken, the
-        reason for that or an example.
+        """The end of the measurement's line of text: the rules that were broken most often, with
+        the reason if none of them is a MUST rule; or, if none was broken, the reason for that or an
+        example.
         """
         broken = (self.must_rules + self.should_rules + self.may_rules).most_common(3)
         if broken:
@@ -262,7 +265,12 @@ def _broken_laws(
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many pairs of operator and level of a format are convicted how, or not."""
+    """How many pairs of an operator (an imitated mistake of a decoder) and a level were convicted
+    in a format, and how: `named` by a MUST rule that names the fault, `misled` by another MUST
+    rule, `strict` by a SHOULD rule; `undecided` and `missed` are not convicted and should be; the
+    rest need not be. `drawn` counts pairs that only drawn cases convict, which are counted
+    elsewhere too.
+    """
 
     named: int
     misled: int
@@ -277,12 +285,14 @@ class Rate:
 
     @property
     def convicted(self) -> int:
-        """The pairs that are convicted, those among them that only `--strict` convicts."""
+        """The pairs that are convicted, including those that only `--strict` convicts."""
         return self.named + self.misled + self.strict
 
     @property
     def pairs(self) -> int:
-        """The pairs that are faults."""
+        """The pairs that should be convicted: all but those that are right, left open, or without
+        effect.
+        """
         return self.convicted + self.missed + self.undecided
 
     def as_json(self) -> dict[str, int]:

@@ -20,13 +20,20 @@ from conformance.judging.output import ENVELOPE, OutputRow, Place
 from generators.model import Kind
 
 Truth: TypeAlias = Mapping[Place, tuple[OutputRow, ...]]
+"""The rows that a right decoder returns, by the place (topic, partition, offset) of their
+message.
+"""
 Placed: TypeAlias = list[tuple[tuple[str, int, int | None], OutputRow]]
-"""Rows with their places, of which an offset may be lost."""
+"""The rows that a decoder returns in a call, each with the place (topic, partition, offset) of its
+message; a wrong decoder may lose the offset.
+"""
 Breach: TypeAlias = Callable[[Request, Placed], Placed]
 """What a decoder that breaks a law makes of the rows of a call."""
 
 _ZONE: Final = "spark.sql.session.timeZone"
+"""Spark's setting of a session's time zone."""
 _HOUR: Final = 3_600_000_000
+"""An hour in microseconds."""
 
 
 def _raise_on_unreadable(_request: Request, answer: Placed) -> Placed:
@@ -130,7 +137,9 @@ BREACHES: Final[Mapping[str, Breach]] = {
     "table-of-the-batch": _table_of_the_batch,
     "time-of-the-session": _time_of_the_session,
 }
-"""Decoders that break a law at level one, by name: the table of liars says what for."""
+"""What decoders that break a law (a rule on decode calls) make of the right rows of level one, by
+the names that the table of liars uses.
+"""
 
 _MAP: Final = pa.map_(pa.string(), pa.string())
 _TYPES: Final[Mapping[str, pa.DataType]] = {
@@ -143,6 +152,7 @@ _TYPES: Final[Mapping[str, pa.DataType]] = {
     "keys": pa.list_(pa.string()),
     "commit_time": pa.timestamp("us", "UTC"),
 }
+"""The columns of a decoder's output at level one, with their types in Arrow."""
 
 
 def _arrow(answer: Placed) -> pa.Table:
@@ -174,8 +184,9 @@ def _finished_future(value: Any) -> Future[Any]:
 
 @dataclass(slots=True)
 class Memory:
-    """The engine of right rows at level one, by place; a decoder is the name of a breach, or
-    none.
+    """An engine (see `conformance.engines.engine.Engine`) without a process: at level one it
+    answers with the right rows in `truth`, as a decoder that breaks a law changes them. A decoder
+    is the name of one of BREACHES; any other name is a right decoder.
     """
 
     truth: Truth
@@ -183,22 +194,22 @@ class Memory:
     environments: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: ENVIRONMENTS)
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """Every breach is there."""
+        """Loads nothing: every decoder has level one and declares no capabilities."""
         return _finished_future(Loaded((1,), Capabilities()))
 
     def keep_records(self, handle: str, source: RecordSource) -> Future[int]:
-        """All is there."""
+        """Reads nothing; the future has the number of messages for which there are rows."""
         return _finished_future(len(self.truth))
 
     def release(self, handle: str) -> None:
-        """Nothing to forget."""
+        """Does nothing: no records are kept."""
 
     def renew(self) -> Future[Any]:
-        """Nothing to end."""
+        """Does nothing: there is no process."""
         return Future()
 
     def close(self) -> None:
-        """Nothing to stop."""
+        """Does nothing: nothing was started."""
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """Answers a decode call at once, with the right rows of the requested messages as the wrong

@@ -26,15 +26,15 @@ from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator, Rows
 
 STACKS: Final = 5
-"""Stacks of a format."""
+"""Stacks (decoders with several mistakes at once) that are drawn for a format."""
 CASES: Final = 400
-"""Cases of a level, evenly spread, that a stack answers: with all of them as many are named
-rightly.
+"""Cases of a level, evenly spread, on which a stack is judged: with all cases as many stacks are
+named rightly.
 """
 TRIES: Final = 20
-"""Draws for one stack, most of which do not count where a format has few operators."""
+"""Draws for one stack; where a format has few operators, most of them do not count."""
 SIZES: Final = (2, 2, 3, 3, 4)
-"""Mistakes of each."""
+"""The numbers of mistakes that the stacks have, in turn."""
 OWN_SHARE: Final = 0.9
 """Share of a named mistake's units that one operator must break alone for the mistake to be that
 operator's.
@@ -43,13 +43,14 @@ _LEAST: Final = 3
 """Cases that an operator must break to be seen as a mistake of its own."""
 
 Broken: TypeAlias = frozenset[Place]
+"""The places (case, message, row ...) at which a decoder breaks MUST rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Several operators applied to the rows of a level, and how the verdict names them.
-
-    `sentences` are the mistakes that were assigned to each operator, `false` those of none.
+    """A decoder with several imitated mistakes (`operators`) at once, and how the verdict on it
+    names them: `sentences` are, for each operator, the named mistakes that are its own, `false`
+    those that are no operator's.
     """
 
     level: int
@@ -75,8 +76,8 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The cases of a level on which stacks are tried; `broken` remembers what each operator breaks
-    alone.
+    """The cases of a level on which stacks (decoders with several mistakes at once) are tried.
+    `broken` remembers where a decoder with one operator's mistake alone breaks rules.
     """
 
     bench: Bench
@@ -85,8 +86,9 @@ class _Stage:
     broken: dict[str, Broken] = field(default_factory=dict)
 
     def broken_alone(self, name: str) -> Broken:
-        """Where a decoder with this operator's fault alone breaks rules; nothing if the operator
-        depends on the message before, which is not judged here.
+        """Where a decoder with the fault of the operator `name` alone breaks rules. Nothing if the
+        operator depends on the message before, since the laws which notice that are not judged
+        here.
         """
         if name not in self.broken:
             operator = OPERATORS[name]
@@ -110,8 +112,8 @@ class _Stage:
 
 
 def _depends_on_message_before(operator: Operator, answered: AnsweredCase) -> bool:
-    """Whether an operator alters the rows of some message of a case otherwise if there was no
-    message before it.
+    """Whether an operator (an imitated mistake of a decoder) alters the rows of a message of the
+    case in another way if the message before it is taken away.
     """
     for output_rows, context in zip(answered.rows, answered.contexts, strict=True):
         if context.before:
@@ -206,11 +208,15 @@ def _differ(broken: Broken, other_broken: Broken) -> bool:
 
 
 def _case_ids(broken: Broken) -> set[str]:
+    """The cases in which rules are broken, by id."""
     return {case for case, *_ in broken}
 
 
 def _assign_mistakes(level: int, alone: Mapping[str, Broken], reported: Iterable[Mistake]) -> Stack:
-    """Gives each reported mistake to the operator that breaks most of its places `alone`."""
+    """The stack of the operators in `alone`, which has where each breaks rules alone. Each mistake
+    that the verdict names is given to the operator that breaks most of its places; if that is less
+    than OWN_SHARE of them, or the mistake is vague, it is false.
+    """
     sentences: dict[str, list[str]] = {name: [] for name in alone}
     false = []
     for mistake in reported:

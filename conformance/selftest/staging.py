@@ -21,32 +21,43 @@ from conformance.selftest.bench import AnsweredCase, Bench
 from generators.model import Case, Change, Kind, Message
 
 LAW_SAMPLE: Final = 4
-"""Messages for a liar that breaks a law."""
+"""Messages on which a liar (a decoder that is wrong on purpose) is tried that breaks a law, a rule
+on decode calls.
+"""
 CASES: Final = 12
-"""Cases of a liar that is tried in an engine, among those in which its rule owns something."""
+"""Cases on which a liar (a decoder that is wrong on purpose) is tried in an engine, among those in
+which its rule decides something.
+"""
 CALLS: Final = 4
-"""Limit of decode calls for a liar, the next if those before do not convict it."""
+"""Limit of decode calls for a liar (a decoder that is wrong on purpose); one is made only if those
+before did not convict it.
+"""
 READABLE: Final = 24
 """Limit of readable cases for liars that break laws, and of the messages of each."""
 _SMALL: Final = 100_000
-"""Bytes of a message, or of a case, that are small enough for liars that break laws."""
+"""Bytes up to which a message, or a case, is small enough for liars that break laws."""
 _LAWS: Final = (
     "/law/returns",
     "/law/places",
     "/law/batch-independence",
     "/law/environment-independence",
 )
+"""The ends of the ids of laws on decode calls: rules whose breach is not seen in the rows of one
+call.
+"""
 
 
 def breaks_law_of_calls(convicts: str) -> bool:
-    """Whether the rule is a law on decode calls, whose breach is not seen in one call's rows."""
+    """Whether the rule of this id is a law on decode calls, whose breach is not seen in the rows of
+    one call.
+    """
     return convicts.endswith(_LAWS)
 
 
 def choose_law_cases(bench: Bench) -> list[Case]:
-    """Cases of level one and of one deployment for liars that break laws: at most READABLE cases of
-    rows (with the marks of their transactions, if no case has rows alone), and one of an unreadable
-    message.
+    """The cases of level one on which liars (decoders that are wrong on purpose) are tried that
+    break laws, all of one deployment and profile: at most READABLE small cases of nothing but rows
+    (or, if there are none, of rows and marks of transactions), and one of an unreadable message.
     """
     level_one = (answered.case for answered in bench.cases.values() if answered.case.level == 1)
     law_cases = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
@@ -82,6 +93,7 @@ def _has_kinds(case: Case, *kinds: Kind) -> bool:
 
 
 def _changes_of_case(case: Case) -> list[Change]:
+    """The changes of all messages of a case, in order."""
     return list(chain.from_iterable(written.changes for written in case.written))
 
 
@@ -166,8 +178,9 @@ def results_of_liar(
 
 
 def _calls_of_cases(prepared: Prepared, level: int, case_ids: Collection[str]) -> list[Call]:
-    """The calls of a level, cut down to these cases: those of the most cases first, but last those
-    of a server in UTC, which hides errors of time zones.
+    """The decode calls of a level, each with only those of its cases whose ids are given. Calls
+    with the most cases come first, but calls for a server in UTC, where errors of time zones do not
+    show, come last.
     """
     calls: list[Call] = []
     for call in prepared.calls:
@@ -178,6 +191,7 @@ def _calls_of_cases(prepared: Prepared, level: int, case_ids: Collection[str]) -
 
 
 def _is_convicted(result: CaseResult, rule_id: str) -> bool:
+    """Whether the result of a case has a finding of this rule."""
     return any(finding.rule == rule_id for finding in result.findings)
 
 
@@ -248,8 +262,9 @@ def _results_of_raising(engine: Engine, prepared: Prepared, rule: str) -> list[C
 
 
 def _results_of_straying(engine: Engine, prepared: Prepared, judge: Judge) -> list[CaseResult]:
-    """Results of a decoder that returns rows at places of no message: they are looked for in a
-    call, and in the smallest part of it that has some.
+    """The results of a liar (a decoder that is wrong on purpose) that returns rows for records
+    which no call has: the findings of the cases in the smallest part of a call that shows such
+    rows.
     """
     call = _largest_call(prepared, 1)
     first_cases, later_cases = call.cases[:LAW_SAMPLE], call.cases[LAW_SAMPLE:]
@@ -284,7 +299,9 @@ def _results_of_changing(
 def _results_of_findings(
     findings: Iterable[Finding], cases: Iterable[Case], judge: Judge
 ) -> list[CaseResult]:
-    """The results of the cases that have these findings, as a list for the check of a liar."""
+    """The results of the cases that have these findings: one for each finding, with the verdict
+    that it alone would give.
+    """
     case_by_id = {case.id: case for case in cases}
     results: list[CaseResult] = []
     for finding in findings:
@@ -294,7 +311,8 @@ def _results_of_findings(
 
 
 def cases_for_liar(bench: Bench, rule: str, level: int, scenario: str) -> Iterator[AnsweredCase]:
-    """The cases on which a liar is tried in an engine: a few in which its rule owns something, or
-    of the scenarios that match the glob.
+    """At most CASES cases of a level on which a liar (a decoder that is wrong on purpose) is tried
+    in an engine: first those in which its rule decides a comparison; only those whose scenario
+    matches the glob `scenario`, unless it is "".
     """
     return islice(bench.owning(rule, level, scenario), CASES)

@@ -115,8 +115,8 @@ class Keys:
         return self.key_text({name: image[name].text for name in self.names if name in image})
 
     def former_keys(self, story: Streamed) -> tuple[set[Text], set[Text]]:
-        """Two sets of keys that must not be in the final table: those that an UPDATE of the key
-        replaced, and those of deleted rows.
+        """Two sets of keys that must not be in the final table: the keys that an UPDATE replaced by
+        others, and the keys of deleted rows.
         """
         texts: dict[Key, Text] = {}
         for image in _images_of_history(story):
@@ -127,9 +127,9 @@ class Keys:
         return moved, gone
 
     def row_key(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
-        """The key of a kept row. A keeper may order a key's columns in its own way, so the key is
-        taken from the row's image if that has the same texts in its key columns, else from `key` in
-        its order.
+        """The key of a row that a keeper of tables kept, as comparable texts. A keeper may have a
+        key's columns in another order: so the texts come from the row's image, if it has the same
+        ones in its key columns, else from `key` as it is.
         """
         texts_of_image = [image.get(name) for name in self.names]
         is_same_key = None not in texts_of_image and sorted(map(str, texts_of_image)) == sorted(key)
@@ -366,6 +366,7 @@ class _Sent(NamedTuple):
 
 
 _NOTHING_SENT: Final = _Sent(0, -1)
+"""The state of a partition without messages."""
 
 
 def _check_coverage(
@@ -449,8 +450,8 @@ def _check_watermarks(
     kept_tables: KeptTables,
     outcome: StreamResult,
 ) -> None:
-    """Checks that the keeper of tables kept, for each partition, the highest watermark of its
-    messages; others are differences in `outcome`.
+    """Checks that the keeper of tables kept the highest watermark of each partition's messages;
+    records a difference in `outcome` for each partition with another one.
     """
     highest: dict[int, int] = {}
     for written in written_messages:

@@ -132,8 +132,8 @@ class GroupReader:
         )
 
     def _in_time(self, error: BaseException) -> BaseException:
-        """Replaces an expired time limit by a HarnessError that tells the user how to raise the
-        limit; other errors stay.
+        """The error to raise in place of this one: for an expired time limit a HarnessError that
+        tells the user how to raise the limit, any other error itself.
         """
         if not isinstance(error, AnswerTimeout):
             return error
@@ -368,8 +368,8 @@ def read_while_killed(
 
 
 def undo_commit(mark: Path, batch: int) -> None:
-    """Removes the commit of `batch` and everything later from a query's checkpoint, so that Spark
-    runs the batch again. The file `mark` names the checkpoint; if it names none, nothing happens.
+    """Removes from a query's checkpoint the commit of `batch` and all that is later, so that Spark
+    runs the batch again. The file `mark` names the checkpoint; nothing is removed if it names none.
     """
     checkpoint = json.loads(mark.read_text("utf-8")).get("checkpoint")
     if checkpoint is None:
@@ -539,8 +539,8 @@ def run(
 def _select_subjects(
     fmt: Format[Any], settings: StreamSettings
 ) -> tuple[Sequence[Profile], Sequence[Subject]]:
-    """The selected profiles, and the tables whose changes the streams carry: of a user's tables
-    those that have a key and that the format can write.
+    """The profiles that the user selects, and the tables whose changes the streams carry: the
+    harness's own, or, of the user's tables, those that have a key and that the format can write.
     """
     selected_profiles, values = select_profiles(fmt, settings.glob), settings.tables
     if values is None:

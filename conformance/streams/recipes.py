@@ -128,8 +128,8 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """The beginning of the name that the table gets in a stream; the stream's number follows
-        it, and the whole must not be too long for a name.
+        """How the name of the table begins that a stream has; the stream's number follows. At most
+        50 characters, lest the whole be too long for a name.
         """
         return self.table[:50] or "t"
 
@@ -309,9 +309,9 @@ class DeploymentLanes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Streams of one format that share topics and are read by one query; the records of each
-    deployment are decoded apart from the others. `lost` are results of tables that cannot be
-    judged.
+    """Streams of one format that share topics and are read by one query; the records of one
+    deployment (time zone, charset ... of a source) are decoded in one call. `lost` are results of
+    tables that cannot be judged.
     """
 
     fmt: Format[Any]
@@ -497,8 +497,8 @@ def why_key_unsure(story: Streamed) -> str:
 
 
 def why_not_told_apart(story: Streamed) -> str:
-    """Why the messages of the history do not tell its table from others in their topic; "" if they
-    do.
+    """The reason, in words, why a reader cannot distinguish the history's table from other tables
+    in its topic; "" if it can.
     """
     changes = itertools.chain.from_iterable(written.changes for written in story.written)
     if all(change.table for change in changes if change.kind is Kind.ROW):
@@ -620,9 +620,10 @@ def group_of(
 def assign_lanes(
     story: Streamed, pattern: str, kind: str
 ) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """Distributes a history's messages over topics: the messages with their lane as partition, and
-    the topics as (end of the name, number of partitions). `pattern` names the topic of each
-    message, "" for one topic; the ends of all names end in `kind`.
+    """Distributes a history's messages over topics. Returns the messages, each with its lane (the
+    number of its partition, counted over all topics) in place of its partition, and the topics as
+    (end of the name, number of partitions). `pattern` names the topic of each message, "" for one
+    topic; the ends of all names end in `kind`.
     """
     if not pattern:
         return story.written, ((kind, PARTITIONS),)

@@ -48,8 +48,9 @@ class WrittenTopics:
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
     def _aborted_messages(self) -> list[Message]:
-        """A message for each lane that is published in an aborted transaction, which a reader of
-        committed messages never sees; none unless the topics are `used`.
+        """A message for each lane (partition of a topic), to be published in an aborted
+        transaction, which a reader of committed messages must not see; [] unless the topics are
+        `used`.
         """
         return (
             [Message(topic, number, None, ABORTED) for topic, number in self._lanes]

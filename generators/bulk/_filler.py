@@ -31,7 +31,7 @@ from generators.sources import mysql
 from generators.sources.boundaries import START
 
 _MOST_ROWS: Final = 4
-"""With more rows a message, learning takes longer than it saves."""
+"""The most rows a message for which learning the writer's bytes saves time."""
 
 _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
     "id": (
@@ -65,13 +65,15 @@ _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
     "quantity before": (1_690_823_647, 2_081_135_769, 9),
     "amount before": (Decimal("81927364.06"), Decimal("92038475.17"), Decimal("4.20")),
 }
-"""The values that `learn` varies: the first two of each differ in nearly every character and have
-the same length throughout.
+"""The values that `learn` tries for each column, and, under `NAME before`, for the value before an
+UPDATE. The first two of each differ in nearly every character and have the same length throughout.
 """
 
 
 class _Lazy(dict[Any, Any]):
-    """A cache of a function's results; `known_results` are there from the start."""
+    """A cache of the results of `make_result`, which is called the first time that a key is asked
+    for; `known_results` are there from the start.
+    """
 
     def __init__(
         self, make_result: Callable[[Any], Any], known_results: Mapping[Any, Any] = {}
@@ -87,15 +89,17 @@ class _Lazy(dict[Any, Any]):
 _Kind: TypeAlias = tuple[
     tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]], tuple[Any, ...], tuple[Any, ...]
 ]
-"""All messages of an op and variant: the tables of its fragments, what picks their random numbers,
-stamps; for each message its topic, partition (None: by the key), key and value (what stands between
-fragments, what takes these), headers, time, event.
+"""All messages of an op and variant, as `Filler.expand` fills them: the table of texts of each
+fragment, the function that picks the random number of each fragment, the stamps (numbers that
+follow the commit time), and the messages. A message is its topic, its partition (None: the key
+chooses it), the constant pieces of its key with what picks the bytes between them (None if nothing
+varies), the same two of its value, its headers, its time, and the number of its event.
 """
 
 
 class Filler:
-    """Makes the messages of load of one writer, for one profile, layout and load. Raises NotLearned
-    if its bytes cannot be learned.
+    """Makes the messages of load without the writer, from bytes that it has learned of it, for one
+    profile, layout and load. Raises NotLearned if they cannot be learned.
 
     A *variant* (0 to 15) is the seed of what a writer leaves to chance, such as the order of keys.
     A *slot* is something that varies between messages: a column's value, or the commit time. A
@@ -137,8 +141,10 @@ class Filler:
     def _write_messages(
         self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]
     ) -> list[Message]:
-        """Has the writer write one change. `values` are by slot: NAME for a column, `NAME before`
-        for a column that an UPDATE changes, either with `/n` behind it for the change's row n > 0.
+        """The messages that the writer writes for one change. `values` are the rows' values by
+        slot: NAME is a column, `NAME before` the old value of a column that an UPDATE changes, with
+        `/n` behind it in row n > 0 of the change. A slot without a value gets the first of its
+        _PROBES.
         """
         row_images = []
         for number in range(self._options.rows):
@@ -164,9 +170,9 @@ class Filler:
     def _learn(
         self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]
     ) -> tuple[MessageShape, ...]:
-        """Learns the shapes of the messages that a change gives, from the writer without
-        compression. `probes` has the values to try, by slot: a column, or a column's old value.
-        Raises NotLearned.
+        """Learns the shapes (what is constant and what varies) of the messages that one change
+        gives, from the writer without compression. `probes` has the values to try, by slot: a
+        column, or a column's old value. Raises NotLearned.
         """
         return learn(
             lambda at, values: self._write_messages(self._plain, op, variant, at, values), probes
@@ -179,8 +185,8 @@ class Filler:
     def _learn_texts(
         self, op: Op, names: Iterable[str], variant: int = 0
     ) -> tuple[MessageShape, ...]:
-        """Learns from the writer how messages of an op spell all values of load in these columns,
-        and returns the messages' shapes. Raises NotLearned.
+        """Learns from the writer how messages of an op spell each value that load has in these
+        columns, adds that to `self._texts`, and returns the messages' shapes. Raises NotLearned.
         """
         probes = {
             name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ())]))
@@ -200,9 +206,9 @@ class Filler:
             )
 
         def ask_writer(values: Mapping[str, Value]) -> list[dict[VaryingBytes, bytes]]:
-            """Has the writer write one change with these values, and returns, for each part (a key
-            or a value of one of the messages), the bytes that spell the values, by place. Raises
-            NotLearned.
+            """Has the writer write one change with these values, by column. Returns, for each part
+            (the key or the value of one of the messages), the bytes that spell the values, by their
+            place in it. Raises NotLearned.
             """
             messages = self._write_messages(self._plain, op, variant, TIMES[0], values)
             if len(messages) != len(shapes):
@@ -213,9 +219,9 @@ class Filler:
             ]
 
         def learn_values(values: Mapping[str, Value]) -> None:
-            """Learns the spellings of all these values, by column, from one change that the writer
-            writes; where their bytes cannot be told apart, from two changes with half of the values
-            each.
+            """Learns how the messages spell these values, one for each column, from one change that
+            the writer writes. Where their bytes cannot be told apart, it learns one half of the
+            values after the other.
             """
             try:
                 answers = ask_writer(values)
@@ -235,7 +241,7 @@ class Filler:
 
         def text_maker(at: int, place: VaryingBytes) -> Callable[[Value], bytes]:
             """The function that asks the writer for the bytes that spell a value at `place` in part
-            number `at` (a key or a value of one of the messages).
+            number `at` (the key or the value of one of the messages).
             """
             return lambda value: ask_writer({place.slot: value})[at][place]
 
@@ -261,8 +267,8 @@ class Filler:
         return kinds
 
     def _learn_kind(self, op: Op, variant: int) -> _Kind:
-        """Learns the messages of an op and variant, and where in them the values and times stand,
-        as the loop that fills them needs it. Raises NotLearned.
+        """Learns what `expand` needs of all messages of an op and variant: their constant bytes,
+        and where the values and times stand in them. Raises NotLearned.
         """
         probes: dict[str, tuple[Value, ...]] = {}
         for number in range(self._options.rows):
@@ -363,11 +369,11 @@ class Filler:
     def _lookup(
         self, name: str, column: int, spelling: int, row_number: int
     ) -> Sequence[bytes] | Mapping[int, bytes]:
-        """A column's text for each random number: `lookup[number]` is what a message holds.
+        """The bytes that spell a column's value in a message, by the value's random number.
 
-        `spelling` is one of the ways in which messages spell the column, an index of
-        `self._texts[name]`. The key depends on the row's number in the message, too, and has many
-        values: its texts are made when they are first asked for.
+        `spelling` is the number of one of the ways in which messages spell the column, an index of
+        `self._texts[name]`. The key `id` also depends on the number of the row in the message, and
+        has many values: its bytes are made when they are first asked for.
         """
         texts = self._texts[name][spelling]
         if name == "id":
@@ -407,8 +413,9 @@ class Filler:
         return None
 
     def _follows_key(self, partitions: Sequence[int]) -> bool:
-        """Whether a message's partition is chosen by the first row's key. `partitions` has the
-        partition for each probe of that key. Raises NotLearned if something else chooses it.
+        """Whether the first row's key chooses a message's partition. `partitions` are the message's
+        partitions for the keys in `_PROBES`. Raises NotLearned if something else chooses the
+        partition.
         """
         expected = [self._partitions[value] for value in _PROBES["id"]]
         if len(set(expected)) > 1 and partitions == expected:
@@ -418,15 +425,16 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
-        """The partition into which the writer puts the INSERT of a row with this key; 0 if it
-        writes no message.
+        """The partition into which the writer puts the message of an INSERT of a row with this key;
+        0 if it writes none.
         """
         messages = self._write_messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
         return messages[-1].partition if messages else 0
 
     def _verify(self) -> None:
-        """Compares the messages with the writer's: every variant of each op with random values,
-        with the longest values, and at several times. Raises NotLearned at a difference.
+        """Compares messages that were filled in with those that the writer writes: of every op and
+        variant with random values, with the longest values, and at several times. Raises NotLearned
+        at a difference.
         """
         row_count, used = self._options.rows, list(self._kinds)
         raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * row_count))
@@ -548,8 +556,10 @@ class Filler:
 
 
 _BEFORE: Final = len(NAMES) + 1
+"""The place, among a row's random numbers, of the first of those for values before an UPDATE."""
 _WIDTH: Final = _BEFORE + len(CHANGED)
-"""Random numbers of a row: for the columns, the payload, and the values before an UPDATE."""
+"""How many random numbers a row has: for the columns, the payload, and the values before an UPDATE.
+"""
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -23,20 +23,23 @@ ALPHABET: Final = (
 _FIRST_DATE: Final = date(1000, 1, 1).toordinal()
 _LAST_DATE: Final = date(9999, 12, 31).toordinal()
 _RECENT: Final = mysql.wall("2000-01-01"), mysql.wall("2037-01-01")
+"""The first and the last moment, in microseconds since 1970, of times that are drawn more often."""
 _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer key")
+"""Names of members in random JSON objects."""
 
 
 def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
-    """The random generator of one case or block, the same in every process: it is seeded by a text,
-    which Python hashes with SHA-512 whatever the hash seed is.
+    """The random generator of one case or block of load, number or name `ordinal`. It is the same
+    in every process: it is seeded by a text, which Python hashes with SHA-512 whatever the hash
+    seed is.
     """
     return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
 
 
 @cache
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of a type that is in its database's table of types; none for another
-    type.
+    """The boundary values of a type, if it is one of the named types of its source
+    (`Source.types`); () for any other type.
     """
     source = databases.source_of(type)
     name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
@@ -44,7 +47,9 @@ def _boundaries(type: SourceType) -> tuple[Value, ...]:
 
 
 class Drawer:
-    """Draws values from a random stream. `null_rate` and `boundary_rate` are shares from 0 to 1."""
+    """Draws values from the random stream `random_`. `null_rate` is the share of NULL in nullable
+    columns, `boundary_rate` that of boundary values, both from 0 to 1.
+    """
 
     def __init__(
         self, random_: random.Random, null_rate: float = 0.0, boundary_rate: float = 0.0
@@ -56,7 +61,9 @@ class Drawer:
         return self._random.random() < rate
 
     def value(self, type: SourceType, *, nullable: bool = False) -> Value:
-        """NULL, a boundary value, or any value of the type's domain."""
+        """A random value of the type: NULL where `nullable` and the rate of NULL allow it, a
+        boundary value, or any value that the type can hold.
+        """
         if nullable and self.chance(self._null_rate):
             return None
         if self.chance(self._boundary_rate) and (boundaries := _boundaries(type)):

@@ -41,25 +41,32 @@ __all__ = ["cases", "load_scenario", "load_table", "messages", "rng", "scenario"
 
 
 STATEMENTS: Final = 2
+"""The most statements in one scenario."""
 ROWS: Final = 2
-"""Of a statement."""
+"""The most rows that one statement changes."""
 COLUMNS: Final = 6
-"""Beside the key."""
+"""The most columns of a level-one table beside its key."""
 NULL_RATE: Final = 0.15
+"""The share of NULL in nullable columns."""
 BOUNDARY_RATE: Final = 0.3
+"""The share of boundary values among values that are not NULL."""
 AWKWARD_RATE: Final = 0.15
 """The share of tables with awkward names."""
 OPS: Final[Mapping[Op, int]] = {Op.INSERT: 4, Op.UPDATE: 4, Op.DELETE: 2}
+"""The operations of drawn statements with their weights."""
 
 
 def scenario(
     fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1
 ) -> Scenario:
-    """Scenario `ordinal`: one to STATEMENTS statements on one table, consistent with each other.
+    """Scenario `ordinal` of a seed: one to STATEMENTS statements on one table, each possible after
+    those before it.
 
-    Level one has a table of its own, of types of the profile's source that the format supports;
-    level two a table of the source's pool. Rows that an UPDATE or DELETE touches were inserted
-    before it, or existed before the history began. Raises UsageError.
+    At level one (judged by one output row for each change) the table is a random one, of types of
+    the profile's source that the format supports; at level two (typed rows) it is one of the tables
+    that all cases share (`boundaries.pool`). Rows that an UPDATE or DELETE touches were inserted
+    before it, or existed before the history began. Raises UsageError for a negative ordinal, or
+    another level.
     """
     if level not in (1, 2) or ordinal < 0:
         raise UsageError(
@@ -79,7 +86,9 @@ def scenario(
 
 
 def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator[Case]:
-    """The first `count` cases that a seed gives for a profile; every fourth is of level two."""
+    """The first `count` cases that a seed gives for a profile; every fourth is of level two (typed
+    rows), the others of level one (one output row for each change).
+    """
     for ordinal in range(count):
         yield as_case(
             fmt,
@@ -92,8 +101,9 @@ def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator
 def _table(
     random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any]
 ) -> Table:
-    """A random table of a drawn case of level one: its columns, key and name. Some have awkward
-    names; about one in ten has no key, and one in ten a unique key in place of a primary key.
+    """A random table for level-one scenario `ordinal`: its columns, its key and a name with the
+    ordinal in it. AWKWARD_RATE of the tables have awkward names; about one in ten has no key, and
+    one in ten a unique key in place of a primary key.
     """
     source = databases.source(profile.source)
     kinds = [type for type in source.types.values() if fmt.supports(type)]
@@ -105,7 +115,7 @@ def _table(
     numbers = itertools.count()
 
     def column(type: SourceType, nullable: bool) -> Column:
-        """A column with the next free name."""
+        """A column of this type with the next name that is free in the table."""
         return Column(next(names, None) or f"c{next(numbers)}", type, nullable)
 
     plain = [
@@ -151,8 +161,9 @@ class _Source:
         self._fresh = itertools.count(random_.randrange(1, 1000))
 
     def events(self) -> Iterator[RowChange]:
-        """Random statements on the one table, in commit order. An UPDATE or DELETE is of rows that
-        exist then, or of some that were there before the history; it has each of them once.
+        """One to STATEMENTS random statements on the table, in commit order. An UPDATE or DELETE is
+        of rows that exist then, or, where none is left, of rows that were there before the history;
+        no row comes twice in one statement.
         """
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)

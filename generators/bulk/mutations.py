@@ -42,10 +42,12 @@ shows nothing new.
 """
 
 BASES: Final = 2_000
-"""Most messages mutated of all boundary cases; evenly chosen."""
+"""How many messages of the named cases are mutated at most, chosen evenly; without LOADED."""
 
 LOADED: Final = 32
-"""Load messages of each profile beside them."""
+"""How many units of load (changes of the table of orders) give messages to mutate beside those of
+the named cases, for each profile.
+"""
 
 PACKED_SHARE: Final = 4
 """One in so many mutants of a compressed message is damaged after compression."""
@@ -63,8 +65,8 @@ HUGE_BYTES: Final = 25_000_000
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mutated valid message. `way` names the mutation, `remains` says what a reader without Spark
-    makes of it.
+    """A mutated valid message. `way` is the name of the mutation, `remains` what a reader without
+    Spark can still read in the message.
     """
 
     number: int
@@ -105,9 +107,9 @@ def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
 
 
 class Mutants:
-    """The mutants of valid messages, by number. The messages to mutate are those of `histories`,
-    or, without them, of the named cases and of load. Raises UsageError if there are no profiles, or
-    they have several deployments.
+    """The mutants of the profiles' valid messages, by number. The messages to mutate are those that
+    the format writes for `histories`; without any, those of the named cases and of some load.
+    Raises UsageError if there are no profiles, or if they have several deployments.
     """
 
     def __init__(
@@ -139,7 +141,9 @@ class Mutants:
         self._foreign = _foreign_messages(fmt.name)
 
     def __len__(self) -> int:
-        """The number of messages that are mutated; there are more mutants than that."""
+        """The number of valid messages that are mutated. There is no end to the numbers of
+        mutants.
+        """
         return len(self._bases)
 
     def __call__(self, number: int) -> Mutant:
@@ -167,12 +171,14 @@ class Mutants:
         return Mutant(number, name, _with_value(message, value), self._oracles[profile](value))
 
     def _message_picker(self, packed: bool) -> Callable[[random.Random], bytes]:
-        """The function that picks another valid message for a mutation to mix in, compressed if the
-        mutant's bytes are `packed`.
+        """The function that picks another valid message's value for a mutation to mix in: as it was
+        sent, compressed, with `packed`, else uncompressed.
         """
 
         def pick_message(chance: random.Random) -> bytes:
-            """Another valid message's value, drawn by the mutant's own random stream."""
+            """The value of another valid message, drawn from `chance`, the mutant's own random
+            stream.
+            """
             _, message, plain = self._bases[int(chance.random() * len(self._bases))]
             return (message.value or b"") if packed else plain
 
@@ -239,8 +245,8 @@ def _bases(
 
 @cache
 def _foreign_messages(name: str) -> tuple[bytes, ...]:
-    """Values that no message of this format has: messages of other formats, and documents
-    of none.
+    """Values that no message of the format `name` has: messages of other formats, and bytes that
+    are no message of any format.
     """
     values = [
         b"42",
@@ -270,8 +276,8 @@ def _with_value(message: Message, value: bytes | None) -> Message:
 
 
 def _replace_member(value: bytes, replacement: bytes) -> bytes:
-    """A JSON object with another value of its first member; the new value alone if there is no
-    member.
+    """The JSON object `value` with `replacement` as the value of its first member; `replacement`
+    alone if it has no member.
     """
     member = next((p for p in parts(value) if p.is_member), None)
     return (
@@ -280,11 +286,12 @@ def _replace_member(value: bytes, replacement: bytes) -> bytes:
 
 
 def _prepend_member(value: bytes, member: bytes) -> bytes:
-    """A JSON object with one more member, put first."""
+    """The JSON object `value` with one more member, given as `"name":value`, before the others."""
     return value.replace(b"{", b"{" + member + b",", 1)
 
 
 _UNKNOWN: Final = b'"unheard-of":'
+"""The name, with its colon, of a JSON member that no format has."""
 
 HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
     "json": {
@@ -317,5 +324,8 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
         "huge-ones": lambda _: b"\xff" * HUGE_BYTES,
     },
 }
+"""The mutations of `Mutants.huge`, each done once: by container, the function that makes the
+mutant's value of a message's, by the mutation's name.
+"""
 HUGE["frames"] = HUGE["protobuf"] = HUGE["avro"]
 """Mutations done once, by container."""

@@ -37,14 +37,16 @@ from generators.sources.pools import pools
 from generators.wire_format import Format
 
 BLOCK: Final = 256
-"""Units that share a random stream."""
+"""How many units of load (changes of the table of orders) share a random stream."""
 
 UNIT: Final = 16
-"""Random bytes of a row: op and variant (of the unit's first row), 12 bits of the key and 4 of the
-payload, then one for each other column and each changed one.
+"""How many random bytes a row takes: one for the op and one for the variant (both of the unit's
+first row), 12 bits for the key, 4 for the payload, then one byte for each other column and one for
+each column that an UPDATE changes.
 """
 
 KEYS: Final = 4096
+"""How many distinct keys the rows of load have."""
 VARIANTS: Final = 16
 """Seeds of histories, so that what a writer leaves to chance (lags, key orders) varies."""
 
@@ -56,9 +58,12 @@ PAYLOADS: Final = 16
 """Distinct texts of the payload column."""
 
 _STRIDE: Final = 61
-"""From one row's key to the next one's within a unit: no key comes twice."""
+"""How many places among the keys lie between the keys of two rows that follow each other in a unit:
+no key comes twice.
+"""
 
 _HOT: Final = 16
+"""How many keys the skew `hot` prefers."""
 _STATUSES: Final = (
     "NEW",
     "PAID",
@@ -70,13 +75,14 @@ _STATUSES: Final = (
     "CANCELLED",
 )
 _DEFAULT_OPS: Final = ((Op.INSERT, 128), (Op.UPDATE, 102), (Op.DELETE, 26))
+"""The weights, in 256ths, of the operations of load."""
 _LARGEST_PAYLOAD: Final = 16 << 20
 _MOST_ROWS: Final = 1_000
 
 
 def _keys_by_skew() -> Mapping[str, Sequence[int]]:
-    """For each kind of skew, by its name: the key that each of 4096 equally likely random numbers
-    stands for.
+    """For each kind of skew, by its name: the place, among KEYS keys, of the key that each of 4096
+    equally likely random numbers stands for.
     """
     return {
         "uniform": range(KEYS),
@@ -98,10 +104,11 @@ class LoadOptions:
     """The shape of the load. Raises UsageError for senseless values, UnknownName for an unknown
     skew.
 
-    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows`
-    are changed by one statement (one message where the format batches them, else as many);
-    `transaction` statements share a commit; `null_rate` is the share of NULL in the nullable
-    column, 0 to 1, to a 256th; `payload` is the size of an extra text column in bytes, 0 for none.
+    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th. `keys` is the name of one of
+    SKEWS. `rows` is how many rows one statement changes (in one message where the format batches
+    them, else in as many). `transaction` is how many statements share a commit. `null_rate` is the
+    share of NULL in the nullable column, 0 to 1, kept to a 256th. `payload` is the size of an extra
+    text column in bytes, 0 for none.
     """
 
     ops: tuple[tuple[Op, int], ...] = _DEFAULT_OPS
@@ -212,8 +219,8 @@ def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
 
 
 class _LoadTypes(NamedTuple):
-    """Types of the table of load in a source: a text of up to so many characters, an amount with
-    two fraction digits, a moment with milliseconds.
+    """A source's types for the table of load: `varchar` gives that of a text of up to so many
+    characters, `amount` is a number with two fraction digits, `moment` a time with milliseconds.
     """
 
     varchar: Callable[[int], SourceType]
@@ -252,9 +259,10 @@ _LOAD_TYPES: Final[Mapping[str, _LoadTypes]] = {
 
 @cache
 def load_table(source: str = "mysql", payload: bool = False) -> Table:
-    """The table of load, `shop.orders`, in the types of a source. It has ten columns: a bigint key
-    beyond 2^53, text in several languages, a decimal, a nullable note. With `payload` it has a text
-    column of that name at the end. Raises UnknownName for an unknown source.
+    """The table of load, `shop.orders`, in the types of the source. It has ten columns, among them
+    a bigint key beyond 2^53, text in several languages, a decimal and a nullable note. With
+    `payload` there is one more text column at the end, `payload`. Raises UnknownName for an unknown
+    source.
     """
     origin = databases.source(source)
     integer, load_types = origin.number, _LOAD_TYPES[source]
@@ -275,12 +283,13 @@ def load_table(source: str = "mysql", payload: bool = False) -> Table:
 
 
 NAMES: Final = tuple(column.name for column in load_table().columns)
+"""The columns of the table of load, without the payload."""
 
 
 @cache
 def column_values() -> tuple[Sequence[Value], ...]:
-    """The values of each column except the payload. A column with fewer than 256 values takes its
-    random byte modulo their number.
+    """The values that each column of the load table can have, column by column, without the
+    payload. A column with fewer than 256 values takes its random byte modulo their number.
     """
     texts = pools()
     draw = random.Random("load")
@@ -306,8 +315,8 @@ def column_values() -> tuple[Sequence[Value], ...]:
 
 @lru_cache(maxsize=8)
 def payload_texts(size: int) -> tuple[str, ...]:
-    """The payload column's texts: of several languages, each of `size` bytes, or up to three
-    fewer.
+    """The texts that the payload column can have: of several languages, each of `size` bytes, or up
+    to three fewer, so that no character is cut.
     """
     sentences = pools()["sentence"]
     texts = []
@@ -347,8 +356,9 @@ class BeforePlaces(NamedTuple):
 
 
 def before_places(raw: bytes, offset: int) -> BeforePlaces:
-    """The places of a row's old values, from the row's random bytes at `offset`. Each differs from
-    the place of the column's new value.
+    """The places, in the lists of `columns_by_byte`, of the values that a row's changed columns had
+    before an UPDATE. They follow from the row's random bytes, which begin at `offset`; each differs
+    from the place of the column's new value.
     """
     return BeforePlaces(
         (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
@@ -373,8 +383,8 @@ def load_scenario(
 
 
 def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
-    """The history of load unit n, one statement, from the random bytes `raw` of its block; `place`
-    is the unit's number within the block.
+    """The history of load unit n, which is one statement, from the random bytes `raw` of its block;
+    `place` is the unit's number within the block, `source` the name of the database.
     """
     offset = place * UNIT * options.rows
     op = options.op_by_byte()[raw[offset]]
@@ -395,8 +405,9 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
 def _images(
     raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int
 ) -> RowImages:
-    """The images of row `number` of a statement on orders, from the row's random bytes at `offset`.
-    `first` is the random number of the key of the statement's first row.
+    """The images (the rows before and after) of row `number` of a load's statement, from the row's
+    random bytes, which begin at `offset`. `first` is the random number that gives the statement's
+    first row its key.
     """
     columns = columns_by_byte(options)
     cells: dict[str, Value] = {
@@ -414,7 +425,8 @@ def _images(
 
 def row_key(options: LoadOptions, first: int, number: int) -> Value:
     """The key of row `number` of a load's statement. `first` is the random number that gives row 0
-    its key; each further row's key stands a fixed number of places behind, among KEYS keys.
+    its key; the key of each further row stands _STRIDE places behind that of the row before it,
+    among KEYS keys.
     """
     return column_values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
 

@@ -67,15 +67,13 @@ class Stamp:
     binary: bool = False
 
     def at(self, ms: int, seq: int) -> int:
-        """The number that stands in the message of a commit, which is number `seq` within
-        millisecond `ms`.
-        """
+        """The number for the commit that is number `seq` within the millisecond `ms`."""
         number = ms // self.unit * self.step + seq * self.per_sequence + self.base
         return number % self.modulus if self.modulus else number
 
     def encoded(self, ms: int, seq: int) -> bytes:
-        """The bytes of the number in a message of the commit at `ms` that is number `seq` within
-        its millisecond.
+        """The bytes that spell the number for the commit that is number `seq` within the
+        millisecond `ms`.
         """
         number = self.at(ms, seq)
         return zigzag_varint(number) if self.binary else b"%d" % number
@@ -83,8 +81,10 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class VaryingBytes:
-    """Bytes `start` to `end` of a base message's key or value. They change with the value of
-    `slot`; `texts` has them for each probe (value that was tried) of the slot.
+    """A place in a base message's key or value whose bytes, `start` to `end`, change with `slot`:
+    the name of a column, or "" for the commit time. `texts` are the bytes that stand there for each
+    value of the slot that was tried (a probe). `stamp` is how a number there follows from the
+    commit time, None for a column.
     """
 
     slot: str
@@ -96,21 +96,21 @@ class VaryingBytes:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The key or the value of a message: the bytes of the base message, and the places in them that
-    vary, in order.
+    """The key or the value of a message: `base` are the bytes that it has in the base message, None
+    for null, `places` the places in them that vary, in order.
     """
 
     base: bytes | None
     places: tuple[VaryingBytes, ...]
 
     def places_of(self, slots: Collection[str]) -> list[VaryingBytes]:
-        """The places that vary with one of these slots."""
+        """The places whose bytes change with one of these slots (columns, or the commit time)."""
         return [place for place in self.places if place.slot in slots]
 
     def read(self, data: bytes, slots: Collection[str]) -> dict[VaryingBytes, bytes]:
-        """Reads what `data`, the same part of another message, holds in the places of these slots;
-        everything else must equal the base message. Raises NotLearned if it does not, or if there
-        are two ways to read it.
+        """Reads the bytes that stand at the places of these slots in `data`, the same key or value
+        of another message; all other bytes must equal the base message's. Raises NotLearned if they
+        do not, or if there are two ways to read it.
         """
         base, slot_places = self.base or b"", self.places_of(slots)
         if not slot_places:
@@ -128,9 +128,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class MessageShape:
-    """What was learned of one of the messages of a change. `sample` is the base message.
-    `timestamp` is how the record's timestamp depends on the commit time, None if it is always that
-    of `sample`.
+    """What was learned of one of the messages of a change. `sample` is the message as it is for the
+    first values and the first commit time. `timestamp` says how the record's timestamp follows from
+    the commit time, None if it always is that of `sample`.
     """
 
     key: Part
@@ -144,12 +144,12 @@ TIME: Final = ""
 
 
 def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
-    """Learns the shapes of the messages that `write` writes for a change: none, one or several.
-    Raises NotLearned.
+    """Learns the shapes (what is constant and what varies) of the messages that `write` writes for
+    a change: none, one or several. Raises NotLearned.
 
-    `probes` has the values to try, by slot. The first value of each slot makes the base message.
-    The second must differ from it in every character, and in nothing else that shows, such as the
-    length.
+    `probes` has the values to try, by slot, the name of a column. The first value of each slot
+    makes the base message. The second must differ from it in every character, but be alike in
+    everything else that shows, such as the length.
     """
     values = {slot: probe[0] for slot, probe in probes.items()}
     base = write(TIMES[0], values)
@@ -199,9 +199,10 @@ def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Me
 
 
 def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
-    """The shape of a key or a value, learned from the base message's bytes and from `varied`, the
-    bytes with other values, by the slot whose value differs. Raises NotLearned if a value's bytes
-    cannot be told from its neighbours', or if only some of the messages have null here.
+    """The shape of a key or a value: `base` are its bytes in the base message, `varied` the bytes
+    that it has with one other value, by the slot whose value is another. Raises NotLearned if a
+    value's bytes cannot be told from its neighbours', or if only some of the messages have null
+    here.
     """
     has_null = [value is None for value in itertools.chain(*varied.values())]
     if base is None and all(has_null):
@@ -243,8 +244,9 @@ def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]
 
 
 def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
-    """The (start, end) of the bytes of `base` that differ in the varied messages. If some of these
-    are as long as `base`, exactly those bytes; else one span from the first to the last difference.
+    """The (start, end) of the bytes of `base` that differ in some of the messages `varied`. If some
+    of these are as long as `base`, they are exactly the bytes that differ, near ones joined; else
+    one span from the first to the last difference.
     """
     if all(message == base for message in varied):
         return []
@@ -312,8 +314,9 @@ def _places(
     windows: Sequence[tuple[int, int]],
     values: Sequence[bytes],
 ) -> list[VaryingBytes]:
-    """The places that vary with a slot. Each window (a widened span) is narrowed to the bytes that
-    really differ between the values.
+    """The places whose bytes change with a slot. `spans` are where differences were seen, `windows`
+    the same spans widened by some bytes. Each window is narrowed again to the bytes that really
+    differ between the messages `values`, which have other values of the slot.
     """
     # A core is what stands between two windows, before the first or behind the last one.
     core_starts = [0, *(end for _, end in windows)]
@@ -358,8 +361,9 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
 
 
 def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
-    """Finds the numbers in a message that depend on the commit time: decimal digits, or Avro's
-    variable length integers, of whose bytes all but the last have the high bit set.
+    """Finds the numbers in a message that change with the commit time: `varied` are the message's
+    bytes at the other commit times of TIMES. A number is decimal digits, or one of Avro's
+    variable-length integers, of whose bytes all but the last have the high bit set.
     """
     equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
@@ -418,8 +422,8 @@ def _numbers_at(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes
 
 
 def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
-    """How a number depends on the commit time, from its texts in the messages of the commit times
-    TIMES. Raises NotLearned if no Stamp gives these texts.
+    """How a number follows from the commit time, learned from its bytes in the messages of the
+    commit times TIMES. Raises NotLearned if no Stamp gives exactly these bytes.
     """
     stamp = _fit_stamp(
         [
@@ -437,8 +441,8 @@ def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
 
 
 def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
-    """The Stamp that gives these numbers for the commit times TIMES. Raises NotLearned if there is
-    none.
+    """The Stamp (a linear function of the commit time, with or without a modulo) that gives these
+    numbers for the commit times TIMES. Raises NotLearned if there is none.
     """
     first, next_second, next_sequence = numbers[:3]
     origin = TIMES[0]
@@ -468,11 +472,15 @@ def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
 
 
 _PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in range(1 << 14))
-"""Two bytes of the form below that others follow, by their 14 bits."""
+"""The two bytes, both with the high bit set, in which a zig-zag integer has 14 of its bits when
+more bytes follow, by the number of these bits.
+"""
 
 
 def zigzag_varint(number: int) -> bytes:
-    """A number as Avro's zig-zag integer, seven bits to a byte."""
+    """The bytes of a number as Avro's zig-zag integer: the sign in the lowest bit, seven bits to a
+    byte.
+    """
     remaining = number << 1 if number >= 0 else (-number << 1) - 1
     encoded = b""
     while remaining > 0x3FFF:
@@ -486,7 +494,7 @@ def zigzag_varint(number: int) -> bytes:
 
 
 def _zigzag_number(encoded: bytes) -> int:
-    """The number of Avro's zig-zag integer in these bytes."""
+    """The number that these bytes spell as Avro's zig-zag integer."""
     value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(encoded))
     return value >> 1 if not value & 1 else -(value + 1 >> 1)
 

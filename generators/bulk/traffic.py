@@ -72,8 +72,8 @@ def _from_writer(
     layout: Layout,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of these units of load, as the format's writer writes them, without
-    templates.
+    """The messages of the units (numbers of changes) of load, each written by the format's own
+    writer.
     """
     for n in units:
         for written in fmt.write(
@@ -107,7 +107,9 @@ def _from_templates(
 
 @lru_cache(maxsize=64)
 def _learned_filler(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
-    """The Filler that has learned the writer's bytes; a text that says why not, if it cannot."""
+    """The Filler that has learned the bytes of the writer `write`; if it cannot learn them, a text
+    that says why not.
+    """
     try:
         return Filler(cast("Any", write), profile, layout, options)
     except NotLearned as error:

@@ -36,11 +36,12 @@ def tables_of(history: History) -> tuple[Table, ...]:
 
 
 def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """The messages with the rows that a decoder must return for them at the scenario's level; at
-    level one all. At level two the table of the first change is requested, and the decoder must
-    return no row for other tables. If messages have neither database nor schema, a decoder cannot
-    tell a table of the same name in another database from the requested one, so it must return its
-    rows, too; without the table's name, those of any table.
+    """The messages, each with the changes that a decoder must return for it at the scenario's
+    level. At level one (one output row for each change) these are all changes of the message. At
+    level two (typed rows of one table) the decoder is asked for the table of the first row change,
+    and must return nothing for messages of other tables. But a message that has neither database
+    nor schema cannot be told from one of the requested table: the decoder must return its rows if
+    the table has the same name, or if the message has no table's name either.
     """
     table_by_event = {
         number: (event.table.database, event.table.schema, event.table.name)
@@ -75,8 +76,9 @@ def case_id(fmt: Format[Any], profile: Profile, scenario: Scenario) -> str:
 def as_case(
     fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT
 ) -> Case:
-    """The scenario as a case: the messages that the profile writes for it carry the case's id.
-    Raises Refused for a history that is impossible at the profile's source.
+    """The scenario as a case: the messages that the profile writes for it, each with the case's id
+    and the changes expected of a decoder. Raises Refused for a history that is impossible at the
+    profile's source.
     """
     scenario = scenario_of_collections(scenario, profile.source)
     name = case_id(fmt, profile, scenario)
@@ -100,7 +102,9 @@ def case_of(
     written: tuple[Written, ...],
     origin: Origin,
 ) -> Case:
-    """A case with the id `name`, made of a scenario and messages that have been written already."""
+    """A case with the id `name`, made of a scenario and messages that have been written already.
+    `origin` says where it comes from, such as a drawn or a named scenario.
+    """
     tables = tables_of(scenario.history)
     return Case(
         id=name,

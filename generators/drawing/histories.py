@@ -41,6 +41,7 @@ from generators.wire_format import Format
 T = TypeVar("T")
 
 PLAIN_NAMES: Final = ("a", "b", "id", "name", "value", "created_at", "x1", "key")
+"""Names of columns and tables in plain ASCII."""
 ODD_NAMES: Final = (
     *AWKWARD_NAMES,
     " lead",
@@ -63,7 +64,9 @@ MAX_COLUMNS: Final = 1017
 """InnoDB's limit of columns in a table (MySQL 8.0 Reference Manual 15.22)."""
 
 _COLUMN_NAMES: Final = ("",) * 24 + PLAIN_NAMES + ODD_NAMES
+"""The names from which a nullable column's is drawn; "" stands for `c` and the column's number."""
 _TABLE_NAMES: Final = ("t",) * 12 + ("orders", *ODD_NAMES[:-1])
+"""The names from which a table's is drawn; `t` comes often, since it stands there twelve times."""
 _SHAPES: Final[Mapping[bool | None, tuple[str, ...]]] = {
     None: ("single", "composite", "unique", "none"),
     True: ("single", "composite"),
@@ -75,14 +78,17 @@ CLOCKS: Final = tuple(
     for offset in (0, 1, 500, 999)
 )
 CHANCE: Final = st.integers(0, 0xFFFF)
-"""One draw for details: the history's seed, and through it the clock."""
+"""A strategy of one draw for a number that decides details of a history: it is the history's seed,
+and chooses one of CLOCKS.
+"""
 
 
 def ddl_text(
     action: str, database: str, table: str, old_name: str = "", source: str = "mysql"
 ) -> str:
-    """The SQL of a DDL statement on a table. `action` is one of the source's `ddl_actions`;
-    `old_name` is the table's old name in a RENAME.
+    """The SQL of a DDL statement on a table, in the dialect of `source`. `action` is one of the
+    source's `ddl_actions`, such as `add column`; `old_name` is the table's old name in a RENAME, ""
+    in any other statement.
     """
     origin = databases.source(source)
     quoted = {
@@ -94,6 +100,7 @@ def ddl_text(
 
 
 def _kinds(fmt: Format[Any]) -> frozenset[str]:
+    """The kinds of changes (`generators.model.Kind`) for which the format has messages."""
     return frozenset(str(kind_row.kind) for kind_row in fmt.kinds)
 
 
@@ -161,14 +168,17 @@ def sample(choices: tuple[T, ...]) -> SearchStrategy[T]:
 
 
 def draw_row(draw: DrawFn, table: Table) -> Row:
-    """Draws a value for every column."""
+    """Draws a row of a table: a value for every column, in some rows NULL where the column is
+    nullable.
+    """
     return {c.name: _values.pick(draw, c.type, c.nullable) for c in table.columns}
 
 
 @lru_cache(maxsize=256)
 def masks(count: int) -> SearchStrategy[int]:
-    """A strategy for a bit mask of the columns that an UPDATE changes: one, two neighbours, all or
-    none; masks of the last column come first.
+    """A strategy for a bit mask that says which of `count` columns an UPDATE changes: bit i stands
+    for column i. It is one column (twice as often), two neighbours, all columns, or none. Masks of
+    the last columns come first, since Hypothesis shrinks towards them.
     """
     bits = [1 << i for i in reversed(range(count))]
     neighbours = [a | b for a, b in itertools.pairwise(bits)]
@@ -176,8 +186,8 @@ def masks(count: int) -> SearchStrategy[int]:
 
 
 def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
-    """Draws the row that an UPDATE makes of the row `before`: the columns of a drawn mask get new
-    values.
+    """Draws the row that an UPDATE makes of the row `before`: the columns of a drawn bit mask
+    (`masks`) get newly drawn values.
     """
     mask = draw(masks(len(table.columns)))
     after = dict(before)
@@ -188,8 +198,8 @@ def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
 
 
 def identity(table: Table, cells: Row) -> tuple[object, ...]:
-    """A row's key as a database compares it (a binary PAD SPACE collation): without trailing spaces
-    and without the padding of BINARY.
+    """The values of a row's key as a database compares them: without the spaces at the end of a
+    text, which a collation with PAD SPACE ignores, and without the zero bytes that pad a BINARY.
     """
     return tuple(map(_strip_padding, (cells[name] for name in table.handle_key)))
 
@@ -213,7 +223,8 @@ def keep_key(table: Table, before: Row, after: Row) -> Row:
 
 
 def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
-    """Draws the images of up to `count` rows that one statement changes. A drawn row whose key
+    """Draws the images of up to `count` rows that one statement (`op`) changes, each the row before
+    and after the change, None for an image that the operation has not. A drawn row whose key
     another row of the statement has is left out; an UPDATE to such a key keeps the row's old key.
     """
     used_keys: set[tuple[object, ...]] = set()
@@ -236,6 +247,9 @@ def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImag
 
 
 OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
+"""The operations from which that of a row change is drawn: UPDATE is twice as likely as each of the
+others.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -251,21 +265,26 @@ def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
 
 
 def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowChange:
-    """Draws an INSERT, UPDATE or DELETE of up to `max_rows` rows, whatever rows the table has."""
+    """Draws an INSERT, UPDATE or DELETE of up to `max_rows` rows of a table at the commit time
+    `at`. It knows no rows of the table: an UPDATE or DELETE is of rows that are drawn with it.
+    """
     op, count = draw(statements(max_rows))
     return RowChange(at, table, op, draw_images(draw, table, op, count))
 
 
 class SourceModel:
-    """The tables of a drawn history with the rows that exist in them."""
+    """The tables of a drawn history, and the rows that exist in each (`live`, in the order of
+    `tables`).
+    """
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.tables = list(tables)
         self.live: list[list[Row]] = [[] for _ in self.tables]
 
     def change(self, draw: DrawFn, at: Instant) -> RowChange:
-        """Draws an INSERT of new rows, or an UPDATE or DELETE of rows that exist, in one of the
-        history's tables.
+        """Draws a row change of one of the tables, and applies it to the table's rows: an INSERT of
+        up to three new rows, or an UPDATE or DELETE of one row that exists. In a table without rows
+        it is an INSERT; where the keys of all new rows are taken, a DELETE.
         """
         which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
         table, live = self.tables[which], self.live[which]
@@ -279,8 +298,8 @@ class SourceModel:
     def _draw_insert(
         self, draw: DrawFn, table: Table, live: list[Row], count: int
     ) -> tuple[RowImages, ...]:
-        """Draws new rows and adds those whose keys are free to the live rows of the table. Returns
-        their images, none if every drawn key was taken.
+        """Draws up to `count` new rows, and adds those whose keys no live row has to the live rows
+        of the table. Returns their images, none if every drawn key was taken.
         """
         used_keys = {identity(table, cells) for cells in live} if table.handle_key else set()
         fresh = []
@@ -292,8 +311,8 @@ class SourceModel:
         return tuple(fresh)
 
     def _draw_touched(self, draw: DrawFn, table: Table, live: list[Row], op: Op) -> RowImages:
-        """Draws one of the table's live rows, which an UPDATE changes or a DELETE removes, and
-        returns its images. An UPDATE keeps the key if another live row has the new one.
+        """Draws one of the table's live rows, lets an UPDATE change it or a DELETE remove it, and
+        returns its images. An UPDATE to a key that another live row has keeps the old key.
         """
         before = live.pop(draw(_values.between(0, len(live) - 1)))
         if op is Op.DELETE:
@@ -307,8 +326,9 @@ class SourceModel:
         return RowImages(before, after)
 
     def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange | RowChange:
-        """Draws a statement on one of the tables, and changes the tables accordingly; a change of a
-        row where the statement would be refused and the source has no other.
+        """Draws a DDL statement on one of the tables, and applies it to the table and its rows.
+        Where the table has the column `added` already, a comment on the table takes the place of
+        ADD COLUMN, or a row change if the source's comments have no statement.
         """
         source = databases.of_table(self.tables[0])
         action = draw(sample(source.drawn_ddl))
@@ -334,8 +354,8 @@ class SourceModel:
 
 
 def added_column(name: str, source: databases.Source) -> Column:
-    """The column that a drawn ADD COLUMN adds, of the source's number type. For MySQL it is
-    declared as the statement spells the type, which has no display width.
+    """The column that a drawn ADD COLUMN adds under this name, of the source's number type. For
+    MySQL its declared type is written as in the statement, without a display width.
     """
     return Column(
         name, source.number, declared=source.number.name if source.name == "mysql" else ""

@@ -36,7 +36,9 @@ from generators.sources.pools import pools
 from generators.wire_format import Format
 
 NAME: Final = "one_history"
+"""The name of the shared table."""
 KEY: Final = "id"
+"""The name of the shared table's key where the source lets a key have any name (`key_of`)."""
 
 _MONGODB: Final = mongodb.TYPES
 _TYPES: Final[Mapping[str, Mapping[str, SourceType]]] = {
@@ -132,6 +134,7 @@ _TYPES: Final[Mapping[str, Mapping[str, SourceType]]] = {
 """Each column's type in each source that has one which holds all its values."""
 
 COLUMNS: Final = tuple(_TYPES)
+"""The names of the shared table's columns."""
 
 ADDED: Final = "added"
 """The column that an ADD COLUMN adds; existing rows hold NULL in it."""
@@ -153,21 +156,23 @@ class Reference:
 
 
 def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
-    """The columns of the shared table whose type in the profile's source the format can carry, in
-    order.
+    """The names of the shared table's columns, in order, whose type in the profile's source the
+    format can carry.
     """
     typed = ((name, types.get(profile.source)) for name, types in _TYPES.items())
     return tuple(name for name, type in typed if type is not None and fmt.supports(type))
 
 
 def key_of(profile: Profile) -> str:
-    """The name of the shared table's key in the profile's source."""
+    """The name of the shared table's key in the profile's source; MongoDB's has a name of its
+    own.
+    """
     return databases.source(profile.source).key_name
 
 
 def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
-    """The shared table in the types of a profile's source, with the columns that the format
-    supports.
+    """The shared table under the name `name`, in the types of the profile's source, with the
+    columns that the format supports.
     """
     key = key_of(profile)
     columns = []
@@ -216,8 +221,10 @@ def streamed(
     unsent: bool = False,
 ) -> Streamed:
     """Makes a stream's history of the shared table under the name `name`, with about `changes` row
-    changes, and the profile's messages of it (`streams.write_story`). With `unsent` most UPDATEs
-    leave the row's long value as it is, so that it is not sent.
+    changes, and the messages that the profile writes for it (`streams.write_story`). `statements`
+    are the kinds of DDL statements between the changes. With `fine_clock` some rows change twice
+    within a millisecond. With `unsent` most UPDATEs leave the row's long value as it is, so that
+    the source does not send it.
     """
     return write_story(
         fmt,
@@ -231,7 +238,7 @@ def streamed(
 
 
 class _SharedStory(Story):
-    """The Story (a history in the making) of the shared table."""
+    """The shared table's Story, a history in the making."""
 
     def __init__(
         self,
@@ -254,7 +261,9 @@ class _SharedStory(Story):
         self._key = key_of(profile)
 
     def new_row(self) -> Row:
-        """A new row whose key is new, or is that of a row that was deleted or got another key."""
+        """A new row. Its key is new, or one that no row has any more because its row was deleted or
+        got another key.
+        """
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1
         reused = bool(free) and self.chance.random() < 0.4
@@ -268,7 +277,7 @@ class _SharedStory(Story):
 
     def updated_row(self, key: Key) -> Row:
         """The row with this key after an UPDATE of one to four columns, sometimes also of the key.
-        In a history with `unsent` the long value changes with the key and else seldom, so that the
+        With `unsent` the long value changes whenever the key does, and else seldom, so that the
         source mostly leaves it out of the message.
         """
         unchanged_columns = (self._key, LONG) if self._unsent else (self._key,)
@@ -299,8 +308,9 @@ class DrawnChange(NamedTuple):
 
 
 def _changes(seed: int, count: int) -> Iterator[DrawnChange]:
-    """The changes of a table that all sources share: inserts, deletes, keys used again, and updates
-    of a few columns, of the key, or of nothing.
+    """The changes that tables in all sources share, by the column names of the shared table:
+    inserts, deletes, keys that are used again, and updates of a few columns, of the key, or of
+    nothing.
     """
     chance = random.Random(f"{seed}/differential")
     live_rows: dict[Value, Row] = {}
@@ -327,7 +337,7 @@ def _changes(seed: int, count: int) -> Iterator[DrawnChange]:
 
 
 def _value(name: str, chance: random.Random) -> Value:
-    """A drawn value of a column; in some rows NULL."""
+    """A random value for the shared table's column of this name; in about one row of seven NULL."""
     if chance.random() < 0.15:
         return None
     return _DRAW[name](chance)
@@ -340,6 +350,7 @@ def _words(chance: random.Random) -> str:
 
 
 def _long_text(chance: random.Random) -> str:
+    """A random text of about BEYOND_A_PAGE hexadecimal digits, which hardly compresses."""
     return "".join(f"{chance.randrange(1 << 64):x} " for _ in range(BEYOND_A_PAGE // 16))
 
 
@@ -373,6 +384,7 @@ _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
     "raw": lambda chance: chance.randbytes(chance.randint(0, 40)),
     "document": _document,
 }
+"""The function that draws a value other than NULL from a random stream, by the column's name."""
 
 
 def _decimal(units: int, scale: int) -> Decimal:

@@ -54,7 +54,9 @@ T = TypeVar("T")
 
 
 def any_type(_kind: SourceType) -> bool:
-    """Accepts every type; the default of `supports`."""
+    """Accepts every type: the default of the argument `supports` of strategies, the function that
+    says which types may be drawn.
+    """
     return True
 
 
@@ -301,16 +303,14 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
     """
 
     def table(old: Table) -> Table:
-        """The table with the scenario's new database, and with the suffix at the end of its
-        name.
-        """
+        """The table in the new database, with the suffix at the end of its name."""
         return replace(
             old, database=database, name=_add_suffix(old.name, suffix, databases.of_table(old))
         )
 
     def event(old: Event) -> Event:
-        """The event with the scenario's new database, and with the suffix at the end of its tables'
-        names.
+        """The event in the new database, with the suffix at the end of its tables' names and in its
+        SQL. Events of no table or database stay as they are.
         """
         match old:
             case RowChange() | Bootstrap():
@@ -408,7 +408,9 @@ def _draw_some(
     seed_: str,
     progress: Callable[[int], None] | None,
 ) -> None:
-    """Appends `count` values of the strategy to `drawn`, by the given seed."""
+    """Appends up to `count` values of the strategy to `drawn`, by the given seed. `progress` is
+    called at every hundredth with the number of values in `drawn`.
+    """
 
     @seed(seed_)
     @settings(
@@ -422,9 +424,7 @@ def _draw_some(
     )
     @given(strategy)
     def collect(value: T) -> None:
-        """Keeps one drawn value, and passes the number of values drawn so far to `progress` at
-        every hundredth.
-        """
+        """Appends one drawn value to `drawn`, and calls `progress` at every hundredth."""
         drawn.append(value)
         if progress and len(drawn) % 100 == 0:
             progress(len(drawn))
@@ -433,16 +433,17 @@ def _draw_some(
 
 
 def _check_class(name: str, value: object, kind: type, legal: str) -> None:
-    """Raises InvalidArgument if a strategy's argument is not of that class; `legal` says what it
-    may be.
+    """Raises InvalidArgument if the value of a strategy's argument `name` is not of the class
+    `kind`; `legal` is the message's text for what it may be.
     """
     if not isinstance(value, kind):
         raise InvalidArgument(f"{name}={value!r}: expected {legal}")
 
 
 def _expect_range(name: str, value: object, low: int, high: int, low_name: str = "") -> None:
-    """Raises InvalidArgument if a strategy's argument is not an integer from `low` to `high`;
-    `low_name` is the argument that gives the lower bound, if one does.
+    """Raises InvalidArgument if the value of a strategy's argument `name` is not an integer from
+    `low` to `high`. `low_name` is the other argument whose value is `low`, for the message; "" if
+    `low` is a constant.
     """
     if type(value) is not int or not low <= value <= high:
         bound = f"{low_name}={low}" if low_name else str(low)
@@ -499,8 +500,9 @@ def _origin(fmt: Format[Any], name: str | None) -> databases.Source:
 def _groups(
     supports: Callable[[SourceType], bool], keys: bool, source: databases.Source
 ) -> tuple[tuple[SourceType, ...], ...]:
-    """The source's groups of types that `supports` accepts. Raises InvalidArgument if it accepts
-    none.
+    """The source's types that `supports` accepts, in groups of related types such as integers or
+    texts; with `keys` only types that a key may have. Raises InvalidArgument if `supports` is no
+    function, or accepts no type.
     """
     if not callable(supports):
         raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
@@ -528,8 +530,9 @@ def _types(
 
 @st.composite
 def _draw_with(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
-    """The strategy that draws with the function `make` (`draw` is Hypothesis's own argument). Its
-    repr is short: Hypothesis warns of the long ones that formats and wide tables would give.
+    """A strategy whose values the function `make` draws; it gets Hypothesis's `draw`, the argument
+    that `st.composite` fills in. The strategy has a short repr: Hypothesis warns of the long ones
+    that formats and wide tables would give.
     """
     return make(draw)
 
@@ -567,7 +570,9 @@ def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
 
 
 def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
-    """Draws a level-two scenario: one change of rows in a table of the pool."""
+    """Draws a level-two scenario (judged by typed rows of one table): one change of up to 3 rows in
+    a table of the pool; of one row, mostly NULLs, if the table has more than 12 columns.
+    """
     table = pool[draw(_values.between(0, len(pool) - 1))]
     change = (
         _sparse_change(draw, table)
@@ -594,8 +599,8 @@ def _draw_scenario(
 
 
 def _draw_message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
-    """Draws one of the messages that a drawn profile of the format writes for a drawn history, with
-    the expected changes.
+    """Draws one of the messages that one of these profiles of the format writes for a drawn
+    history, with the changes that a decoder must return for it.
     """
     profile = draw(_drawing.sample(profiles)) if len(profiles) > 1 else profiles[0]
     history = _drawing.draw_history(draw, fmt, "drawn", 3, databases.source(profile.source))
@@ -605,8 +610,8 @@ def _draw_message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> 
 
 
 def _add_suffix(name: str, suffix: str, source: databases.Source) -> str:
-    """The name with the suffix, cut before the suffix where the source's limit of names asks for
-    it.
+    """The name with the suffix at its end. Characters before the suffix are cut off while the whole
+    is longer than the source lets names be.
     """
     while name and source.identifier(name + suffix) != name + suffix:
         name = name[:-1]
@@ -614,14 +619,17 @@ def _add_suffix(name: str, suffix: str, source: databases.Source) -> str:
 
 
 def _source_of(event: SchemaChange) -> databases.Source:
-    """The source of a statement, by the table that it made or changed; MySQL's if it has none."""
+    """The source whose statement this is, by the table that the statement makes or changes; MySQL
+    if the event has no table.
+    """
     table = event.after or event.before
     return databases.of_table(table) if table else databases.MYSQL
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
-    """A statement's SQL for another database, with a suffix at the tables' names. A statement that
-    `ddl_text` made is made again; in any other text the quoted names are replaced.
+    """A DDL statement's SQL for another database, and with a suffix at the tables' names. If
+    `ddl_text` made the SQL, it makes the new one, too; in any other SQL the quoted names are
+    replaced.
     """
     old_name, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions
@@ -637,7 +645,9 @@ def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
 def _swap_quoted(
     sql: str, swaps: dict[str, str], source: databases.Source = databases.MYSQL
 ) -> str:
-    """The SQL with quoted names replaced by others, which are quoted as the source does."""
+    """The SQL in which each quoted name that is a key of `swaps` is replaced by its value, quoted
+    as the source quotes names.
+    """
     for old, new in swaps.items():
         sql = sql.replace(source.quote(old), source.quote(new))
     return sql

@@ -44,14 +44,22 @@ STATEMENTS: Final = (
     "drop table",
     "add column again",
 )
-"""The statements on the table, in this order, if the profile has messages for them."""
+"""The DDL statements of a stream's history, in the order in which they happen; those that a profile
+has no messages for are left out.
+"""
 
 TWICE: Final = 10
-"""Changes at the end of a `fine` history that another follows within the millisecond."""
+"""How many changes a history with a `fine` clock has at its end that are each followed by another
+one of the same row within the millisecond.
+"""
 UNTOUCHED: Final = 3
-"""Rows that no change touches after DROP COLUMN, if nothing clears the table."""
+"""How many rows with a value in the dropped column no change touches after DROP COLUMN, if no DROP
+TABLE clears the table.
+"""
 MOVING: Final = 20
-"""Most further changes, until one leaves a key for good."""
+"""How many further changes there are at most at the end of a history, until an UPDATE has replaced
+a key that no row has afterwards.
+"""
 
 Key: TypeAlias = tuple[Value, ...]
 """A row's values of the columns of its table's key."""
@@ -62,11 +70,12 @@ class Streamed:
     """A history with everything that a stream may have, and the messages that one profile writes
     for it.
 
-    `table` is the table at the end, `rows` its rows by key. `last` has the number of the last event
-    that changed a row, by key. `added_after` has, for a column that a statement added without
-    touching rows, the number of that event: rows whose last event is older have NULL in the column.
-    `moved` are keys that an UPDATE of the key replaced, `gone` all other keys that no longer exist.
-    `statements` are those of STATEMENTS for which the profile has messages.
+    `table` is the table at the end of the history, `rows` are its rows then, by key. `last` is the
+    number of the event that last changed each row, by key. `added_after` has, by the name of a
+    column that a statement added, the number of that statement's event: rows that no later event
+    changed have NULL in the column. `moved` are keys that an UPDATE of the key replaced, `gone` all
+    other keys that no longer exist. `statements` are those of STATEMENTS for which the profile has
+    messages.
     """
 
     table: Table
@@ -83,10 +92,10 @@ class Streamed:
 class Story(ABC):
     """A history in the making: the table and the rows at the source, and the events so far.
 
-    `fine`: some rows change twice within a millisecond, which only a position tells apart. `added`
-    is the column that ADD COLUMN adds. `dropped` is the column that DROP COLUMN removes; it may be
-    added again, empty. While there are fewer than `few` rows, only INSERTs happen; in a `fine`
-    history they become rare when there are more than twice as many.
+    `added` is the column that ADD COLUMN adds. `dropped` is the column that DROP COLUMN removes,
+    and that may be added again, empty. While there are fewer than `few` rows, only INSERTs happen.
+    With `fine` some rows change twice within a millisecond, which only a message's position tells
+    apart, and INSERTs become rare when there are more than twice `few` rows.
     """
 
     def __init__(
@@ -133,8 +142,8 @@ class Story(ABC):
         return tuple(cells[name] for name in self.table.primary_key)
 
     def run(self, changes: int) -> None:
-        """Makes the whole history: the table's schema in advance, about `changes` row changes with
-        the statements, watermarks and heartbeats between them, and a last watermark.
+        """Makes the whole history: a BOOTSTRAP with the table's schema, about `changes` row changes
+        with the DDL statements, watermarks and heartbeats between them, and a watermark at the end.
         """
         self.events.append(Bootstrap(self.now(), self.table))
         statement_at = {
@@ -166,9 +175,9 @@ class Story(ABC):
         self.events.append(Watermark(self.now()))
 
     def now(self, *, soon: bool = False) -> Instant:
-        """The time of the next commit, which it moves on. Commits are a second apart, since some
-        writers write whole seconds; with `soon` the commit is in the same millisecond as the last
-        one.
+        """The time of the next commit, from which the one after it is counted. Commits are a second
+        apart, since some writers write whole seconds; with `soon` the commit is in the same
+        millisecond as the last one.
         """
         self._at = (
             Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
@@ -184,10 +193,10 @@ class Story(ABC):
             self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """Commits one INSERT, UPDATE or DELETE of up to `count` different rows: a transaction
-        without marks if `count` is 1, else one between BEGIN and COMMIT, even if there is only one
-        row to change. With `soon` the rows are among those of the last commit, and the commit is in
-        the same millisecond. Does nothing where there is no row to change.
+        """Commits one INSERT, UPDATE or DELETE of up to `count` different rows. If `count` is more
+        than 1, marks of BEGIN and COMMIT stand around it, even if only one row changes. With `soon`
+        the rows are among those that the last commit changed, and the commit is in the same
+        millisecond. Does nothing if there is no row to change.
         """
         at, share = self.now(soon=soon), self.chance.random()
         existing_keys = (
@@ -236,7 +245,9 @@ class Story(ABC):
             self.last[new] = len(self.events)
 
     def statement(self, statement_kind: str) -> None:
-        """Executes one of STATEMENTS: changes the table and the rows, and adds the event."""
+        """Executes a DDL statement of this kind, one of STATEMENTS: changes the table and the rows,
+        and adds the event.
+        """
         before, name, source = self.table, self.table.name, databases.of_table(self.table)
         quote = source.quote
         self.stated[statement_kind] = len(self.events)
@@ -290,7 +301,9 @@ class Story(ABC):
                 self.events.append(Bootstrap(self.now(), self.table))
 
     def empty(self) -> None:
-        """Removes all rows, as TRUNCATE does, without row changes."""
+        """Removes all rows without row changes, as TRUNCATE and DROP TABLE do; their keys are in
+        `gone` then.
+        """
         self.gone |= self.rows.keys()
         self.rows = {}
 
@@ -317,12 +330,12 @@ def write_story(
     statements: tuple[str, ...] = STATEMENTS,
     fine_clock: bool = False,
 ) -> Streamed:
-    """Makes a history of about `changes` row changes, and the profile's messages of it. `begin`
-    makes a Story with the given statements.
+    """Makes a history of about `changes` row changes, and the messages that the profile writes for
+    it. `begin` makes an empty Story (a history in the making) with the given DDL statements.
 
-    Statements for which the profile has no message do not happen (CDL has none at all). With
-    `fine_clock` some rows change twice within a millisecond, if the profile writes positions that
-    tell such changes apart.
+    A statement for which the profile writes no message is left out, and the history is made anew
+    without it; a source other than MySQL has none at all. With `fine_clock` some rows change twice
+    within a millisecond, if the profile's messages have positions that tell such changes apart.
     """
     if profile.source != "mysql":
         statements = ()
@@ -363,7 +376,9 @@ def write_story(
 
 
 def _distinct_positions(written: Iterable[Written]) -> bool:
-    """Whether all row changes have a position, and no two events have the same."""
+    """Whether every row change in the messages has a position (`Change.position`), and changes of
+    two events never have the same one.
+    """
     events: dict[str, int] = {}
     for w in written:
         for change in w.changes:

@@ -75,10 +75,12 @@ ALPHABET: Final = (
 """Characters of drawn texts: a few of each kind that a wire format treats in its own way."""
 
 _STORABLE: Final = ALPHABET.replace("\0", "")
-"""Those of them that PostgreSQL's texts can hold."""
+"""The characters of ALPHABET that PostgreSQL's texts can hold: all but NUL."""
 
 _DAY_MIN: Final = (date(1000, 1, 1) - date(1970, 1, 1)).days
+"""1000-01-01 as a number of days since 1970: the first day of drawn dates."""
 _DAY_MAX: Final = (date(9999, 12, 31) - date(1970, 1, 1)).days
+"""9999-12-31 as a number of days since 1970: the last day of drawn dates."""
 _EPOCH_DATE: Final = date(1970, 1, 1)
 
 DATES: Final[tuple[Value, ...]] = (
@@ -146,6 +148,7 @@ _JSON_DOUBLES: Final = (
     0.1 + 0.2,
 )
 _JSON_PARTS: Final[tuple[Any, ...]] = ({}, [], "", 0, False, [[[]]], {"a": {"a": [{"a": None}]}})
+"""Whole JSON documents that are empty, nested or a mere scalar."""
 
 
 def signed_decimal(units: int, scale: int) -> Decimal:
@@ -201,6 +204,7 @@ _AWKWARD_NUMBERS: Final = (
     2**62,
     10**15,
 )
+"""Integers at which a narrower type, a base or a double's digits end."""
 
 
 def _candidates(source_type: SourceType) -> Iterable[Value]:
@@ -340,8 +344,9 @@ def pool(type: SourceType) -> tuple[Value, ...]:
 
 @lru_cache(maxsize=16)
 def _fractions(fsp: int) -> SearchStrategy[int]:
-    """A strategy that draws from a short list of parts of a second, in microseconds, that often go
-    wrong (such as 10, 120,000 and 999,999), cut to `fsp` fractional digits; no others are drawn.
+    """A strategy that draws the microseconds of a fraction of a second from a short list of
+    fractions that often go wrong, such as 10, 120,000 and 999,999, cut to `fsp` digits behind the
+    point.
     """
     step = 10 ** (6 - fsp)
     fractions = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)
@@ -356,7 +361,9 @@ def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
     """
 
     def join(parts: tuple[int, int, int]) -> int:
-        """The microseconds since 1970 of a day, a second of the day and a part of the second."""
+        """The microseconds since 1970 from a day since 1970, a second of the day and the
+        microseconds of a fraction.
+        """
         days, seconds, fraction = parts
         return days * mysql.DAY + seconds * mysql.MICROS + fraction
 
@@ -371,8 +378,8 @@ def _duration(type: SourceType) -> SearchStrategy[int]:
         )
 
     def join(parts: tuple[int, int]) -> int:
-        """The microseconds of whole seconds, which may be negative, and a part of a second of the
-        same sign.
+        """The microseconds of a duration from its whole seconds, which may be negative, and the
+        microseconds of a fraction, which gets the same sign.
         """
         seconds, fraction = parts
         return seconds * mysql.MICROS + (fraction if seconds >= 0 else -fraction)
@@ -403,8 +410,9 @@ def _documents() -> SearchStrategy[Any]:
 
 
 def _composite(type: SourceType) -> SearchStrategy[Any]:
-    """A strategy for the contents of PostgreSQL's hstore, an object of texts, and of its arrays, a
-    list; of MongoDB's objects and arrays; else of any document.
+    """A strategy for the contents of a JSON value: for PostgreSQL's hstore an object of texts, for
+    its arrays a list of items, for MongoDB's object and array an object and a list, for any other
+    type any JSON document.
     """
     texts = st.none() | st.sampled_from(_JSON_TEXTS) | st.text(_STORABLE, max_size=6)
     match type.name:
@@ -521,7 +529,7 @@ def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
 
 @st.composite
 def value_strategy(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
-    """The strategy that draws with `pick`."""
+    """A strategy for values of the type, drawn by `pick`."""
     return pick(draw, type, nullable)
 
 
@@ -544,8 +552,9 @@ def keyable(type: SourceType) -> bool:
 def type_groups(
     supports: Callable[[SourceType], bool], keys: bool, source: str = "mysql"
 ) -> tuple[tuple[SourceType, ...], ...]:
-    """The source's groups of types, reduced to types that `supports` accepts; with `keys` to those
-    that a key may have. Empty groups are left out.
+    """The source's types in groups of related ones, such as integers or texts, reduced to types
+    that `supports` accepts, with `keys` to types that a key may have. Groups without such a type
+    are left out.
     """
     groups = (
         tuple(k for k in family if supports(k) and (not keys or keyable(k)))
@@ -555,12 +564,14 @@ def type_groups(
 
 
 STEPS: Final = 4096
-"""Numbers per family in `type_at`; above the size of the largest, so that each type has one."""
+"""How many numbers `type_at` has for each group of types: more than a group has types, so that each
+type has a number.
+"""
 
 
 def type_at(groups: tuple[tuple[SourceType, ...], ...], number: int) -> SourceType:
-    """The type that a drawn number stands for. The number is below `STEPS * len(groups)`, so that
-    one draw chooses both the group and the type in it.
+    """The type that a drawn number from 0 to `STEPS * len(groups) - 1` stands for: its quotient by
+    STEPS chooses the group, its remainder the type in the group, so that one draw is enough.
     """
     family, position = divmod(number, STEPS)
     group = groups[family]

@@ -10,10 +10,12 @@ from generators.wire_format import get
 def write(
     fmt: str, history: History, *, profile: str | None = None, layout: Layout = LAYOUT
 ) -> list[Written]:
-    """Every message of the history in the order of publication, each with its expected changes.
+    """Every message that the format's writer makes of the history, in the order of publication,
+    each with its expected changes.
 
-    `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format
-    or profile, and what the writer raises on a history that its source cannot have.
+    `profile` is the name of a release with its options, None for the format's first. Raises
+    UnknownName for an unknown format or profile, and what the writer raises on a history that its
+    source cannot have.
     """
     writer = get(fmt)
     return writer.write(

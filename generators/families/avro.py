@@ -52,16 +52,17 @@ class Encoder:
 
 
 LONG: Final = Encoder("long")
-"""Also an int, a length, a block's count, the index of a union's branch or an enumeration's symbol.
+"""Encodes a whole number, also where it is an int, a length, a block's count, or the index of a
+union's branch or of an enumeration's symbol.
 """
 
 
 def blocks(items: Sequence[bytes], sizes: Sequence[int] = (), *, sized: bool = False) -> bytes:
-    """An array's or a map's encoded items in blocks of these sizes, the last with all that are
-    left.
+    """The encoding of an array or a map, from its encoded items: in blocks of these sizes, behind
+    which a last block has all other items.
 
-    `sized` writes a block's count negative and its number of bytes behind it, so that readers can
-    skip it.
+    With `sized` a block's count is negative, and the number of its bytes stands behind it, so that
+    readers can skip it.
     """
     data, start = b"", 0
     for size in (*sizes, len(items)):
@@ -75,6 +76,9 @@ def blocks(items: Sequence[bytes], sizes: Sequence[int] = (), *, sized: bool = F
 
 
 def _cut(keep: Callable[[int], int]) -> Callable[[bytes], bytes | None]:
+    """The function that cuts a value to its first bytes, as many as `keep` says of its length; it
+    gives None for a value of less than two bytes.
+    """
     return lambda value: value[: keep(len(value))] if len(value) > 1 else None
 
 

@@ -75,8 +75,9 @@ class CanalCell:
 
 
 def is_blob(type: SourceType) -> bool:
-    """Whether a binlog row image of the kind NOBLOB leaves the column out where it did not change:
-    the BLOB and TEXT families. JSON and geometry, which are stored like a blob, are in it.
+    """Whether the binlog of a server that logs row images of the kind NOBLOB leaves a column of
+    this type out where it did not change: the BLOB and TEXT families. JSON and geometry, though
+    stored like a blob, are logged.
     """
     return type.name in _BLOBS
 

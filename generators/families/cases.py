@@ -32,7 +32,9 @@ Names = tuple[str, ...]
 
 
 class Cases:
-    """Cases whose tables are in one database, and have these columns and keys."""
+    """Makes named cases. Their tables are in one database, and have these columns, this primary key
+    and these unique keys.
+    """
 
     def __init__(
         self,
@@ -56,12 +58,12 @@ class Cases:
         return Cases(self.database, columns or self.columns, key, unique, self.schema)
 
     def table(self, name: str) -> Table:
-        """The table of the case of that name."""
+        """The table that belongs to the case of that name: the case's name decides the table's."""
         return Table(self.database, neutral(name), self.columns, self.key, self.unique, self.schema)
 
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
-        """The named case of these events, in which a table that `name` names stands in the place of
-        OWN.
+        """The named case with these events. Where an event is of the table OWN, it is of the case's
+        own table, which the case's name names.
         """
         own_table = self.table(name)
         own_events = (
@@ -75,7 +77,7 @@ class Cases:
     def value(
         self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()
     ) -> Scenario:
-        """The named case of an INSERT of this value, in a column `c` of that type."""
+        """The named case of an INSERT of this value into a column `c` of this type."""
         return named(
             name, insert(one_column(self.database, name, type), {"id": 1, "c": value}), tags=tags
         )

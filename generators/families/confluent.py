@@ -48,20 +48,23 @@ HEAD: Final = 5
 """Bytes of the framing."""
 
 Schemas: TypeAlias = dict[int, tuple[tuple[str, ...], str]]
-"""The subjects of a schema, in order, and its text, by its id."""
+"""The subjects under which a schema is registered, in order, and the schema's text, by its id."""
 SCHEMAS: Final[Schemas] = {}
+"""The schemas that the writers of this process have put into messages."""
 SchemaOf: TypeAlias = Callable[[int], tuple[tuple[str, ...], str]]
-"""The subjects of a schema and its text, by its id."""
+"""The function that gives the subjects of a schema and its text, by its id."""
 
 Subject: TypeAlias = Callable[[str, str, str], str]
-"""The subject of a schema, of the topic, the record's full name, and key or value."""
+"""The function that gives the subject under which a schema is registered, from the topic, the full
+name of the schema's record, and `key` or `value`.
+"""
 STRATEGIES: Final[Mapping[str, Subject]] = {
     "": lambda topic, _record, side: f"{topic}-{side}",
     "record-name": lambda _topic, record, _side: record,
     "topic-record-name": lambda topic, record, _side: f"{topic}-{record}",
 }
-"""The subject of a schema by the strategy's option: TopicNameStrategy, RecordNameStrategy,
-TopicRecordNameStrategy.
+"""The ways to name a schema's subject, by the word of a profile's option: TopicNameStrategy (""),
+RecordNameStrategy and TopicRecordNameStrategy.
 """
 
 
@@ -73,8 +76,8 @@ def strategy(options: Iterable[str]) -> Subject:
 
 
 def frame_schema(subject: str, schema_json: str) -> bytes:
-    """The five bytes before a datum of the schema: a zero byte and the schema's id. The schema is
-    put into SCHEMAS. Raises HarnessError if another schema has the same id.
+    """The five bytes before a datum of the schema: a zero byte and the schema's id. It puts the
+    schema into SCHEMAS under `subject`. Raises HarnessError if another schema has the same id.
     """
     number = _number_of(schema_json)
     subjects, known_json = SCHEMAS.get(number, ((), ""))
@@ -85,6 +88,7 @@ def frame_schema(subject: str, schema_json: str) -> bytes:
 
 @lru_cache(maxsize=8192)
 def _number_of(schema_json: str) -> int:
+    """The id of a schema, which follows from its text: 31 bits of the text's SHA-256."""
     return int.from_bytes(hashlib.sha256(schema_json.encode()).digest()[:4]) & 0x7FFFFFFF
 
 
@@ -118,8 +122,8 @@ def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
 
 
 def schema_versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
-    """The texts of the schemas that messages name, by subject and id. A subject is one that a
-    writer registered the schema under, and that belongs to the message's topic.
+    """The texts of the schemas whose ids stand in the messages, by subject and id. A subject is one
+    under which a writer registered the schema, and that belongs to the message's topic.
     """
     texts: dict[tuple[str, int], str] = {}
     for number, topic, side in dict.fromkeys(_named_schemas(messages)):
@@ -159,9 +163,9 @@ def _record_name(schema_json: str) -> str:
 
 
 def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
-    """A key or value in Confluent's framing as JSON of its schema and its datum; other bytes as
-    they are. Bytes, also those of decimals, are base64. A datum that Avro would encode with other
-    bytes is added as it is.
+    """A key or value in Confluent's framing as JSON that shows its schema and its datum; any other
+    bytes as they are. Bytes in the datum, also those of decimals, are base64. If Avro would encode
+    the datum with other bytes, these are there, too.
     """
     if data[: len(MAGIC)] != MAGIC:
         return data
@@ -185,21 +189,25 @@ def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
 # Connect's schemas as Avro's
 
 _TYPES: Final = {"int8": "int", "int16": "int", "int32": "int", "int64": "long"}
+"""The type in Avro of Connect's integers."""
 _LOGICAL: Final = {
     "Decimal": "decimal",
     "Date": "date",
     "Time": "time-millis",
     "Timestamp": "timestamp-millis",
 }
+"""Avro's logical type for each of Connect's own types."""
 _DATA: Final = "org.apache.kafka.connect.data."
+"""How the names of Connect's own logical types begin."""
 _UNNAMED: Final = "io.confluent.connect.avro.ConnectDefault"
+"""The name of the record for a struct without a name."""
 _PRECISION: Final = 64
 """The precision of a Decimal whose schema names none."""
 
 
 def avro_schema(schema: Mapping[str, Any]) -> str:
-    """The text of the Avro schema that Confluent's converter makes of a schema in JsonConverter's
-    form.
+    """The text of the Avro schema that Confluent's converter makes of a Connect schema, which is
+    given as JsonConverter writes it.
     """
     return json.dumps(_avro(schema, "", {}), ensure_ascii=False, separators=(",", ":"))
 
@@ -209,8 +217,8 @@ def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int])
     `space`. An optional schema becomes a union with null. Null comes first in it, unless the schema
     has a default that Avro's field takes over.
 
-    `records_before` counts the records that stand before this schema by full name, those without a
-    name under _UNNAMED; the records of this schema are added.
+    `records_before` has, by full name, how many records stand before this schema, those without a
+    name under _UNNAMED; the records of this schema are added to it.
     """
     base = _base(schema, space, records_before)
     if not schema["optional"]:
@@ -284,8 +292,8 @@ def _field(schema: Mapping[str, Any], space: str, records_before: dict[str, int]
 
 
 def _default(schema: Mapping[str, Any]) -> Any:
-    """A default of a Connect schema as the JSON of an Avro schema has it: bytes are characters of
-    Latin-1.
+    """The default of a Connect schema as the JSON of an Avro schema has it: bytes, which are base64
+    there, become characters of Latin-1.
     """
     value = schema["default"]
     return base64.b64decode(value).decode("latin-1") if schema["type"] == "bytes" else value
@@ -300,8 +308,8 @@ def sized(raw: bytes) -> bytes:
 
 
 def _value(schema: Mapping[str, Any], value: Any) -> Any:
-    """A parsed value of JsonConverter's JSON as the value that fastavro encodes under the same
-    schema.
+    """The value that fastavro encodes for a value of JsonConverter's JSON, by the value's Connect
+    schema in that converter's form.
     """
     match schema["type"]:
         case _ if value is None:
@@ -325,8 +333,8 @@ def _value(schema: Mapping[str, Any], value: Any) -> Any:
 
 @lru_cache(maxsize=8192)
 def _parse_converter_schema(connect_json: str) -> tuple[Any, str]:
-    """The parsed schema of JsonConverter's JSON, and the text of the Avro schema that stands for
-    it.
+    """A Connect schema, parsed from JsonConverter's JSON, and the text of the Avro schema that
+    Confluent's converter makes of it.
     """
     parsed = json.loads(connect_json)
     return parsed, avro_schema(parsed)
@@ -339,16 +347,17 @@ def encoder_of_schema(schema_json: str) -> Encoder:
 
 
 def encode_payload(schema: str, payload: str) -> bytes:
-    """The Avro datum, without framing, of a payload in JsonConverter's JSON under its schema in the
-    same form.
+    """The Avro datum, without framing, of a payload in JsonConverter's JSON; `schema` is the
+    payload's schema in the same form.
     """
     parsed, schema_json = _parse_converter_schema(schema)
     return encoder_of_schema(schema_json)(_value(parsed, json.loads(payload)))
 
 
 def convert_message(message_json: str, topic: str, side: str, subject: Subject) -> bytes:
-    """A key or value with schema in JsonConverter's JSON, as AvroConverter writes it: in
-    Confluent's framing. `side` is `key` or `value`, for the schema's subject.
+    """A key or value with its schema, in JsonConverter's JSON, as AvroConverter writes it: in
+    Confluent's framing. `subject` names the schema's subject; `side` says whether it is a `key` or
+    a `value`.
     """
     _, end = json.JSONDecoder().raw_decode(message_json, len(_OPENING))
     schema = message_json[len(_OPENING) : end]
@@ -359,9 +368,9 @@ def convert_message(message_json: str, topic: str, side: str, subject: Subject) 
 
 
 def convert_record(written: Written, subject_strategy: str, partitions: int) -> Written:
-    """A record of JsonConverter's JSON with schemas, with its key and value as AvroConverter writes
-    them, and on the partition that the new bytes of the key give; without a key it keeps its
-    partition. `subject_strategy` is a name of STRATEGIES.
+    """A record in JsonConverter's JSON with schemas as AvroConverter writes it. The new bytes of
+    the key choose the partition; without a key it stays. `subject_strategy` is a name of
+    STRATEGIES.
     """
     message, subject = written.message, STRATEGIES[subject_strategy]
     key, value = (
@@ -373,15 +382,17 @@ def convert_record(written: Written, subject_strategy: str, partitions: int) -> 
 
 
 _OPENING: Final = '{"schema":'
+"""How a message of JsonConverter begins; the schema follows."""
 _BETWEEN: Final = ',"payload":'
+"""What stands between schema and payload in a message of JsonConverter."""
 
 
 # Cases
 
 
 def evolving_scenario(source_name: str, database: str) -> Scenario:
-    """The scenario of a table of the source that gets a column and loses one between its rows. Each
-    row's message must name the schema that the table had then.
+    """The scenario of a table of the source that between its rows gets a column by DDL, and loses
+    another one. The message of each row must name the schema that the table had then.
     """
     origin = source(source_name)
     name, quote = "schema/evolved", origin.quote
@@ -392,6 +403,7 @@ def evolving_scenario(source_name: str, database: str) -> Scenario:
     wider: Row = {"id": 2, "a": "y", "b": 5}
 
     def altered(action: str, tail: str, before: Table, after: Table) -> SchemaChange:
+        """The event of an ALTER TABLE, whose SQL ends in `tail`."""
         sql = f"ALTER TABLE {quote(first.name)} {tail}"
         return SchemaChange(START, action, sql, database, first.name, before, after)
 
@@ -410,21 +422,29 @@ def evolving_scenario(source_name: str, database: str) -> Scenario:
 # Faults
 
 SOME: Final = b"\x02"
-"""The branch of a value in a union that begins with null."""
+"""The index of the branch that has a value, in a union whose first branch is null, as Avro encodes
+it.
+"""
 _BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: "", Way.SHAPE: '{"x":"y"}'}
+"""The text of an unfit cell by the way in which it is unfit: letters, nothing, or a value of
+another shape.
+"""
 _OUTSIDE: Final = {
     **dict.fromkeys((Logical.DATETIME, Logical.TIMESTAMP), "2021-07-18 25:61:61"),
     Logical.DATE: "2021-13-45",
     Logical.TIME: "99:99:99",
 }
+"""The text of an unfit cell with a date or time outside of the calendar or the clock."""
 
 
 def unfit_cells(
     source_name: str, fits: Mapping[str, str], datum_of: Callable[[str, Value], bytes | None]
 ) -> Iterator[CellFault]:
-    """The unfit cells of `garbage.faults.matrix` in Avro, for columns that are nullable strings or
-    bytes there: `datum_of` gives the datum of such a column's value, which is replaced by that of
-    another text. It returns None for other columns.
+    """The unfit cells (values that a column's type cannot hold) in Avro of each kind of types in
+    each way, for columns that are nullable strings or bytes there. `datum_of` gives the bytes of a
+    column's value, in whose place those of an unfit text stand, None for a column of another
+    schema. `fits` are combinations `LOGICAL/WAY` that are left out, since a decoder may read them,
+    with the reason.
     """
     for logical, way, column, value in matrix(source_name, fits):
         if (datum := datum_of(column, value)) is not None:
@@ -438,7 +458,8 @@ def change_record(
     change: Callable[[dict[str, Any]], bool],
 ) -> Callable[[bytes], bytes | None]:
     """The function that applies `change` to the record of a value in Confluent's framing, whose
-    schema is one of SCHEMAS; it gives None where `change` says that there is no place for it.
+    schema is in SCHEMAS. It gives None if `change` returns False, because the record has no place
+    for the change.
     """
 
     def apply(value: bytes) -> bytes | None:
@@ -454,10 +475,12 @@ def change_record(
 
 
 def _headed(head: bytes) -> Callable[[bytes], bytes]:
+    """The function that replaces the first bytes of a value by `head`."""
     return lambda value: head + value[len(head) :]
 
 
 def _as_text(value: bytes) -> bytes:
+    """A JSON object with the id of the value's schema, in the value's place."""
     return b'{"id":' + str(int.from_bytes(value[1:HEAD])).encode() + b"}"
 
 
@@ -500,6 +523,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 @lru_cache(maxsize=8192)
 def _oracle(schema_json: str) -> Callable[[bytes | None], Remains]:
+    """The function that says what can be read in a datum of the schema, without Spark."""
     return avro_remains([json.loads(schema_json)])
 
 

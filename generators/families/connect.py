@@ -23,11 +23,13 @@ from generators.families.wire_messages import Raw, print_json
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A Connect schema. `type` is JsonConverter's name for it (`int64`, `double`, `bytes`,
+    """A Connect schema. `type` is JsonConverter's name for the type (`int64`, `double`, `bytes`,
     `struct`, `array`, `map` ...).
 
-    `fields` are a struct's, by name in order; `items` an array's elements or a map's values (whose
-    keys are strings); `default` is JSON text, "" when there is none; `parameters` are texts.
+    `name` is that of a logical type, such as `org.apache.kafka.connect.data.Date`, "" for none.
+    `fields` are those of a struct, by name in order. `items` is the schema of an array's elements,
+    or of a map's values, whose keys are strings. `default` is JSON text, "" for none; `parameters`
+    are texts by name. Raises UnknownName for an unknown type.
     """
 
     type: str
@@ -46,8 +48,9 @@ class Schema:
 
 
 def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
-    """The fields of a struct's schema, from a text `name:type ...` in order; `?` behind a type says
-    that the field may be null. `schemas` are those of the fields that stand there without a type.
+    """The fields of a struct's schema, from a text of words `name:type` in order; `?` behind the
+    type says that the field may be null. A word without a type is a field whose schema is the
+    argument of that name in `schemas`.
     """
     pairs = []
     for name, _, kind in (word.partition(":") for word in declared.split()):
@@ -65,8 +68,8 @@ def members_of_struct(schema: Schema, payload: Mapping[str, Any]) -> dict[str, A
 def message_members(
     schema: Schema, payload: Mapping[str, Any], *, has_schema: bool = True
 ) -> dict[str, Any]:
-    """The members of a key or a value: its schema and its payload with `schemas.enable`, else those
-    of the payload alone.
+    """The members of a key or a value: its schema and its payload, or, without `has_schema` (the
+    converter's option `schemas.enable`), those of the payload alone.
     """
     members = members_of_struct(schema, payload)
     return {"schema": Raw(schema_text(schema)), "payload": members} if has_schema else members
@@ -74,8 +77,8 @@ def message_members(
 
 @lru_cache(maxsize=4096)
 def schema_text(schema: Schema, field: str = "") -> str:
-    """The JSON of a Connect schema, with members in JsonConverter's order; `field` is the name that
-    the schema has as a field of a struct.
+    """The JSON of a Connect schema, with its members in JsonConverter's order. `field` is the name
+    of the struct's field that has the schema, "" for a schema that is no field.
     """
     parts = [f'"type":{string(schema.type)}']
     if schema.type == "array":
@@ -123,11 +126,13 @@ def payload_text(schema: Schema, value: Any) -> str:
 
 
 def _struct(schema: Schema, value: Mapping[str, Any]) -> str:
+    """The JSON object of a struct: every field of its schema, in order."""
     return f"{{{','.join([f'{_member(name)}{payload_text(inner, value.get(name))}' for name, inner in schema.fields])}}}"
 
 
 @lru_cache(maxsize=4096)
 def _member(name: str) -> str:
+    """The beginning of a member of a JSON object: its name and a colon; cached."""
     return f"{string(name)}:"
 
 
@@ -155,6 +160,7 @@ def _float(schema: Schema, value: float) -> str:
 
 
 def _bytes(_schema: Schema, value: bytes) -> str:
+    """The JSON string of bytes: base64."""
     return f'"{base64.b64encode(value).decode()}"'
 
 
@@ -179,6 +185,7 @@ _WRITE: Final[Mapping[str, Callable[[Schema, Any], str]]] = {
     "array": _array,
     "map": _map,
 }
+"""The function that makes the JSON of a value that is not null, by the schema's type."""
 
 _ESCAPES: Final = {
     **{code: f"\\u{code:04X}" for code in range(0x20)},
@@ -195,6 +202,7 @@ _ESCAPES: Final = {
         }.items()
     },
 }
+"""What Jackson writes for characters that JSON does not allow in a string, by code point."""
 
 
 def string(value: str) -> str:
@@ -208,12 +216,15 @@ _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _surrogates(match: re.Match[str]) -> str:
+    """The escapes of a character beyond U+FFFF, one for each half of its surrogate pair."""
     high, low = struct.unpack(">2H", match[0].encode("utf-16-be"))
     return f"\\u{high:04X}\\u{low:04X}"
 
 
 def quoted(value: str) -> str:
-    """A JSON string with control characters escaped, everything else as it is."""
+    """The text as a JSON string: quotes, backslashes and control characters escaped, all others as
+    they are.
+    """
     return f'"{value.translate(_ESCAPES)}"'
 
 
@@ -235,6 +246,7 @@ def murmur2(data: bytes) -> int:
 
 
 _MIX: Final = 0x5BD1E995
+"""The factor of murmur2."""
 
 
 @lru_cache(maxsize=4096)
@@ -244,4 +256,6 @@ def partition_of(key: bytes, partitions: int) -> int:
 
 
 print_as_jackson: Final = partial(print_json, quote=string)
-"""Prints the members of a message as Jackson does, with which Kafka Connect and others write JSON."""
+"""Prints the members of a message as Jackson does, with which Kafka Connect and others write
+JSON.
+"""

@@ -43,8 +43,11 @@ Members = Sequence[tuple[str, Member]]
 """The members of a JSON object in order, by name."""
 
 WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
+"""Why a decoder may refuse a row: a number in it is too long."""
 UNTOLD: Final = "the message does not tell what the row was"
+"""Why the before image of an UPDATE may hold anything."""
 NULL_UNTOLD: Final = "the column was NULL, and the message leaves NULL out"
+"""Why the cell of a before image may hold anything."""
 
 
 SEND_LAG_MS: Final = 1729
@@ -54,14 +57,17 @@ SEND_LAG_MS: Final = 1729
 
 
 def _no_fields(_event: RowChange) -> Mapping[str, Any]:
+    """No further fields of `Change`: the default of `Flat.more_fields`."""
     return {}
 
 
 def _unchanged_cell(wire_cell: Cell, _value: Value) -> Cell:
+    """The cell as it is: the default of `Flat.respell`."""
     return wire_cell
 
 
 def _no_messages(_event: Event) -> Iterable[WireMessage]:
+    """No messages: the default of `Flat.write_other`."""
     return ()
 
 
@@ -75,13 +81,13 @@ class Flat:
     forms: TextForms
     """How values are spelled as texts."""
     keyed: bool | None = None
-    """None: a message names no table. False: it names database and table. True: and the columns of
-    the key.
+    """What of the table a message names: None nothing, False the database and the table, True the
+    columns of its key, too.
     """
     more_fields: Callable[[RowChange], Mapping[str, Any]] = _no_fields
-    """Fields of `Change` that a message has beside op, images, commit time and names."""
+    """Gives the fields of `Change` that a message has beside op, images, commit time and names."""
     time_unit_ms: int = 1
-    """The commit time is cut to a multiple of it."""
+    """The commit time is cut to a multiple of so many milliseconds."""
     has_commit_time: Callable[[RowChange], bool] = lambda _event: True
     """Whether a row's message has the commit time."""
     numbers: frozenset[Logical] = frozenset()
@@ -91,22 +97,28 @@ class Flat:
     has_before: Callable[[Image, Image], bool] = lambda _before, _after: True
     """Whether a message has the before image of an UPDATE, from its before and after image."""
     respell: Callable[[Cell, Value], Cell] = _unchanged_cell
-    """Gives the cell of a value that the format does not write as MySQL's text."""
+    """Gives the cell in place of the one with MySQL's text, for a value that the format writes
+    otherwise.
+    """
     writes_nulls: bool = True
     """False: columns that are NULL are left out."""
     writes_snapshots: bool = False
-    """Rows that a snapshot reads are written, too."""
+    """Rows that a snapshot reads have messages, too."""
     position: Callable[[RowChange, int], str | None] | None = None
-    """The position of a row, from its number in the event."""
+    """Gives the position of a row's message, from the event and the row's number in it; None for a
+    format without positions.
+    """
     key: Callable[[RowChange, Change], Mapping[str, Any]] | None = None
-    """The members of the record's key."""
+    """Gives the members of the record's key; None for records without a key."""
     members_of_row: Callable[[RowChange, Change], Mapping[str, Any]] | None = None
-    """Gives the members of a row's message in place of `members`."""
+    """Gives the members of a row's message, if `members` cannot say them."""
     write_other: Callable[[Event], Iterable[WireMessage]] = _no_messages
-    """The messages of any other event."""
+    """Gives the messages of an event that is no row change."""
 
     def write(self, history: History, layout: Layout) -> list[Written]:
-        """The messages of a history in order: one for each row, and those of other events."""
+        """The messages of a history in order: one for each row of a row change, and those that
+        `write_other` gives for other events.
+        """
         written: list[Written] = []
         for number, event in enumerate(history.events):
             for message in self._messages(event):
@@ -148,8 +160,8 @@ class Flat:
             yield WireMessage(value, (replace(change, row=0),), key)
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
-        """The change that a decoder owes for the message of one row; `before` and `after` are the
-        complete images.
+        """The change that a decoder must return for the message of one row. `before` and `after`
+        are the row's complete images, None where the operation has none.
         """
         sent_before, full_before = before, before
         if before is not None and after is not None:
@@ -176,8 +188,8 @@ class Flat:
         )
 
     def _before_of_update(self, before: Image, after: Image) -> tuple[Image, Image]:
-        """Two before images of an UPDATE: as the message has it, and as a reader can complete it
-        from the after image.
+        """Two before images of an UPDATE, from its complete images: the one in the message, and the
+        one that a reader can complete from the after image.
         """
         if not self.has_before(before, after):
             unknown = {name: _leave_open(cell, UNTOLD) for name, cell in before.items()}
@@ -199,7 +211,9 @@ class Flat:
         return sent_before, full_before
 
     def names(self, table: Table) -> dict[str, Any]:
-        """The fields of `Change` that name the table, those that the format's messages have."""
+        """The fields of `Change` that name the table, as far as the format's messages name it
+        (`keyed`).
+        """
         if self.keyed is None:
             return {}
         return {
@@ -209,8 +223,8 @@ class Flat:
         }
 
     def _sent_image(self, image: Image | None) -> Image | None:
-        """The image as messages have it: where they leave out NULLs, those columns are absent. None
-        for no image.
+        """The image as the message has it: in formats that leave out NULLs, columns that are NULL
+        are absent. None for no image.
         """
         if image is None or self.writes_nulls:
             return image
@@ -250,13 +264,17 @@ class Flat:
 
 
 def _is_doubtful(image: Image | None) -> bool:
-    """Whether a decoder may refuse a row because of a cell of the image."""
+    """Whether a decoder may refuse a row because of one of the image's cells: it may hold anything,
+    or a number too long for Spark.
+    """
     cells = () if image is None else image.values()
     return any(cell.state is State.ANY or is_wide(cell) for cell in cells)
 
 
 def writer(flat: Callable[[P], Flat]) -> Writer[P]:
-    """The writer of a format whose profiles write as `flat` says."""
+    """The writer of a format: it writes each history as the Flat says that `flat` gives for the
+    profile.
+    """
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         return flat(profile).write(history, layout)
@@ -290,6 +308,7 @@ def is_wide(cell: Cell) -> bool:
 
 
 def _leave_open(cell: Cell, reason: str) -> Cell:
+    """The cell in whose place a decoder may return anything, and why."""
     return Cell(State.ANY, cell.type, reason=reason)
 
 
@@ -301,7 +320,9 @@ def _number(cell: Cell) -> Cell:
 
 
 def values_of_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
-    """The values of a row's members by name, in their order; ABSENT for those that it has not."""
+    """The values of the members of a row's message, by name in their order; ABSENT for a member
+    that this row's message leaves out.
+    """
     return {name: value_of(event, change) for name, value_of in members}
 
 
@@ -327,6 +348,6 @@ def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:
 
 
 ROW: Final = cells_of_image(lambda change: change.before if change.after is None else change.after)
-"""The row after the change, of a DELETE the deleted one."""
+"""The member with the row after the change, in a DELETE the deleted row."""
 OLD: Final = cells_of_image(lambda change: change.before if change.op is Op.UPDATE else None)
-"""The row before an UPDATE."""
+"""The member with the row before an UPDATE; ABSENT in other messages."""

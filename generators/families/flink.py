@@ -117,20 +117,23 @@ def spell_cell(type: SourceType, value: Value, profile: FlinkProfile) -> Cell:
 
 
 def spell_moment(base: Cell, logical: Logical, profile: FlinkProfile) -> Cell:
-    """The cell of a date and time as a sink writes it: of a TIMESTAMP as an instant, of a DATETIME
-    as a wall clock.
+    """The cell `base` of a date and time, with the text that a sink writes: that of a TIMESTAMP has
+    a Z, since it is an instant, that of a DATETIME has none.
     """
     return replace(base, text=_moment_text(base.text or "", logical, profile))
 
 
 def _number(base: Cell, json_text: str) -> Cell:
-    """The cell as a JSON number, or as true or false, of this text."""
+    """The cell `base` with this text, which stands in the message as a JSON number, true or false,
+    not as a string.
+    """
     return replace(base, state=State.VALUE, text=json_text, options=(), reason="", json=True)
 
 
 def _decimal_text(value: Decimal, scale: int, profile: FlinkProfile) -> str:
-    """A DECIMAL as a JSON number: without the zeros at its end, which may give an exponent
-    (`1E+2`); plain with the option, from Flink 2.0 on with every digit of its scale.
+    """The JSON number of a DECIMAL. Zeros at its end are left out, which may give an exponent
+    (`1E+2`); with the profile's `plain_decimals` there is no exponent, and with `keeps_scale`, too,
+    every digit of the scale.
     """
     if profile.plain_decimals and profile.keeps_scale:
         return java_decimal(unscaled(value, scale), scale, plain=True)
@@ -146,7 +149,9 @@ def _decimal_text(value: Decimal, scale: int, profile: FlinkProfile) -> str:
 
 
 def _moment_text(mysql_text: str, logical: Logical, profile: FlinkProfile) -> str:
-    """A date and time without the zeros at the end of its fraction; of an instant with a Z."""
+    """A date and time as a sink writes it, from MySQL's text: without the zeros at the end of its
+    fraction, with a Z for a TIMESTAMP.
+    """
     clock = mysql_text.rstrip("0").rstrip(".") if "." in mysql_text else mysql_text
     separated = clock.replace(" ", "T") if profile.iso_timestamps else clock
     return f"{separated}Z" if logical is Logical.TIMESTAMP else separated
@@ -162,24 +167,29 @@ class WrittenRow(NamedTuple):
 
 
 MembersOf = Callable[[WrittenRow], Mapping[str, Any]]
-"""The members of the message of one row, in their order; None for an image that there is not."""
+"""The function that gives the members of the message of one row, by name in their order; a member
+that is None stands as null.
+"""
 
 
 SpellCell = Callable[[SourceType, Value, Any], Cell]
-"""A column's value as a sink of this profile writes it, and what a decoder owes for it."""
+"""The function that gives the cell of a column's value, from its type and the profile: how a sink
+writes it, and what a decoder must return for it.
+"""
 
 KeyOf = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """The members of a record's key, from the values of the key's columns in JSON."""
 
 
 def _bare_key(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The members of a record's key that has the key's columns and nothing else."""
     return values
 
 
 @dataclass(frozen=True, slots=True)
 class SinkMessages:
-    """What a sink's messages are made of: their members, how it spells a cell, its key, and how it
-    prints them.
+    """What a sink's messages are made by: the functions for their members, their cells and their
+    key, and the printer of their JSON.
     """
 
     members_of: MembersOf
@@ -191,8 +201,8 @@ class SinkMessages:
 def write_rows(
     history: History, profile: FlinkProfile, layout: Layout, sink: SinkMessages
 ) -> list[Written]:
-    """The messages of a history: two for each row of an UPDATE, one for each of another change.
-    Statements have none, nor has anything else that is no row.
+    """The messages of a history's row changes: for each row of an UPDATE a DELETE and an INSERT,
+    for each row of any other change one. All other events have no message.
     """
     written: list[Written] = []
     for number, event in enumerate(history.events):
@@ -211,7 +221,7 @@ def write_rows(
 
 
 def sink_format(name: str, members_of: MembersOf) -> Format[FlinkProfile]:
-    """The format of this name, of a sink whose messages have these members."""
+    """The format `name`, of a sink whose messages have the members that `members_of` gives."""
     sink = SinkMessages(members_of)
 
     def write(history: History, profile: FlinkProfile, layout: Layout) -> list[Written]:
@@ -231,8 +241,8 @@ def sink_format(name: str, members_of: MembersOf) -> Format[FlinkProfile]:
 def _messages_of_row(
     table: Table, images: RowImages, profile: FlinkProfile, sink: SinkMessages
 ) -> Iterator[WireMessage]:
-    """The DELETE of the row before the change and the INSERT of the row after it, as far as there
-    are such rows.
+    """The messages of one changed row: the DELETE of the row before the change and the INSERT of
+    the row after it; an INSERT or DELETE has only one of the two.
     """
     for op, source_row in ((Op.DELETE, images.before), (Op.INSERT, images.after)):
         if source_row is not None:
@@ -275,8 +285,8 @@ def json_value(wire_cell: Cell) -> Any:
 
 
 def _change(op: Op, image: Image, profile: FlinkProfile) -> Change:
-    """The change that a decoder owes: its row alone, since the message has no names, no time and no
-    position. It may be given the table that the reader knows the topic to be of.
+    """The change that a decoder must return for the message of a row. It has the row alone:
+    messages have no names of tables, no time and no position.
     """
     sent_image = image if profile.writes_nulls else without_nulls(image)
     if op is Op.DELETE:
@@ -334,7 +344,9 @@ UNTYPED_COLUMNS: Final = ("c_bit_8", "c_set_64", "c_time_0")
 
 
 def cell_faults(_profile: FlinkProfile) -> tuple[CellFault, ...]:
-    """The unfit cells that a message can have."""
+    """The unfit cells (JSON that a column's type cannot hold) that a message can have: those of
+    columns whose types a Flink table has.
+    """
     return tuple(fault for fault in CELL_FAULTS if fault.column not in UNTYPED_COLUMNS)
 
 

@@ -56,8 +56,8 @@ KEY_PROFILE: Final = FlinkCdcProfile("")
 
 
 class WrittenChange(NamedTuple):
-    """One row change of a message, before it is bytes: the table, what was done, and the rows
-    before and after it in JSON by column; None for a row that there is not.
+    """One row change, of which a message is made: the table, the operation, and the rows before and
+    after it in JSON by column; None for a row that the operation does not have.
     """
 
     table: Table
@@ -67,19 +67,19 @@ class WrittenChange(NamedTuple):
 
 
 MembersOf = Callable[[WrittenChange, FlinkCdcProfile], Mapping[str, Any]]
-"""The members of the message of one row change, in their order; None for an image that there is
-not.
+"""The function that gives the members of the message of one row change, by name in their order; a
+member that is None stands as null.
 """
 
 
 def pipeline_format(name: str, members_of: MembersOf, *, keyed: bool) -> Format[FlinkCdcProfile]:
-    """The format of this name, of a sink whose messages have these members. `keyed`: they name the
-    key's columns.
+    """The format `name`, of a sink whose messages have the members that `members_of` gives. `keyed`
+    says that they name the key's columns.
     """
 
     def write(history: History, profile: FlinkCdcProfile, layout: Layout) -> list[Written]:
-        """The messages of a history as the sink writes them: one for each row of each change.
-        Statements have none, nor has anything else that is no row.
+        """The messages of a history as the sink writes them: one for each changed row, two for an
+        UPDATE of the key. All other events have no message.
         """
         written: list[Written] = []
         for number, event in enumerate(history.events):
@@ -107,7 +107,9 @@ def pipeline_format(name: str, members_of: MembersOf, *, keyed: bool) -> Format[
 
 
 def scenarios(profile: FlinkCdcProfile, database: str) -> Iterator[Scenario]:
-    """The cases of Flink's sinks, UPDATEs of the key, and an UPDATE of a table without one."""
+    """The cases of Flink SQL's sinks (`flink.scenarios`), and two more: UPDATEs of the key, and an
+    UPDATE of a table without a key.
+    """
     yield from flink.scenarios(profile, database)
     columns = (ID, Column("a", mysql.text()))
     moved = Table(database, neutral("update/key"), columns, ("id",))
@@ -127,8 +129,8 @@ def scenarios(profile: FlinkCdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _parts(table: Table, images: RowImages) -> Iterator[RowImages]:
-    """The images of each message of a row change: one message, but two for an UPDATE of the key,
-    which reaches the sink as the DELETE of the old row and the INSERT of the new one.
+    """The images of each message of a changed row. There is one message, but two for an UPDATE of
+    the key, which reaches the sink as the DELETE of the old row and the INSERT of the new one.
     """
     before, after = images.before, images.after
     if before is None or after is None or _key(table, before) == _key(table, after):
@@ -139,6 +141,7 @@ def _parts(table: Table, images: RowImages) -> Iterator[RowImages]:
 
 
 def _key(table: Table, source_row: Row) -> list[object]:
+    """The values of a row's primary key; [] for a table without one."""
     return [source_row.get(column) for column in table.primary_key]
 
 
@@ -149,7 +152,9 @@ def _message(
     members_of: MembersOf,
     keyed: bool,
 ) -> WireMessage:
-    """The message of one row change, and the change that a decoder owes."""
+    """The message of one row change, and the change that a decoder must return for it. `keyed` says
+    that the message names the key's columns.
+    """
     before = _image(table, images.before, profile)
     after = _image(table, images.after, profile)
     op = Op.INSERT if before is None else Op.DELETE if after is None else Op.UPDATE
@@ -177,7 +182,7 @@ def _message(
 
 
 def _image(table: Table, source_row: Row | None, profile: FlinkCdcProfile) -> Image | None:
-    """The cells of a row; None without a row."""
+    """The cells of a row, as a sink spells them; None without a row."""
     if source_row is None:
         return None
     return {
@@ -187,6 +192,7 @@ def _image(table: Table, source_row: Row | None, profile: FlinkCdcProfile) -> Im
 
 
 def _json(image: Image | None, profile: FlinkCdcProfile) -> Mapping[str, Any] | None:
+    """The values of a row in JSON by column; None without a row."""
     return None if image is None else json_row(image, profile)
 
 

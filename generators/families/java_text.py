@@ -22,13 +22,16 @@ from typing import Any, Final
 from generators.sources.mysql import key_order
 
 _FRACTION_BITS: Final = 52
+"""The bits of a double's fraction."""
 _BIAS: Final = 1023
+"""What a double's bits of exponent are more than its exponent."""
 _MAX_SMALL_EXPONENT: Final = 62
 _MIN_SMALL_EXPONENT: Final = -21
+"""Between these exponents Java prints a number without a fraction by integer arithmetic."""
 _FIVES_BITS: Final = (
     0, 3, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28, 31, 33, 35, 38, 40, 42, 45, 47, 49, 52, 54, 56, 59, 61,
 )  # fmt: skip
-"""Bits of 5^i, as far as 5^i fits a Java long."""
+"""How many bits 5^i has, at index i, as far as 5^i fits a Java long."""
 
 
 def double_text(value: float) -> str:
@@ -51,13 +54,15 @@ def float_text(value: float) -> str:
 
 
 def _finite(value: float) -> None:
+    """Raises ValueError for an infinity or NaN."""
     if not math.isfinite(value):
         raise ValueError(f"{value!r} is no number that MySQL stores")
 
 
 def _float_text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
-    """The text that Java prints for a binary floating-point number, from its sign and its bits of
-    fraction and exponent.
+    """The text that Java prints for a binary floating-point number, from its sign and the bits of
+    its fraction and exponent. `bias` is what these bits are more than the exponent, `width` the
+    number of bits of the fraction: 1023 and 52 for a double, 127 and 23 for a float.
     """
     sign = "-" if negative else ""
     if exponent == 0 and fraction == 0:
@@ -75,8 +80,8 @@ def _float_text(negative: bool, fraction: int, exponent: int, bias: int, width: 
 
 
 def _layout(digits: str, point: int) -> str:
-    """The digits with their decimal point after `point` of them: plain for 1e-3 <= x < 1e7, else
-    with an exponent.
+    """A number's text from its decimal digits, of which `point` stand before the decimal point:
+    plain for 1e-3 <= x < 1e7, else with an exponent, such as `1.5E10`.
     """
     if 0 < point < 8:
         integer_digits = digits[:point].ljust(point, "0")
@@ -87,10 +92,11 @@ def _layout(digits: str, point: int) -> str:
 
 
 def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
-    """FloatingDecimal's `dtoa`: decimal digits and the position of the decimal point among them.
+    """FloatingDecimal's `dtoa`: the decimal digits of a number, and how many of them stand before
+    the decimal point.
 
-    `fraction` has its leading one at bit 52, `exponent` is unbiased, `significant` counts the bits
-    that carry information.
+    `fraction` has its leading one at bit 52, `exponent` is the binary exponent without bias,
+    `significant` is how many bits carry information.
     """
     tail = (fraction & -fraction).bit_length() - 1
     fraction_bits = _FRACTION_BITS + 1 - tail
@@ -105,13 +111,15 @@ def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
 
 
 def _insignificant(power: int) -> int:
-    """How many decimal digits 2^power leaves undetermined."""
+    """How many decimal digits at the end of a number are undetermined if its lowest bit stands for
+    2^power.
+    """
     return len(str(1 << power)) - 1 if power > 1 else 0
 
 
 def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
-    """The decimal digits of an integer and the position of the decimal point among them; its last
-    `dropped` digits are rounded away, half up.
+    """The decimal digits of an integer, without zeros at their end, and how many digits stand
+    before the decimal point. The last `dropped` digits are rounded away, half up.
     """
     if dropped:
         power = 10**dropped
@@ -135,9 +143,13 @@ def _estimate(exponent: int, fraction: int) -> int:
 def _hard_digits(
     exponent: int, fraction: int, significant: int, fraction_bits: int, tiny: int, decimal: int
 ) -> tuple[str, int]:
-    """The decimal digits that Java prints for a floating-point number without a shortcut, and the
-    position of the point: digit by digit until they identify the number (Steele and White, with
-    Java's stopping rules).
+    """The decimal digits that Java prints for a floating-point number for which it has no shortcut,
+    and how many of them stand before the decimal point: digit by digit until they identify the
+    number (Steele and White, with Java's stopping rules).
+
+    `fraction` is odd, and has `fraction_bits` bits; `exponent` is the binary exponent of its
+    leading bit, `significant` how many bits carry information, `tiny` how many of the bits stand
+    behind the binary point, `decimal` the estimate of the decimal exponent.
     """
     five_b, five_s = max(0, -decimal), max(0, decimal)
     two_b, two_s = five_b + tiny + exponent, five_s + tiny
@@ -177,12 +189,13 @@ def _hard_digits(
 
 
 def _fives(power: int) -> int:
+    """How many bits Java takes 5^power to have: beyond its table three for each power."""
     return _FIVES_BITS[power] if power < len(_FIVES_BITS) else power * 3
 
 
 def _wrap(value: int, word: int) -> int:
-    """The number after Java's overflow in a word of `word` bits; 0 means a big integer, which has
-    no overflow. The last digit of some floats depends on it.
+    """The number that a signed word of `word` bits holds after Java's overflow. `word` 0 stands for
+    a big integer, which does not overflow. The last digit of some floats depends on it.
     """
     if not word:
         return value
@@ -240,7 +253,9 @@ _SHORT: Final = {
     "\r": "\\r",
     "\t": "\\t",
 }
+"""The escapes of two characters that every release of fastjson writes."""
 _LONE: Final = {chr(c): "?" for c in range(0xD800, 0xE000)}
+"""What stands for each half of a surrogate pair that stands alone."""
 
 
 @cache
@@ -276,8 +291,8 @@ def has_raw_control(value: str) -> bool:
 
 
 def hash_order(keys: Sequence[str]) -> list[str]:
-    """Keys in the order in which a `HashMap` that was filled in the given order goes over them
-    (buckets as lists).
+    """The keys in the order in which a Java HashMap goes over them that they were put into in the
+    given order; as long as no bucket is a tree.
     """
     buckets = 16
     while len(keys) > buckets * 3 // 4:

@@ -47,6 +47,7 @@ does it, hexadecimal digits, base64, or `0x` and hexadecimal digits.
 """
 
 _OWN_TYPES: Final = type_numbers("java")
+"""The numbers of `java.sql.Types` of MySQL's types, by type; spatial ones have none."""
 TYPE_NUMBERS: Final = type_numbers("protocol")
 """The numbers of MySQL's types in its protocol."""
 
@@ -57,6 +58,7 @@ LABEL_DOUBT: Final = (
 EPOCH_DOUBT: Final = "zero milliseconds are the zero value or 1970-01-01 00:00:00"
 TRUNCATED: Final = "the writer keeps milliseconds"
 _AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
+"""Why a TIMESTAMP's text has two readings."""
 
 
 class TextFacts(Protocol):
@@ -83,8 +85,9 @@ class TextFacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextForms:
-    """A writer's choices. `time_zone` renders TIMESTAMP; `labels` writes ENUM and SET as labels,
-    else as index and mask.
+    """How a writer spells MySQL's values, where products differ. `time_zone` is that in which
+    TIMESTAMP is written. `binary` is one of LATIN1, HEX, BASE64 and PREFIXED_HEX. `labels` writes
+    ENUM and SET as labels, else as index and mask.
 
     `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's,
     at most three) or "epoch" (milliseconds since 1970). `time_digits` is the number of fraction
@@ -103,8 +106,8 @@ class TextForms:
 
 
 def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
-    """A column's value as a message has it (`text`, None for JSON null), and what a decoder owes
-    for it. Raises TypeError for a value that the type does not have.
+    """A column's value as a message spells it (`text`, None for JSON null), with what a decoder
+    must return for it. Raises TypeError for a value that the type does not have.
     """
     if value is None:
         return Cell(State.NULL, type)
@@ -128,8 +131,8 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
 
 
 def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image | None:
-    """The image that a decoder owes for a row, with the texts in the message: every column of the
-    table, NULL where the row has none; None without a row.
+    """The image that a decoder must return for a row, with the texts in the message: a cell for
+    every column of the table, NULL where the row has no value; None without a row.
     """
     return (
         None
@@ -142,13 +145,15 @@ def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image 
 
 
 def supports(type: SourceType) -> bool:
-    """Whether MySQL itself has the type and it is not spatial; all such types have a text here."""
+    """Whether MySQL has the type, and it is not spatial: the types whose values have a text
+    here.
+    """
     return type.source == "mysql" and type.name in _OWN_TYPES
 
 
 def binary_text(value: bytes, spelling: str, upper: bool = False) -> str:
-    """The bytes as a text: by `spelling` hex digits, with or without 0x, base64, or one character
-    for each byte. `upper` writes hex digits in upper case.
+    """The text of bytes: hex digits for the spelling `hex`, 0x and hex digits for `0x`, base64 for
+    `base64`, else one character of Latin-1 for each byte. `upper` writes hex digits in upper case.
     """
     match spelling:
         case "hex" | "0x":
@@ -164,8 +169,8 @@ _BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
 
 
 def _bit_cell(base: Cell) -> Cell:
-    """The cell of a BIT that is written as its number. If the digits could also be read as binary
-    digits, both values are allowed.
+    """The cell `base` of a BIT, which is written as a decimal number. If its digits could also be
+    read as binary digits, both values are allowed.
     """
     digits = base.text or ""
     if not _BINARY_DIGITS.fullmatch(digits) or len(digits) > (base.type.length or 1):
@@ -174,8 +179,9 @@ def _bit_cell(base: Cell) -> Cell:
 
 
 def _label_cell(type: SourceType, value: int) -> Cell:
-    """The cell of an ENUM or SET that is written by its labels; a label that is a number may be
-    read as one.
+    """The cell of an ENUM or SET that is written by its labels, for the index or mask `value`. If
+    the text is also a number, or the empty label and the empty value have the same text, all
+    readings are allowed.
     """
     members = type.members
     if type.logical is Logical.ENUM:
@@ -193,8 +199,8 @@ def _label_cell(type: SourceType, value: int) -> Cell:
 
 
 def _millisecond_cell(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
-    """The cell of a TIMESTAMP that is written to the millisecond, as text or as milliseconds since
-    1970.
+    """The cell of a TIMESTAMP that is written to the millisecond, as a text or as milliseconds
+    since 1970. Finer digits are lost.
     """
     cls = mysql.value_class(type, value)
     if isinstance(value, ZeroDate):
@@ -210,12 +216,13 @@ def _millisecond_cell(type: SourceType, value: int | ZeroDate, forms: TextForms)
 
 
 def _digits(type: SourceType, forms: TextForms) -> int:
+    """How many fraction digits the text of a TIMESTAMP has that is written to the millisecond."""
     return min(type.fsp, 3) if forms.timestamp == "cut" else 3
 
 
 def _allow_values(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
-    """The cell with these values allowed, since its text may stand for each of them; `base` itself
-    if they are all the same.
+    """The cell `base` as one for which a decoder may return any of the values `options`, since its
+    text may stand for each of them; `base` itself if they are all the same.
     """
     if len(set(options)) < 2:
         return base
@@ -224,7 +231,8 @@ def _allow_values(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
 
 def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
     """The cell of a value as MySQL and Java spell it: its text in the message, and the value that a
-    decoder owes for that text. Raises TypeError for a value that the type does not have.
+    decoder must return for that text. `facts` says how the writer's release spells some types.
+    Raises TypeError for a value that the type does not have.
     """
     if value is None:
         return Cell(State.NULL, type)
@@ -240,8 +248,8 @@ def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
 
 
 class SpelledValue(NamedTuple):
-    """A value on the wire: its text, the value that a reader of the text has, and why that is not
-    the source's ("" if it is).
+    """A value as a message spells it: its text, the value that a reader gets from the text, and why
+    that is not the source's value ("" if it is).
     """
 
     text: str
@@ -301,8 +309,8 @@ def scaled_text(value: Decimal, scale: int) -> str:
 
 
 def _stored_text(type: SourceType, value: str) -> SpelledValue:
-    """How a value of a text type is written, which is also what its reader has: CHAR loses trailing
-    spaces, a lone surrogate becomes `?`.
+    """How a value of a text type is written. The text is what MySQL stores, so a reader gets the
+    same: CHAR loses trailing spaces, a surrogate alone becomes `?`.
     """
     stored = value
     reasons: list[str] = []
@@ -327,7 +335,9 @@ def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
 
 
 def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
-    """Every instant, in microseconds, that the wall-clock text names in that zone."""
+    """Each moment, in microseconds since 1970, at which the clock in that time zone shows the time
+    of the text: two in an hour that occurs twice.
+    """
     local = datetime.fromisoformat(wall_clock)
     moments = (
         local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(UTC).replace(tzinfo=None)
@@ -342,7 +352,9 @@ _HOUR: Final = 3600 * mysql.MICROS
 
 
 def _spell_time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
-    """How a TIME is written. Two bugs of releases lose its sign or its hours."""
+    """How a TIME in microseconds is written. Releases with one of two bugs lose its hundred hours
+    or its sign (`TextFacts`).
+    """
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
         shown_micros = abs(value) - 100 * _HOUR

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 VARINT: Final = 0
+"""The wire type of a number."""
 LENGTH_DELIMITED: Final = 2
+"""The wire type of what stands behind its length: a text, bytes or a message."""
 _FIXED: Final = {1: 8, 5: 4}
-"""Bytes of the wire types that have a length of their own."""
+"""How many bytes a value has, by the wire types whose values all have the same length."""
 _LONGEST: Final = 10
 """Bytes of the longest varint."""
 
@@ -31,9 +33,10 @@ class Scalar(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProtoField:
-    """A field of a message. `message` names the message that it holds, as such or as bytes; `names`
-    are the numbers of an enumeration by their words; `presence`: it is written though it has its
-    default value, as a field of a oneof is.
+    """A field of a message, as the .proto file declares it. `scalar` is its type, unless `message`
+    names the message that it holds. `names` are the numbers of an enumeration by their words.
+    `presence` says that the field is written even if it has its default value, as a field of a
+    oneof is.
     """
 
     name: str
@@ -49,7 +52,9 @@ Schema = Mapping[str, Mapping[int, ProtoField]]
 
 
 class WireField(NamedTuple):
-    """A field as it stands in bytes: a number, or the bytes of a text, of bytes or of a message."""
+    """A field as it stands in a message's bytes: its number, its wire type, and its content, which
+    is a number, or the bytes of a text, of bytes or of a message.
+    """
 
     number: int
     wire_type: int
@@ -57,7 +62,9 @@ class WireField(NamedTuple):
 
 
 class NotProtobuf(ValueError):
-    """Bytes that are no message; `reason` is the fault's tag."""
+    """Raised for bytes that are no message; `reason` is the tag of the fault, such as
+    `truncated`.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -76,13 +83,15 @@ def varint(number: int) -> bytes:
 
 
 def length_delimited(number: int, data: bytes) -> bytes:
-    """A field whose value stands behind its length: a text, bytes or a message."""
+    """The bytes of field `number` with the value `data`, which stands behind its length: a text,
+    bytes or a message.
+    """
     return varint(number << 3 | LENGTH_DELIMITED) + varint(len(data)) + data
 
 
 def encode(schema: Schema, message: str, document: Mapping[str, Any]) -> bytes:
-    """The bytes of a document, its fields in the order of their numbers, as generated code writes
-    them.
+    """The bytes of a message of the type `message`, whose field values `document` has by name; the
+    fields stand in the order of their numbers, as generated code writes them.
     """
     data = b""
     for number, proto_field in sorted(schema[message].items()):
@@ -95,7 +104,9 @@ def encode(schema: Schema, message: str, document: Mapping[str, Any]) -> bytes:
 
 
 def _encode_field(schema: Schema, number: int, proto_field: ProtoField, item: Any) -> bytes:
-    """The bytes of one value of a field; none for a default value that is not written."""
+    """The bytes of one value of a field: b"" for a default value, unless such a field is written
+    all the same (`presence`, or repeated).
+    """
     if proto_field.message:
         return length_delimited(number, encode(schema, proto_field.message, item))
     keeps_default = proto_field.presence or proto_field.repeated
@@ -111,7 +122,9 @@ def _encode_field(schema: Schema, number: int, proto_field: ProtoField, item: An
 
 
 def read_fields(data: bytes) -> Iterator[WireField]:
-    """The fields of a message as they stand. Raises NotProtobuf."""
+    """The fields of a message's bytes in their order, whatever the schema is. Raises NotProtobuf
+    for bytes that are no message.
+    """
     place = 0
     while place < len(data):
         key, place = _read_varint(data, place)
@@ -135,7 +148,9 @@ def read_fields(data: bytes) -> Iterator[WireField]:
 
 
 def _read_varint(data: bytes, place: int) -> tuple[int, int]:
-    """The varint at a place, and where it ends. Raises NotProtobuf."""
+    """The number of the varint that begins at `place`, and the place behind it. Raises NotProtobuf
+    if the bytes end within it, or if it is too long.
+    """
     number = 0
     for i in range(_LONGEST):
         if place + i >= len(data):
@@ -149,16 +164,18 @@ def _read_varint(data: bytes, place: int) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class ProtoReader:
-    """Reads documents by a schema. `doubtful_tags` are the tags of what the specification lets a
-    reader pass over: a field twice, an unknown one, a text that is no UTF-8.
+    """Reads messages' bytes by a schema. `doubtful_tags` collects the tags of what the
+    specification lets a reader pass over: a field that comes twice, an unknown field, a text that
+    is no UTF-8.
     """
 
     schema: Schema
     doubtful_tags: list[str] = field(default_factory=list)
 
     def read(self, message: str, data: bytes) -> dict[str, Any]:
-        """The document that a message's bytes spell; what a reader may pass over is noted in
-        `doubtful_tags`. Raises NotProtobuf.
+        """The document, values by field name, that the bytes of a message of the type `message`
+        spell. What a reader may pass over is noted in `doubtful_tags`. Raises NotProtobuf for bytes
+        that are no message.
         """
         document: dict[str, Any] = {}
         for number, wire_type, content in read_fields(data):
@@ -181,7 +198,10 @@ class ProtoReader:
         return document
 
     def _value(self, proto_field: ProtoField, content: int | bytes) -> Any:
-        """A field's content as a value of the document. Raises NotProtobuf."""
+        """The value in a document for a field's content: a text, bytes, a document of its own, True
+        or False, a number, or an enumeration's word. Raises NotProtobuf for bytes that are no
+        message.
+        """
         if isinstance(content, bytes):
             if proto_field.message:
                 return self.read(proto_field.message, content)

@@ -38,10 +38,9 @@ Printer: TypeAlias = Callable[[Mapping[str, Any]], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WireMessage:
-    """A message before it is bytes.
-
-    `value` and `key` are its parts, `changes` what a perfect decoder owes for it. It is sent to
-    each of `partitions` of `topic`, "" for the layout's, with `headers`.
+    """A message before it is bytes. `value` and `key` are its two parts, `changes` what a perfect
+    decoder must return for it. It is sent to each of `partitions` of the topic `topic`, "" for the
+    layout's, with `headers`.
     """
 
     value: Part
@@ -55,9 +54,9 @@ class WireMessage:
 def print_message(
     message: WireMessage, printer: Printer | None, layout: Layout, *, event: int, timestamp_ms: int
 ) -> Iterator[Written]:
-    """The records of a message, one for each partition that it is sent to. `printer` is None for a
-    format all of whose parts are bytes; `event` is the number of the message's event in the
-    history, `timestamp_ms` the time of the records.
+    """The records of a message, one for each partition that it is sent to. `printer` makes bytes of
+    parts that are members, None for a format whose parts are all bytes. `event` is the number of
+    the message's event in the history, `timestamp_ms` the time of the records.
     """
     key, value = (print_part(part, printer) for part in (message.key, message.value))
     for partition in message.partitions:
@@ -82,13 +81,13 @@ def print_part(part: Part, printer: Printer | None) -> bytes | None:
 
 
 def print_json(members: Mapping[str, Any], quote: Quote) -> bytes:
-    """A JSON object in UTF-8."""
+    """The bytes of a JSON object with these members, in UTF-8; `quote` writes its texts."""
     return json_text(members, quote).encode()
 
 
 def json_text(value: object, quote: Quote) -> str:
-    """JSON without blanks. The members of an object stand in their order, without those that are
-    ABSENT; `Raw` goes out as it stands.
+    """The JSON of a value without blanks; `quote` writes its texts. The members of an object stand
+    in their order, without those that are ABSENT; `Raw` goes out as it stands.
     """
     match value:
         case str():

@@ -225,8 +225,8 @@ def _stream_position(event: RowChange, row: int) -> str:
 def _control_record(
     at: Instant, table: Table, operation: str, profile: AwsDmsProfile
 ) -> WireMessage:
-    """A control record, and the CONTROL change that a decoder owes for it. The record names its
-    table, and has no time of a commit.
+    """A control record on a table, such as `create-table`, with the CONTROL change that a decoder
+    owes for it, which has no commit time.
     """
     metadata = {
         **_head(at, "control", operation),

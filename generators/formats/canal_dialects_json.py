@@ -108,8 +108,9 @@ CHOICES: Final = read_choices(NAME, DialectProfile)
 
 
 def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
-    """An expected cell in the profile's spelling: binaries as lists of bytes, TIMESTAMPs with
-    +00:00 behind them (but zero ones), each where the profile says so; else the cell as it is.
+    """An expected cell in the profile's spelling. Where the profile says so, a binary is a list of
+    its bytes, and a TIMESTAMP has ` +00:00` behind it unless it is a zero date; any other cell
+    stays as it is. `value` is the column's value at the source.
     """
     if profile.deployment.binary == LISTED and isinstance(cell.value, bytes):
         return replace(cell, text=str(list(cell.value)))
@@ -132,8 +133,8 @@ def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
 
 
 def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
-    """The type of each column as a row's message shows it; None if the service's messages have no
-    types.
+    """The member mysqlType: the type of each column, with its parameters unless the profile has
+    bare types. None if the service's messages have no types.
     """
     if not profile.described:
         return None
@@ -143,6 +144,9 @@ def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
 
 
 def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
+    """The member sqlType, the code of each column's type; None if the service's messages have no
+    codes.
+    """
     codes = {**SQL_TYPES, "datetime": profile.datetime_code}
     return {c.name: codes[c.type.name] for c in table.columns} if profile.codes else None
 
@@ -185,9 +189,9 @@ def _envelope(
 
 
 def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
-    """The member `id` of a message. In Tencent's and Huawei's messages it grows with the
-    operations, here from 18 digits to 19 within half a minute of a history; CKafka's connector
-    writes 0.
+    """The member `id` of a message. In Tencent's and Huawei's messages it grows from event to
+    event; here it passes from 18 digits to 19 half a minute after the beginning of a history.
+    CKafka's connector writes 0.
     """
     since = event.at.tso - START.tso
     return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row_number, 15)
@@ -208,6 +212,7 @@ _DRS: Final = (
     "old",
     "pkNames",
 )
+"""The members of a message in the order of Huawei DRS's example."""
 
 
 def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
@@ -315,6 +320,7 @@ KEY_VALUES: Final = tuple(
     replace(ID, name=name, type=type, nullable=True)
     for name, type in (("a", mysql.text()), ("n", ID.type))
 )
+"""The columns beside `id` in the format's own cases: `a`, a text, and `n`, a number."""
 
 
 def writes(type: SourceType) -> bool:

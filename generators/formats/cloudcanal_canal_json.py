@@ -57,6 +57,9 @@ class CanalJsonProfile(messages.CloudCanalProfile):
 CHOICES: Final = read_choices(NAME, CanalJsonProfile)
 
 _SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=False)
+"""What CloudCanal's two formats do differently: here DDL has Canal's words, and transactions have
+no end.
+"""
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:
@@ -67,8 +70,9 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
 
 
 def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> WireMessage:
-    """The message of a draft, with Canal's members in the order of the alphabet, and the
-    changes expected of it, which have the draft's key columns.
+    """The message of a draft (what CloudCanal says of an event, in whatever format): Canal's
+    members in the order of the alphabet, and the changes that a decoder owes for it, which have the
+    draft's key columns.
     """
     no_old = Raw(profile.no_old) if profile.no_old else ABSENT
     members = {

@@ -71,6 +71,9 @@ are not sent (assumed).
 """
 
 _SHAPE: Final = messages.EnvelopeShape(DDL_ACTIONS, transaction_end=True)
+"""What CloudCanal's two formats do differently: here DDL has the words of DDL_ACTIONS, and
+transactions have an end.
+"""
 
 
 def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:
@@ -81,8 +84,9 @@ def write(history: History, profile: JsonProfile, layout: Layout) -> list[Writte
 
 
 def _finish(draft: messages.Draft, profile: JsonProfile) -> WireMessage:
-    """The message of a draft, with CloudCanal's own members, and the changes expected of it,
-    which have the draft's schema and, if the profile names keys, its key columns.
+    """The message of a draft (what CloudCanal says of an event, in whatever format): CloudCanal's
+    own members, and the changes that a decoder owes for it, which have the draft's schema and, if
+    the profile names keys, its key columns.
     """
     keys = draft.keys if profile.keyed else ()
     members = {

@@ -237,8 +237,8 @@ can.
 
 
 def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The unfit cells of every kind of types, in every way: texts in columns that Avro has as
-    strings.
+    """The faults of cells for each family of types and way to spoil one (`fits`): texts in columns
+    that Avro has as strings or bytes.
     """
 
     def encode_value(column: str, value: Value) -> bytes | None:

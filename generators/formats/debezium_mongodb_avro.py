@@ -81,7 +81,7 @@ def _change_document(value: bytes, change: TextChange) -> bytes | None:
 
 
 def _replace_op(op: str | None) -> PayloadChange:
-    """The change of a message that puts another operation, or none, in the place of its own."""
+    """The change of a message's members that replaces its operation by `op`, None for null."""
 
     def apply(members: dict[str, Any]) -> bool:
         """Replaces the operation of a message that has one. Returns whether there is one."""
@@ -125,6 +125,7 @@ _NO_SUCH_MESSAGE: Final = tuple(
         ),
     )
 )
+"""Faults that make a message of none of the kinds that the connector writes."""
 FAULTS: Final = (
     *confluent.FAULTS,
     *_NO_SUCH_MESSAGE,

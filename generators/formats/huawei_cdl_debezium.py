@@ -47,6 +47,7 @@ __all__ = ["FORMAT", "write"]
 
 _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
+"""The member `op` by the event's operation; a row of a snapshot (READ) is a create, `c`."""
 
 
 _SNAPSHOT: Final = Schema(

@@ -50,9 +50,11 @@ __all__ = ["FORMAT", "write"]
 
 _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
+"""The member OPERATION by the event's operation; a row of a snapshot (READ) is an INSERT."""
 
 
 _PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
+"""The schema of a property of the transaction: its name and its number."""
 _TRANSACTION: Final = Schema(
     "struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),)
 )

@@ -168,8 +168,8 @@ limit.
 
 
 def _position(event: Event) -> str:
-    """The member `position`: file and offset of the binlog, both of which get one digit more within
-    a history, which begins in the file 999999.
+    """The member `position`: the file and the offset in the binlog. A history begins in the file
+    999999, so that file and offset both get one digit more within it.
     """
     since = event.at.ms - START.ms
     number = max(999_999 + since // _FILE_MS, 1)

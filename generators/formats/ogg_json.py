@@ -201,8 +201,8 @@ def _flat(profile: OggProfile) -> Flat:
 
 
 def _truncate_message(event: Event, profile: OggProfile) -> Iterable[WireMessage]:
-    """The message of a TRUNCATE; nothing for other events, because it is the one statement that is
-    an operation of a trail.
+    """The message of a TRUNCATE; nothing for any other event. TRUNCATE is the only statement that
+    GoldenGate's trail has as an operation.
     """
     if (
         isinstance(event, SchemaChange)

@@ -363,7 +363,9 @@ _TYPES: Final = {
     Logical.DOUBLE: "double",
     **dict.fromkeys((Logical.BIT, Logical.BINARY), "bytes"),
 }
+"""Avro's type by the logical type; that of every other one is a string."""
 _NAMES: Final = {Logical.TEXT: "TEXT", Logical.BINARY: "BLOB"}
+"""The TiDB type in the schema, where it is not the name of the logical type."""
 
 
 def _tidb_type(type: SourceType) -> str:
@@ -530,6 +532,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
+"""Why no unfit cell of such a column can be written."""
 FITS: Final = {
     **LABELS,
     **{
@@ -545,9 +548,13 @@ FITS: Final = {
     },
     **{f"decimal/{way}": "bytes are a number" for way in Way},
 }
+"""Combinations `LOGICAL/WAY` of unfit cells that cannot be written, or that a decoder may read,
+each with the reason.
+"""
 
 
 _COLUMNS: Final = {c.name: c.type for c in every_type(lambda _type: True).columns}
+"""The types of the columns of the table with every type, by the column's name."""
 
 
 def _datum(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:

@@ -119,6 +119,7 @@ from generators.wire_format import Format, Loss, about
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
+"""The name of TiCDC's cluster, with which the names of schemas begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,7 @@ def modes(*, adjusts_years: bool) -> Modes:
 
 
 _OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
+"""The member `op` by the operation."""
 _ACTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("create database", "create table", "create tables", "create view"), "CREATE"),
     **dict.fromkeys(
@@ -259,12 +261,14 @@ def cell(
 
 
 def _partly(date: ZeroDate) -> bool:
+    """Whether a zero date has a year, month or day that is not 0."""
     return bool(date.year or date.month or date.day)
 
 
 def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
-    """The cell of a NULL in a column with that default, in place of which TiCDC writes the default
-    (ticdc-debezium#default-for-null).
+    """The cell of a NULL in a column with a default, in place of which TiCDC writes the default
+    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
+    expression; `years` and `classic` are those of `cell`.
     """
     kind = column.type.logical
     if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
@@ -349,9 +353,9 @@ _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 def _part(
     profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema
 ) -> Mapping[str, Any]:
-    """The members of a key or a value: its payload, then its schema unless the profile is
-    schemaless. Where the profile describes the members of TiDB's extension, the schema's block
-    `source` has them, too.
+    """The two members of a record's key or value: the payload, then its schema unless the profile
+    is schemaless. Where the profile describes TiDB's extension, the schema's block `source` has the
+    extension's fields, too.
     """
     if profile.describes_commit and profile.extension:
         schema = _with_commit(schema)
@@ -360,6 +364,7 @@ def _part(
 
 
 _COMMIT_FIELDS: Final = (("commit_ts", Schema("int64")), ("cluster_id", Schema("string")))
+"""The fields of TiDB's extension in the schema of the block `source`."""
 
 
 def _with_commit(schema: Schema) -> Schema:
@@ -474,8 +479,8 @@ def _number(value: float, *, single: bool = False) -> str:
 
 
 def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
-    """The name of a schema, of these parts, with `_` for what Avro's names cannot have
-    (ticdc-debezium#schema-names).
+    """The name of a schema: the cluster's name and these parts, of which the last is a table. What
+    Avro's names cannot have becomes `_`, unless records have no key (ticdc-debezium#schema-names).
     """
     if not profile.keyed:
         return ".".join((CLUSTER, *parts))
@@ -524,6 +529,7 @@ def _row_message(
     columns = sink.columns_of_rows(table, profile)
 
     def wires(source_row: Row) -> Mapping[str, DebeziumCell]:
+        """The cells of a row by column, as the profile writes them."""
         how = {
             "fills_nulls": profile.fills_nulls,
             "years": profile.years,

@@ -71,12 +71,16 @@ def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Writ
 
 
 _SHORT: Final = {"\\u0008": "\\b", "\\u000c": "\\f"}
+"""The short escapes of backspace and form feed, by their long ones."""
 _CONTROL: Final = re.compile(r"((?<!\\)(?:\\\\)*)(\\u0008|\\u000c)")
+"""A long escape of backspace or form feed, and the doubled back-slashes before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printer:
-    """Prints logical messages as Go's encoding/json prints TiCDC's structs."""
+    """Prints logical messages as Go's encoding/json prints TiCDC's structs. A BOOTSTRAP has the
+    commitTs 0 (`bootstrap_position`), and an image without columns is left out (`empty_images`).
+    """
 
     profile: SimpleProfile
     bootstrap_position: ClassVar[str | None] = "0"
@@ -182,6 +186,7 @@ class Printer:
 
 
 def _members_of_checksum(record: records.Checksum) -> dict[str, Any]:
+    """The members of a row's checksum in a message."""
     return {
         "version": record.version,
         "corrupted": False,
@@ -228,6 +233,7 @@ def _members_of_column(column: records.ColumnSchema) -> dict[str, Any]:
 
 
 def _members_of_index(index: records.IndexSchema) -> dict[str, Any]:
+    """The members of an index in a table's schema."""
     return {
         "name": index.name,
         "unique": index.unique,

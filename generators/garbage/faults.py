@@ -38,10 +38,16 @@ from generators.sources.boundaries import BOUNDARY
 
 MUST: Final = "MUST"
 UNSPECIFIED: Final = "UNSPECIFIED"
+"""The obligations of a fault: a decoder MUST return exactly one CORRUPT row for it, or no source
+says what it must do (UNSPECIFIED).
+"""
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+"""A string of JSON, with its quotes."""
 _COLON: Final = re.compile(rb"\s*:")
+"""What follows a string that is a member's name."""
 _SCHEMA: Final = re.compile(rb'"schema":\{(?="type":"struct")')
+"""The beginning of the schema that Kafka Connect writes beside a payload."""
 _QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?(?:e\d+)?)"')
 
 
@@ -51,8 +57,9 @@ class Fault:
 
     `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is
     MUST (exactly one CORRUPT row) or UNSPECIFIED (any rows, at least one). `apply` gives the
-    spoiled value, or None where the value has no place for it. `packed`: it applies to values
-    compressed as a whole too. `accept` are kinds as good as CORRUPT; `nothing`: the value is NULL.
+    spoiled value, or None where the value has no place for it. `packed`: it also applies to values
+    that are compressed as a whole. `accept` are kinds of rows that are as good as CORRUPT.
+    `nothing`: the spoiled value is NULL, and None of `apply` means that.
     """
 
     name: str
@@ -72,15 +79,17 @@ UNREADABLE: Final = frozenset(
 
 
 def _split(value: bytes) -> tuple[bytes, bytes]:
-    """The document and its terminator: CRLF, which TiCDC may append, or nothing."""
+    """The document of a value, and its terminator: CRLF, which TiCDC may append, or nothing."""
     return (value[:-2], value[-2:]) if value.endswith(b"\r\n") else (value, b"")
 
 
 def _truncate_middle(value: bytes) -> bytes | None:
+    """The first half of the value; None if it has fewer than two bytes."""
     return value[: len(value) // 2] if len(value) > 1 else None
 
 
 def _drop_last_byte(value: bytes) -> bytes | None:
+    """The document of a value without its last byte, the closing brace; None if nothing is left."""
     return _split(value)[0][:-1] or None
 
 
@@ -91,6 +100,7 @@ def _wrap_in_array(value: bytes) -> bytes:
 
 
 def _scalar(value: bytes) -> bytes:
+    """The number 42 in the place of the document, before the terminator of the value."""
     return b"42" + _split(value)[1]
 
 
@@ -346,8 +356,8 @@ _NO_GRAMMAR: Final = tuple(
     )
 )
 """Documents that RFC 8259's grammar does not have and that parsers read, by default or as an option
-says: Spark's from_json takes the first seven. What the parser passes over is as illegal as what the
-decoder reads, so most stand in a member that no decoder asks for.
+says: Spark's from_json takes the first seven. A decoder must refuse them although it does not need
+the illegal place: most put it into a member (`unheard-of`) that no decoder asks for.
 """
 SCHEMA_NO_GRAMMAR: Final = Fault(
     "minus-infinity-in-schema",
@@ -467,6 +477,7 @@ its JSON, or refuses it.
 """
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
+"""The one row that a decoder returns for a message that cannot be read."""
 
 
 def applicable(faults: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
@@ -551,6 +562,9 @@ class CellFault:
 
 
 def _texts(name: str, column: str, value: Value, written: str, spoiled: str) -> CellFault:
+    """The cell fault of a format whose cells are texts: the JSON string `written`, which the writer
+    gives the value, becomes the JSON string `spoiled`.
+    """
     return CellFault(name, column, value, json.dumps(written), json.dumps(spoiled))
 
 
@@ -607,7 +621,10 @@ time zone.
 
 
 class Way(enum.StrEnum):
-    """A way in which a cell is no value of its column, whatever the type."""
+    """A way in which a cell is no value of its column, whatever the type: LETTERS that spell no
+    value, the EMPTY text, a value OUTSIDE of the type's range, an object in the place of a scalar
+    (SHAPE).
+    """
 
     LETTERS = "letters"
     EMPTY = "empty"
@@ -658,7 +675,7 @@ SQLSERVER_COLUMNS: Final[Mapping[Logical, str]] = {
     Logical.TIMESTAMP: "c_datetimeoffset_0",
     Logical.TIME: "c_time_0",
 }
-"""Of each kind of types a column in SQL Server."""
+"""A column in SQL Server of each kind of types that it has."""
 
 ORACLE_COLUMNS: Final[Mapping[Logical, str]] = {
     Logical.INT: "c_number_9",
@@ -669,8 +686,8 @@ ORACLE_COLUMNS: Final[Mapping[Logical, str]] = {
     Logical.DATETIME: "c_date",
     Logical.TIMESTAMP: "c_timestamptz_0",
 }
-"""Of each kind of types a column in Oracle: its integers are of nine digits, fewer than 32 bits
-hold.
+"""A column in Oracle of each kind of types that it has. Its integers have nine digits, fewer than
+32 bits hold.
 """
 
 NARROW_VALUES: Final[Mapping[str, Value]] = {
@@ -692,15 +709,19 @@ FITS: Final[Mapping[str, str]] = {
     "enum/empty": "the empty text is MySQL's value of invalid input",
     "set/empty": "the empty text is the empty set",
 }
-"""What fits nevertheless in every format, `LOGICAL/WAY`, and why."""
+"""The cells that fit nevertheless, in every format: `LOGICAL/WAY` (a kind of types and a `Way`),
+and why.
+"""
 
 LABELS: Final = {
     f"{logical}/{way}": "a decoder may pass labels on" for logical in ("enum", "set") for way in Way
 }
-"""What fits in formats of labels."""
+"""The cells that fit in formats which write ENUM and SET as their labels: `LOGICAL/WAY`, and why.
+"""
 _BAD: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
 _NO_NUMBER: Final = str(10**20)
-"""What no integer of 64 bits is, in the place of a date or time that is a number."""
+"""A number that 64 bits do not hold. It replaces a date or time that a message writes as a number.
+"""
 
 
 class UnfitCell(NamedTuple):
@@ -862,8 +883,8 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
 
 
 def edited_cells(faults: Iterable[CellFault]) -> tuple[CellFault, ...]:
-    """Those cell faults of a format that only an edit puts into a message, and that are a kind of
-    types in a way (`matrix`).
+    """Of a format's cell faults those that a function of their own puts into the message (`edit`),
+    and whose name is that of a logical type and a way, as `cell-int-empty`.
     """
     names = {f"cell-{logical}-{way}" for logical, way in product(Logical, Way)}
     return tuple(fault for fault in faults if fault.edit is not None and fault.name in names)
@@ -895,8 +916,9 @@ def cell_text_scenarios(
     source: str = "mysql",
     faults: Iterable[CellFault] = (),
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each unfit cell of `faults`, or without them of `unfit_cells`, with the level-one INSERT into
-    a table of its column to whose message it is applied.
+    """Each unfit cell of `faults`, or without them of `unfit_cells`, with a level-one INSERT
+    (values as texts) into a table of the cell's column: the fault is applied to the message of the
+    INSERT.
     """
     columns = {column.name: column for column in boundaries.every_type(supports, source).columns}
     for fault in tuple(faults) or unfit_cells(source, {}):

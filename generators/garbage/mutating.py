@@ -61,8 +61,8 @@ def parts(value: bytes) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a mutation works on: a valid value, the mutant's own random stream, a function that
-    gives another valid value, and messages of other formats.
+    """What a mutation works on: a valid value, the mutant's own random stream (`chance`), a
+    function that gives another valid value, and messages of other formats (`foreign`).
     """
 
     chance: random.Random
@@ -71,7 +71,7 @@ class Material:
     foreign: Sequence[bytes]
 
     def below(self, limit: int) -> int:
-        """A number from 0 to `limit` - 1; 0 when there is none."""
+        """A random number from 0 to `limit` - 1; 0 if `limit` is 0."""
         return int(self.chance.random() * limit)
 
     def pick(self, choices: Sequence[bytes]) -> bytes:
@@ -79,7 +79,7 @@ class Material:
         return choices[int(self.chance.random() * len(choices))]
 
     def scale(self, low: int, high: int) -> int:
-        """A number from low to high; every magnitude is equally likely."""
+        """A random number from low to high; every magnitude is equally likely."""
         return int(low * (high / low) ** self.chance.random())
 
     def part(self) -> Part:
@@ -98,8 +98,8 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to make garbage. `weight` is how often it is chosen; None for a value says that the
-    mutant has none.
+    """A way to make garbage of a value. `weight` is how often it is chosen, in proportion to the
+    others. `apply` gives the mutant's value; None says that the mutant is a record without a value.
     """
 
     name: str
@@ -108,7 +108,9 @@ class Way:
 
 
 DEEPEST: Final = 100_000
+"""How many times a mutant nests an array, an object or both within each other at most."""
 LONGEST: Final = 1 << 18
+"""About how many bytes a mutant's long string has at most."""
 
 
 def _flip_bits(m: Material) -> bytes:
@@ -132,14 +134,17 @@ def _splice(m: Material) -> bytes:
 
 
 def _truncate(m: Material) -> bytes:
+    """The message is cut at a random place; its beginning stays."""
     return m.value[: m.below(len(m.value))]
 
 
 def _cut_near_the_end(m: Material) -> bytes:
+    """The last 1 to 8 bytes of the message are cut off."""
     return m.value[: max(0, len(m.value) - 1 - m.below(8))]
 
 
 def _behead(m: Material) -> bytes:
+    """A random number of bytes, at least one, is cut off the beginning of the message."""
     return m.value[1 + m.below(len(m.value)) :]
 
 
@@ -192,7 +197,7 @@ BYTES: Final = (
     Way("empty", 1, lambda _m: b""),
     Way("null", 1, lambda _m: None),
 )
-"""The ways for any bytes."""
+"""The ways to mutate any bytes, whatever they hold."""
 
 
 _KINDS: Final = tuple(
@@ -200,11 +205,13 @@ _KINDS: Final = tuple(
         b"|"
     )
 )
+"""Short JSON values of every kind, for the place of a value of another kind."""
 _NUMBERS: Final = (
     b"1e400", b"-1e400", b"1e-400", b"1E+2147483648", b"-0", b"-0.0", b"0e0", b"9223372036854775807", b"9223372036854775808",
     b"-9223372036854775809", b"18446744073709551615", b"18446744073709551616", b"253402300799999", b"253402300800000", b"1e18",
     b"1.0", b"0.1e1", b"123456789012345678901234567890.5",
 )  # fmt: skip
+"""Legal JSON numbers that overflow, are rounded, or are spelled in an unusual way."""
 _LOOSE: Final = (
     b"NaN", b"Infinity", b"-Infinity", b"+1", b".5", b"1.", b"01", b"-01", b"00", b"0x1F", b"1_0", b"1L", b"--1", b"-", b"1e",
     b"1e+", b"'a'", b"a", b"True", b"NULL", b"nul", b"nulll", b"undefined", b"/**/1", b"1/**/", b"1//\n", b"#1\n1", b'"a" "b"',
@@ -220,20 +227,29 @@ _IN_STRINGS: Final = (
     b"\\U0001F600", b"\\q", b'"', b'\\"', b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\\/", b"\\v", b"\\0", b"\\'", b"\xcc\x81",
     b"%s%n", b"${x}", b"'", b"`", b"\xef\xbf\xbf",
 )  # fmt: skip
+"""Bytes to be put into a JSON string: lone surrogates, control characters, bytes that are not
+UTF-8, broken or unusual escapes, and text that some readers take for a mark.
+"""
 _SPACES: Final = (
     b" ", b"\t", b"\r\n", b"\n\n", b"\x0b", b"\x0c", b"\x00", b"\xc2\xa0", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\x1e", b"\x85",
     b"\x1a", b"/* */", b"// \n", b"# \n",
 )  # fmt: skip
+"""Bytes to be put between JSON's tokens: space that RFC 8259 allows, other space, and comments."""
 _MARKS: Final = tuple(bytes((c,)) for c in b',:[]{}"\\')
+"""The marks of JSON's grammar, a byte each."""
 _JOINS: Final = (
     b"", b",", b"\n", b" ", b"],[", b"}{", b"],\"m\":[", b"]}\n{\"m\":[", b",{}],\"m\":[", b"},{", b"\x00", b"\x1e", b";",
     b",null,", b",[],",
 )  # fmt: skip
+"""What is put between two documents to make one value; some close and open what a decoder may have
+wrapped a document in.
+"""
 _TAILS: Final = (
     b"x", b"}", b"]", b",", b":", b"null", b"0", b'"', b'""', b"{}", b"[]", b",{}", b",{}]}", b"]}", b",{}]", b"\x00",
     b"\xef\xbb\xbf", b"\xff", b"/**/", b"// end", b"#", b"\x0b", b"\xc2\xa0", b"\x1a", b"]}{", b",{}],\"corrupt\":null}",
     b"],\"m\":[{}", b"\r\n\r\n", b"\r\n}", b" \t",
 )  # fmt: skip
+"""What is put before or behind a document."""
 
 
 def _swap_parts(m: Material) -> bytes:
@@ -251,11 +267,16 @@ def _swap_parts(m: Material) -> bytes:
 
 
 def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
+    """The bytes with the range `a` to `b` and the range `c` to `d`, which lies behind it,
+    exchanged.
+    """
     return value[:a] + value[c:d] + value[b:c] + value[a:b] + value[d:]
 
 
 def _replace_value(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
-    """The mutation that replaces a random value of the JSON document with one of these texts."""
+    """The mutation that replaces a random value of the JSON document with one of the texts
+    `choices`.
+    """
 
     def replaced(m: Material) -> bytes:
         part = m.part()
@@ -374,6 +395,7 @@ def _insert_space(m: Material) -> bytes:
 _WRAPPINGS: Final = (
     (b"[", b"]"), (b'"', b'"'), (b'{"m":', b"}"), (b'{"m":[', b",{}]}"), (b"(", b")"), (b"", b",{}"), (b"{", b"}"),
 )  # fmt: skip
+"""What is put before and behind a document as a whole."""
 
 
 def _wrap_document(m: Material) -> bytes:
@@ -401,7 +423,7 @@ JSON: Final = (
     Way("head", 3, lambda m: m.pick(_TAILS) + m.value),
     Way("wrap", 2, _wrap_document),
 )
-"""Further ways for a JSON document."""
+"""The ways to mutate a JSON document, beside those of BYTES."""
 
 
 def _zigzag_varint(number: int) -> bytes:
@@ -500,4 +522,6 @@ OPAQUE: Final = (
     ),
     Way("join", 2, lambda m: m.value + m.pick_other(m.chance)),
 )
-"""Further ways for a value in a binary container: its numbers, lengths, branches and framing."""
+"""The ways to mutate a value in a binary container, beside those of BYTES: its numbers, lengths,
+branches and framing.
+"""

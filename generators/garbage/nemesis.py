@@ -25,7 +25,9 @@ Stages: TypeAlias = tuple[tuple[Written, ...], ...]
 """The messages that arrive before each look of the reader, which is one micro-batch of a query."""
 
 STAGES: Final = 4
-"""Stages of every nemesis: streams under different ones can share a run."""
+"""How many stages every nemesis makes: the same number, so that streams under different nemeses can
+be read in one run.
+"""
 
 
 REMOVED: Final = b"removed by compaction"
@@ -46,17 +48,18 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Nemesis:
-    """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it
-    (conformance.rules.streams), unless they are wrong under `twin` as well, which is the same
-    without the trait that the rule is about.
+    """A way to disturb a stream. `rule` is the last part of the id of the stream rule that owns
+    wrong rows under it (conformance.rules.streams). `twin` is the name of a nemesis that is the
+    same but for the trait that the rule is about: rows that are wrong under both do not break this
+    rule.
 
-    `quiet` needs a history without statements, where nothing makes up for rows lost early,
-    `statements` one with these statements alone, `unsent` one whose UPDATEs leave long values as
-    they are, so that its source does not send them.
-    `append_time` needs a topic whose broker sets the records' timestamps, `compacted` records with
-    the key of their row. `ordered` says that changes come again behind newer ones, and that only
-    what the messages tell of their order undoes it. Without `fine` commits have different times, so
-    that timestamps of records order them, too.
+    `quiet` needs a history without DDL statements, since one that clears the table would make up
+    for rows lost before it; `statements` needs one with these statements alone, `unsent` one whose
+    UPDATEs leave long values as they are, so that its source does not send them. `append_time`
+    needs a topic whose broker sets the records' timestamps, `compacted` records with the key of
+    their row. `ordered` says that changes come again behind newer ones, and that only what the
+    messages tell of their order undoes it. Without `fine` commits have different times, so that
+    timestamps of records order them, too.
     """
 
     name: str
@@ -91,12 +94,13 @@ def select_nemeses(glob: str) -> tuple[Nemesis, ...]:
 
 
 def _cut(messages: Sequence[Written], borders: Iterable[int]) -> Stages:
-    """The messages as stages, cut before each of STAGES - 1 places."""
+    """The messages as stages, cut before each of the STAGES - 1 places of `borders`."""
     places = (0, *sorted(borders), len(messages))
     return tuple(tuple(messages[low:high]) for low, high in itertools.pairwise(places))
 
 
 def _cut_evenly(messages: Sequence[Written]) -> Stages:
+    """The messages as stages of about the same size."""
     return _cut(messages, (len(messages) * n // STAGES for n in range(1, STAGES)))
 
 
@@ -111,6 +115,7 @@ def _repeat_message(written: Written, later_ms: int) -> Written:
 
 
 def _none(stream: Stream, chance: random.Random) -> Stages:
+    """The messages as they are, in stages of about the same size."""
     return _cut_evenly(stream.written)
 
 
@@ -243,6 +248,7 @@ def _reorder(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _places(size: int, chance: random.Random) -> list[int]:
+    """Random places at which `size` messages are cut into stages; some may be the same."""
     return [chance.randint(0, size) for _ in range(STAGES - 1)]
 
 
@@ -272,6 +278,7 @@ def _control_lags(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _is_control(written: Written) -> bool:
+    """Whether the message tells a statement or a table's schema."""
     return any(change.kind in (Kind.DDL, Kind.BOOTSTRAP) for change in written.changes)
 
 
@@ -305,6 +312,7 @@ def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
     first, second, third, fourth = _cut_evenly(stream.written)
 
     def repeat_marks(messages: Sequence[Written]) -> tuple[Written, ...]:
+        """The watermarks among the messages once more, 15 minutes later."""
         return tuple(_repeat_message(w, 900_000) for w in messages if _is_watermark(w))
 
     def repeat_rows(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
@@ -402,10 +410,12 @@ def _changes_by_row(messages: Iterable[Written]) -> dict[object, list[_ChangeOfR
 
 
 def _is_watermark(written: Written) -> bool:
+    """Whether the message is a watermark: all changes up to its time have been sent."""
     return any(c.kind is Kind.WATERMARK for c in written.changes)
 
 
 def _is_row(written: Written) -> bool:
+    """Whether the message tells a change of a row."""
     return any(c.kind is Kind.ROW for c in written.changes)
 
 

@@ -43,8 +43,9 @@ Oracle = Callable[[bytes | None], Remains]
 """A function that says what can be read of a message's value."""
 
 READABLE: Final = Remains(State.READABLE)
+"""The message is well-formed: nothing of it is lost."""
 NULL: Final = Remains(State.DOUBTFUL, "null")
-"""No value at all: a tombstone where the format has one."""
+"""There is no value at all: in some formats a tombstone, a record for log compaction."""
 
 _EMPTY: Final = Remains(State.UNREADABLE, "empty")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -58,6 +59,9 @@ class _DuplicateName(Exception):
 
 
 def _refuse(name: str) -> NoReturn:
+    """Refuses NaN and the infinities, which Python's JSON parser would read. Raises
+    JSONDecodeError.
+    """
     raise json.JSONDecodeError(f"{name} is no JSON", "", 0)
 
 
@@ -74,10 +78,13 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _LOOSE: Final = json.JSONDecoder(
     strict=False, parse_int=str, parse_float=str, parse_constant=_refuse
 )
+"""A parser that also takes raw control characters in strings."""
 _STRICT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
+"""A parser that refuses raw control characters in strings."""
 _ONCE: Final = json.JSONDecoder(
     strict=False, parse_int=str, parse_float=str, object_pairs_hook=_refuse_duplicates
 )
+"""A parser that raises _DuplicateName if an object has a name twice."""
 
 
 def json_remains(value: bytes | None) -> Remains:
@@ -202,13 +209,16 @@ _TOKEN: Final = re.compile(
 # Runs of nesting, matched at once: a message may nest a million deep.
 _OPENING: Final = re.compile(r'(?:\[|\{"[a-z]*":)+')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
+"""What an opening of `_OPENING` has beside its brackets."""
 _CLOSING: Final = re.compile(r"[\]}]+")
 _PAIRS: Final = str.maketrans("]}", "[{")
+"""The opening bracket of each closing one."""
 
 
 def _end_of_deep_value(json_text: str, start: int) -> int | str:
-    """The end of the JSON value that begins at `start`, or the tag of its fault as a text. Unlike a
-    recursive parser it takes values of any depth, since it keeps its own stack.
+    """The end of the JSON value that begins at `start`, or the tag of its fault as a text:
+    `truncated` or `syntax`. Unlike a recursive parser it takes values of any depth, since it keeps
+    its own stack. `expected` is what the grammar has next, `after` what may follow a value.
     """
     open_containers: list[str] = []
     expected, position = "value", start

@@ -42,7 +42,9 @@ POOL_DATABASE = databases.MYSQL.pool_database
 
 
 OTHER_DATABASE, OTHER_SCHEMA = "loop", "shared"
-"""Where `namesake` is: names as long as those of the pool."""
+"""The database or the schema of the table `namesake`; their names are as long as those of the pool,
+the tables of level two.
+"""
 
 
 def id_column(source: str = "mysql") -> Column:
@@ -53,7 +55,7 @@ def id_column(source: str = "mysql") -> Column:
 
 
 ID = id_column()
-"""MySQL's."""
+"""The key column `id` of MySQL's test tables."""
 
 AWKWARD_NAMES = (
     "order",
@@ -85,20 +87,24 @@ AWKWARD_TEXTS = (
 """Texts that a reader trims, unescapes twice, composes, folds, or takes for a path."""
 
 ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
+"""Column names that messages of some formats also have as names of members of their envelope."""
 PUNCTUATED_NAMES = ("p:q", "c/d", "e,f", "g[0]")
+"""Column names with marks that divide names in some texts."""
 ODD_NAMES = ("a#b", "c@d", "%41", "e+f", "g*h", "i\nj", "__op", "$ref", "$")
 """Names that a reader of paths, of URLs or of lines takes apart, or takes for its own."""
 WIDE = 300
-"""Members of an ENUM whose number takes two bytes."""
+"""How many labels an ENUM has here so that the number of one takes two bytes."""
 MANY = 120
-"""Rows of a statement that has many."""
+"""How many rows a statement changes in the case of many rows."""
 COMMITS = 70
-"""Commits of a history, a second apart, in which each format's positions change their length."""
+"""How many commits, a second apart, the history has in which each format's positions change their
+length.
+"""
 OVER_64K = 70_000
-"""Bytes of values whose length takes more than two bytes."""
+"""How many bytes a value has whose length takes more than two bytes."""
 
 MEGABYTE = 1_100_000
-"""Characters of the text in a message of more than a megabyte."""
+"""How many characters the text has in a message of more than a megabyte."""
 
 
 def slug(name: str) -> str:
@@ -117,8 +123,8 @@ def neutral(name: str, letter: str = "t") -> str:
 
 @cache
 def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
-    """The level-two table with a column `c_<type>` for each type of the source's `TYPES` that the
-    format supports. Raises UnknownName for an unknown source.
+    """The level-two table (for decoders of typed rows) with a column `c_<type>` for each type of
+    the source's `TYPES` that the format supports. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     columns = tuple(
@@ -131,8 +137,9 @@ def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") ->
 
 @cache
 def composite(source: str = "mysql") -> Table:
-    """The level-two table with a composite key, which is declared in another order than its
-    columns, and with names that need escaping. Raises UnknownName for an unknown source.
+    """The level-two table (for decoders of typed rows) with a composite key, which is declared in
+    another order than its columns, and with names that need escaping. Raises UnknownName for an
+    unknown source.
     """
     origin = databases.source(source)
     more = (*ENVELOPE_NAMES, *PUNCTUATED_NAMES, "UPPER", origin.identifier("n" * 64))
@@ -153,8 +160,8 @@ def composite(source: str = "mysql") -> Table:
 
 @cache
 def keyless(source: str = "mysql") -> Table:
-    """The level-two table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName
-    for an unknown source.
+    """The level-two table (for decoders of typed rows) without any key: number `a`, text `b`, wall
+    clock `c`. Raises UnknownName for an unknown source.
     """
     origin = databases.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
@@ -173,15 +180,15 @@ def namesake(source: str = "mysql") -> Table:
 
 
 COMPOSITE = composite()
-"""MySQL's `composite`."""
+"""The table `composite` in MySQL's types."""
 
 KEYLESS = keyless()
-"""MySQL's `keyless`."""
+"""The table `keyless` in MySQL's types."""
 
 
 def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple[Table, ...]:
-    """The tables of level two that every run has of a source; a run adds one drawn table. Raises
-    UnknownName for an unknown source.
+    """The tables of a source that every run has at level two (typed rows), beside one that it
+    draws. Raises UnknownName for an unknown source.
     """
     return (every_type(supports, source), composite(source), keyless(source))
 
@@ -217,8 +224,9 @@ def named(name: str, *events: Event, tags: Iterable[str] = (), level: int = 1) -
 
 
 def of_three(single: Scenario, column: str = "") -> Scenario:
-    """A scenario of one inserted row with a row before it and one after it, which have NULL in
-    `column`; its name ends in `-of-three`. At level one its table gets a name of its own.
+    """A scenario that inserts three rows by one statement: that of the scenario `single` in the
+    middle, and the same with NULL in `column` ("" for none) before and after it. Its name ends in
+    `-of-three`. At level one its table gets a name of its own.
     """
     (event,) = single.history.events
     assert isinstance(event, RowChange)
@@ -611,8 +619,9 @@ def same_name_in_capitals(source: str = "mysql") -> Scenario:
 
 
 def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
-    """The level-two scenarios, named `rows/...`: boundary values and operations in the pool's table
-    of every type, then in its tables with a composite key and without a key.
+    """The level-two scenarios (rows typed for a table), named `rows/...`: boundary values and
+    operations in the pool's table of every type, then in its tables with a composite key and
+    without a key.
     """
     table, two_keys, bag = pool(supports, source)
     empty: Row = {c.name: None for c in table.columns} | {"id": 1}

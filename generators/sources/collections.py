@@ -29,7 +29,9 @@ from generators.model import (
 from generators.sources.mongodb import ID, MILLIS, NAME, TYPES
 
 NO_NAME: Final = str.maketrans(dict.fromkeys('/\\. "$*<>:|?', "_"))
-"""Characters that the name of a database may not have on some system."""
+"""For `str.translate`: an underscore for each character that a database's name may not have on some
+system.
+"""
 
 
 def is_collection(table: Table) -> bool:
@@ -99,14 +101,18 @@ def scenario_of_collections(scenario: Scenario, source: str) -> Scenario:
 
 
 class _Identities:
-    """The ObjectIds of the documents that have been made of rows without a key of one column."""
+    """The ObjectIds of documents that are made of rows of tables without a key of one column. A
+    document keeps its ObjectId while a history changes its row.
+    """
 
     def __init__(self) -> None:
         self._count = 0
         self._live: dict[tuple[str, str, str], list[str]] = defaultdict(list)
 
     def insert(self, table: Table, cells: Row) -> str:
-        """A new document's ObjectId. That of a row with a key follows from the key."""
+        """The ObjectId of a new document. It is made of the row's key; of a row without one of the
+        number of documents so far.
+        """
         self._count += 1
         marks = [cells[name] for name in table.handle_key] or [self._count]
         digest = hashlib.sha256(f"{table.database}/{table.name}/{marks!r}".encode()).hexdigest()[
@@ -125,12 +131,15 @@ class _Identities:
         return documents.pop(0)
 
     def change(self, table: Table, before: Row, after: Row) -> str:
-        """The ObjectId of a document that gets other fields."""
+        """The ObjectId of a document whose row changes from `before` to `after`."""
         identity = self.remove(table, before)
         self._live[self._place(table, after)].append(identity)
         return identity
 
     def _place(self, table: Table, cells: Row) -> tuple[str, str, str]:
+        """What finds a row's document again: database and name of the table, and the row's key, or
+        all its values if it has none.
+        """
         marks = [cells.get(name) for name in table.handle_key or sorted(cells)]
         return table.database, table.name, repr(marks)
 
@@ -166,7 +175,9 @@ def _keeps_key(table: Table, images: RowImages) -> bool:
 
 
 def _document_images(table: Table, images: RowImages, identities: _Identities) -> RowImages:
-    """The images of a row as documents with the field `_id`."""
+    """The images of a row as documents. The field `_id` is the row's key if that is one column,
+    else an ObjectId of `identities`; rows of a collection have it already.
+    """
     before, after = images.before, images.after
     if is_collection(table):
         identity: Value = None

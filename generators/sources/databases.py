@@ -65,6 +65,7 @@ class Source:
 
 
 def _mysql_text(type: SourceType, value_text: str) -> str:
+    """The text as MySQL gives it back: of a CHAR without the blanks at its end."""
     return value_text.rstrip(" ") if type.name == "char" else value_text
 
 
@@ -77,23 +78,29 @@ def _postgresql_text(type: SourceType, value_text: str) -> str:
 
 
 def _sqlserver_name(name: str) -> str:
+    """The beginning of a name that is within SQL Server's limit of 128 characters."""
     return name[: sqlserver.NAME_LIMIT]
 
 
 def _oracle_name(name: str) -> str:
+    """The beginning of a name that is within Oracle's limit of 128 bytes, with apostrophes for
+    quotes, which a name cannot have.
+    """
     return name.encode()[: oracle.NAME_LIMIT].decode("utf-8", "ignore").replace('"', "'")
 
 
 def _mysql_name(name: str) -> str:
+    """The beginning of a name that is within MySQL's limit of 64 characters."""
     return name[: mysql.NAME_LIMIT]
 
 
 def _postgresql_name(name: str) -> str:
+    """The beginning of a name that is within PostgreSQL's limit of 63 bytes."""
     return name.encode()[: postgresql.NAME_LIMIT].decode(errors="ignore")
 
 
 COMMENT: Final = 'it\'s "new"'
-"""What the statement `table comment` of every source sets."""
+"""The comment that the statement `table comment` of every source sets."""
 
 MYSQL: Final = Source(
     name="mysql",
@@ -225,8 +232,8 @@ SOURCES: Final[Mapping[str, Source]] = {
 
 
 def source(name: str) -> Source:
-    """The kind of database (MySQL, PostgreSQL, SQL Server, MongoDB) of that name. Raises
-    UnknownName.
+    """The database (MySQL, PostgreSQL, SQL Server, Oracle, MongoDB) that SOURCES has under that
+    name. Raises UnknownName for any other name.
     """
     if name not in SOURCES:
         raise UnknownName("source", name, SOURCES)
@@ -234,12 +241,14 @@ def source(name: str) -> Source:
 
 
 def source_of(type: SourceType) -> Source:
-    """The source of a type. Raises UnknownName."""
+    """The database whose type it is. Raises UnknownName for a type of an unknown one."""
     return source(type.source)
 
 
 def of_table(table: Table) -> Source:
-    """The source of a table's columns. Raises UnknownName."""
+    """The database whose types the table's columns have; MySQL of a table without columns. Raises
+    UnknownName for an unknown one.
+    """
     return source_of(table.columns[0].type) if table.columns else MYSQL
 
 
@@ -260,5 +269,5 @@ def text_at(type: SourceType, number: int) -> str:
 
 
 def fits(type: SourceType, value: Value) -> bool:
-    """Whether the type's source can store the value in it."""
+    """Whether the database whose type it is can store the value in the type."""
     return source_of(type).fits(type, value)

@@ -21,8 +21,9 @@ def ddl_event(
     old_name: str = "_b",
     name: str = "",
 ) -> SchemaChange:
-    """The event of one MySQL statement with this action, on a table or database whose name is made
-    from `name`, or from the action. `old_name` is the end of a renamed table's old name.
+    """The event of a MySQL statement of the kind `action`, such as "add column"; its text is that
+    of `ddl`, or else of the action. The name of its table or database is made from `name`, or from
+    the action; with `old_name` behind it, it is the old name of a table that the statement renames.
     """
     ddl, table = ddl or mysql.DDL_ACTIONS[action], neutral(name or ddl_name(action))
     where, table_name = (

@@ -14,6 +14,7 @@ from generators.sources import mysql, oracle, postgresql, sqlserver
 PLAIN_LABELS: Final = tuple(
     f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop"
 )
+"""Labels of an ENUM or SET that no reader mistakes: a to p, a1 to p3."""
 AWKWARD_LABELS: Final = (
     "it's",
     'say "hi"',
@@ -28,9 +29,12 @@ AWKWARD_LABELS: Final = (
     "😀",
     "a`b",
 )
+"""Labels of an ENUM or SET that readers may unescape, split, trim or take for a number or null."""
 
 _LENGTHS: Final = (16, 255, *range(1, 256))
+"""The declared lengths of texts and bytes, two usual ones first."""
 _SCALES: Final = tuple((p, s) for p in range(1, 66) for s in range(min(30, p) + 1))
+"""Every precision and scale of MySQL's DECIMAL."""
 
 
 def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:

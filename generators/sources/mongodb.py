@@ -105,7 +105,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def fits(source_type: SourceType, value: Value) -> bool:
-    """Whether a field of the type can hold the value, and MongoDB gives it back unchanged."""
+    """Whether a field of the type can hold the value, so that MongoDB gives it back unchanged."""
     if value is None:
         return True
     match source_type.name:
@@ -142,7 +142,9 @@ def fits(source_type: SourceType, value: Value) -> bool:
 
 
 def _fits_decimal(value: Decimal) -> bool:
-    """Whether a decimal has no more digits than a decimal128 and than the fields here."""
+    """Whether a decimal has no more digits than a decimal128, and none beyond the ten behind the
+    point and 24 before it that fields have here.
+    """
     if not value.is_finite() or (not value and value.is_signed()):
         return False
     _, digits, exponent = value.as_tuple()
@@ -157,8 +159,8 @@ def _fits_decimal(value: Decimal) -> bool:
 
 
 def _fits_part(value: Any) -> bool:
-    """Whether a value within a document can be BSON: no NaN, no infinity, no surrogate; a name has
-    no NUL, and none of a number beyond 34 digits.
+    """Whether a value within a document can be BSON: it has no NaN, no infinity, no surrogate in a
+    text, no NUL in a name, and no decimal of more than 34 digits.
     """
     match value:
         case str():
@@ -313,6 +315,7 @@ _BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
         "every-type": Json(list(_PARTS.values())),
     },
 }
+"""The named boundary values of each type of a field."""
 
 
 def candidates(source_type: SourceType) -> Mapping[str, Value]:

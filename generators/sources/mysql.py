@@ -21,23 +21,32 @@ from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources.type_numbers import mysql_types
 
 MICROS: Final = 1_000_000
+"""Microseconds of a second."""
 DAY: Final = 86_400 * MICROS
+"""Microseconds of a day."""
 EPOCH: Final = datetime(1970, 1, 1)
 TIME_LIMIT: Final = (838 * 3600 + 59 * 60 + 59) * MICROS
+"""Microseconds of the longest TIME, 838:59:59."""
 TIMESTAMP_MIN: Final = MICROS
 TIMESTAMP_MAX: Final = 2_147_483_647 * MICROS + 999_999
+"""The least and the greatest TIMESTAMP, in microseconds since 1970."""
 NAME_LIMIT: Final = 64
 """Characters of a table's or column's name."""
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+"""Bits of each integer type."""
 _WIDTH: Final = {"tinyint": 4, "smallint": 6, "mediumint": 9, "int": 11, "bigint": 20}
+"""The display width of each signed integer type."""
 _WIDTH_UNSIGNED: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+"""The display width of each unsigned integer type."""
 _TEXT_LIMIT: Final = {
     "tinytext": 255,
     "text": 65_535,
     "mediumtext": 16_777_215,
     "longtext": 4_294_967_295,
 }
+"""Bytes of the longest value of each type of the TEXT family, and of the BLOB of the same prefix.
+"""
 
 
 def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> SourceType:
@@ -54,7 +63,7 @@ def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> Sou
 
 
 def boolean() -> SourceType:
-    """BOOL, which MySQL stores as tinyint(1)."""
+    """The type BOOL, which MySQL stores as tinyint(1)."""
     return SourceType("tinyint", Logical.INT, length=1, low=-128, high=127)
 
 
@@ -115,22 +124,24 @@ def temporal(name: str, fsp: int = 0) -> SourceType:
 
 
 def year() -> SourceType:
-    """YEAR: 0 or 1901 to 2155."""
+    """The type YEAR: 0, or 1901 to 2155."""
     return SourceType("year", Logical.YEAR, length=4, low=0, high=2155)
 
 
 def enum_of(*members: str) -> SourceType:
-    """ENUM with these labels; values are 1-based indexes, 0 the empty value of invalid input."""
+    """The type ENUM with these labels; values are 1-based indexes, 0 is the empty value of invalid
+    input.
+    """
     return SourceType("enum", Logical.ENUM, members=members, low=0, high=len(members))
 
 
 def set_of(*members: str) -> SourceType:
-    """SET with up to 64 labels; values are bit masks."""
+    """The type SET with up to 64 labels; values are bit masks."""
     return SourceType("set", Logical.SET, members=members, low=0, high=(1 << len(members)) - 1)
 
 
 def json() -> SourceType:
-    """JSON."""
+    """The type JSON."""
     return SourceType("json", Logical.JSON)
 
 
@@ -264,6 +275,7 @@ _RANGES: Final = {
     Logical.TIMESTAMP: (TIMESTAMP_MIN, TIMESTAMP_MAX),
     Logical.TIME: (-TIME_LIMIT, TIME_LIMIT),
 }
+"""The least and the greatest value of each type of times, in microseconds."""
 
 
 def micros_step(fsp: int) -> int:
@@ -339,6 +351,7 @@ def value_class(type: SourceType, value: Value) -> str:
 
 
 def _fraction_class(value: int) -> str:
+    """The class of a time, by its finest unit: `whole` seconds, `millis` or `micros`."""
     return "micros" if value % 1000 else "millis" if value % MICROS else "whole"
 
 
@@ -353,6 +366,7 @@ _TEXT_CLASSES: Final = tuple(
         ("non-ascii", "[^\\x00-\\x7f]"),
     )
 )
+"""Classes of texts, each with the pattern that it has; the first that is found counts."""
 
 
 def _text_class(value: str) -> str:
@@ -540,6 +554,7 @@ TEXTS: Final[Mapping[str, Value]] = {
     "bom": "\ufeffx",
     "digits": "00123",
 }
+"""Named texts that are boundary values in every source."""
 BYTES: Final[Mapping[str, Value]] = {
     "high": b"\x80\xff\x00\x7f",
     "nul": b"\x00\x01\x02\x03",
@@ -548,6 +563,7 @@ BYTES: Final[Mapping[str, Value]] = {
     "utf-8-like": "é".encode(),
     "backslash-x": b"\\x41",
 }
+"""Named bytes that are boundary values in every source."""
 DOCUMENTS: Final[Mapping[str, Value]] = {
     "object": Json({"a": 1, "b": None}),
     "array": Json([1, "x", True, None]),
@@ -557,6 +573,7 @@ DOCUMENTS: Final[Mapping[str, Value]] = {
     "true": Json(True),
     "integer": Json(9007199254740993),
 }
+"""Named JSON documents that are boundary values in MySQL and PostgreSQL."""
 _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
     Logical.FLOAT: {
         "zero": 0.0,
@@ -613,6 +630,9 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "keys-by-length": Json({"bb": 1, "a": 2, "ccc": {"z": [], "y": "汉"}}),
     },
 }
+"""The named boundary values of logical types whose values do not depend on a type's parameters;
+those that a type cannot hold are left out of its own.
+"""
 
 
 def date_text(value: date | ZeroDate) -> str:
@@ -680,8 +700,9 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DdlAction:
-    """A kind of DDL statement; `sql` has {db}, {table} and {other} as already quoted names. `level`
-    is database or table.
+    """A kind of DDL statement. `sql` is its text with {db}, {table} and {other} in the places of
+    names that are in quotes already. `level` is what it is about, `table` or `database`; `renames`
+    says that it gives the table {other} the name {table}.
     """
 
     sql: str

@@ -41,10 +41,13 @@ MOST_INTEGER_DIGITS: Final = 18
 FREE_DIGITS, FREE_SCALE = 296, 170
 """Digits of a NUMBER without precision, all of them and those behind the point."""
 _LARGE: Final = 1 << 30
+"""The length of a type of large objects: more than any value here has."""
 _MIN: Final = wall("0001-01-01")
 _MAX: Final = wall("9999-12-31 23:59:59.999999")
+"""The first and the last wall clock of years 1 to 9999."""
 _NANOS_MIN: Final = wall("1677-09-21 00:12:44")
 _NANOS_MAX: Final = wall("2262-04-11 23:47:16")
+"""The first and the last second whose nanoseconds since 1970 fit 64 bits."""
 
 
 def _type(name: str, **parameters: Any) -> SourceType:
@@ -144,7 +147,9 @@ TYPES: Final[Mapping[str, SourceType]] = {
 
 
 def text_size(type: SourceType, value: str) -> int:
-    """The size of a text in the unit of its type's length."""
+    """The size of a text in the unit of its type's length: units of UTF-16 for NCHAR, NVARCHAR2 and
+    NCLOB, else characters.
+    """
     if type.name.startswith("n"):
         return len(value.encode("utf-16-le", "surrogatepass")) // 2
     return len(value)
@@ -165,7 +170,9 @@ def stored_text(type: SourceType, value: str) -> str:
 
 
 def shortened_text(type: SourceType, value: str) -> str:
-    """The longest beginning of a text that a column of the type holds, as it returns it."""
+    """The longest beginning of a text that a column of the type can hold, padded as the column
+    returns it.
+    """
     value = stored_text(type, value)
     while not fits(type, value) and len(value) > 1:
         value = stored_text(type, value[:-1])
@@ -173,6 +180,7 @@ def shortened_text(type: SourceType, value: str) -> str:
 
 
 _SAMPLED: Final = frozenset({"rowid", "interval-year", "interval-day"})
+"""Types whose texts have a grammar of their own."""
 
 
 def is_sampled(type: SourceType) -> bool:
@@ -254,6 +262,7 @@ _DECLARED: Final = re.compile(
     r"|INTERVAL YEAR\((?P<years>\d)\) TO MONTH"
     r"|INTERVAL DAY\((?P<days>\d)\) TO SECOND\((?P<fraction>\d)\)"
 )
+"""The spellings of a column's type that bound its values further than the type does."""
 _LEADING_DIGITS: Final = 4
 """Digits of the first field in the text of an interval."""
 
@@ -374,6 +383,7 @@ _FREE: Final[Mapping[str, Value]] = {
     "small": Decimal("0.00000000000000000001"),
     "wide": Decimal("1234567890.0123456789"),
 }
+"""Boundary values by name of a NUMBER without precision and of FLOAT."""
 _REALS: Final[Mapping[str, Value]] = {
     "zero": 0.0,
     "one": 1.0,

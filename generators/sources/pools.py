@@ -14,9 +14,13 @@ from importlib import resources
 from typing import Final
 
 FILE: Final = resources.files("generators.sources").joinpath("pools.json")
+"""Where the pools are kept."""
 SIZE: Final = 256
+"""How many texts a pool has."""
 SEED: Final = 20_231_114
+"""The seed of the first language's Faker; each further language has the next number."""
 LOCALES: Final = ("en_US", "de_DE", "zh_CN", "ja_JP", "ru_RU", "ar_AA", "hi_IN", "pt_BR")
+"""The languages of the texts, as Faker names them."""
 KINDS: Final = {
     "name": "name",
     "email": "ascii_safe_email",

@@ -145,7 +145,7 @@ def money() -> SourceType:
 
 
 def real(name: str = "real") -> SourceType:
-    """A float: real or double precision."""
+    """The type real, a float of 32 bits, or double precision, of 64."""
     return _type(name, Logical.FLOAT if name == "real" else Logical.DOUBLE)
 
 
@@ -175,7 +175,7 @@ def text(name: str = "varchar", length: int | None = None) -> SourceType:
 
 
 def bytea() -> SourceType:
-    """Bytes: bytea."""
+    """The type bytea, whose values are bytes."""
     return _type("bytea", Logical.BINARY, length=SIZE_LIMIT)
 
 
@@ -214,7 +214,7 @@ def hstore() -> SourceType:
 
 
 def array(element: str = "integer") -> SourceType:
-    """integer[] or text[], of one dimension."""
+    """The type integer[] or text[], of one dimension."""
     return _type(f"{element}[]", Logical.JSON)
 
 
@@ -310,9 +310,11 @@ _TEMPORAL_RANGE: Final = {
     Logical.TIMESTAMP: (TIMESTAMPTZ_MIN, TIMESTAMPTZ_MAX),
     Logical.TIME: (0, DAY),
 }
+"""The least and the greatest value of each type of times, in microseconds."""
 
 
 def _is_float32(value: float) -> bool:
+    """Whether a float has no more digits than 32 bits hold."""
     return to_float32(value) == value
 
 
@@ -347,7 +349,7 @@ def _fits_numeric(type: SourceType, value: Value) -> bool:
 
 
 def _storable(value: str) -> bool:
-    """Whether there is no NUL or surrogate, which PostgreSQL refuses."""
+    """Whether a text has no NUL and no surrogate, both of which PostgreSQL refuses."""
     return not _UNSTORABLE.search(value)
 
 
@@ -407,6 +409,7 @@ _TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {
     "interval": _fits_interval,
     "timetz": _fits_timetz,
 }
+"""By type whose texts have a grammar: whether a text is a value of the type."""
 
 
 def _fits_document(value: Any) -> bool:
@@ -428,6 +431,7 @@ def _fits_document(value: Any) -> bool:
 
 
 def _is_int4(value: Any) -> bool:
+    """Whether a value of JSON is an integer of 32 bits, the elements of integer[]."""
     return type(value) is int and -(1 << 31) <= value < 1 << 31
 
 
@@ -447,6 +451,7 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
         and all(item is None or (isinstance(item, str) and _storable(item)) for item in value)
     ),
 }
+"""By type whose values are `Json`: whether such a value can be one."""
 
 
 def _fits_json(type: SourceType, value: Any) -> bool:

@@ -18,6 +18,7 @@ from generators.sources.mysql import EPOCH, MICROS, to_float32
 
 
 def _trimmed(number_text: str) -> str:
+    """The text of a number or a time without zeros at the end of its fraction."""
     return number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
 
 
@@ -304,4 +305,5 @@ def _item(item_text: str) -> str:
 
 
 def _escaped(raw_text: str) -> str:
+    """The text in double quotes, with a backslash before each quote and backslash in it."""
     return '"' + raw_text.replace("\\", "\\\\").replace('"', '\\"') + '"'

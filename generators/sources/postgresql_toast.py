@@ -24,14 +24,23 @@ SHORT: Final = 126
 """Bytes of a value whose header is one byte."""
 
 _LEAST: Final = 32
+"""Bytes below which pglz gives up."""
 _FIRST_SUCCESS: Final = 1024
+"""Bytes of output at which pglz gives up if it has found no match."""
 _GOOD_MATCH: Final = 128
+"""The length of a match with which pglz is content at first."""
 _LONGEST_MATCH: Final = 273
+"""The longest match of pglz."""
 _LONG_TAG: Final = 17
+"""The longest match that two bytes tell; a longer one takes three."""
 _FARTHEST: Final = 0xFFF
+"""The distance from which on a match is too far back."""
 _COMPRESSED_HEADER: Final = 8
+"""Bytes of a compressed value's header."""
 _SMALL_TABLES: Final = ((128, 511), (256, 1023), (512, 2047), (1024, 4095))
+"""Sizes of data, and the mask of pglz's hash table for less than that."""
 _LARGE_TABLE: Final = 8191
+"""The mask of pglz's hash table for larger data."""
 
 
 @dataclass(slots=True)
@@ -56,8 +65,8 @@ class Stored:
 
 
 def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> frozenset[str]:
-    """The names of the values that PostgreSQL stores out of line, of a row with so many further
-    columns that are NULL.
+    """The names of the values that PostgreSQL stores out of line, of a row with these values and
+    `nulls` more columns that are NULL. `target` is the size to which it shrinks a row.
     """
     stored_values = list(values)
     bitmap = (len(stored_values) + nulls + 7) // 8 if nulls else 0
@@ -81,6 +90,7 @@ def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> f
 
 
 def _aligned(size: int, alignment: int) -> int:
+    """The size, or the next larger number that is a multiple of the alignment."""
     return -(-size // alignment) * alignment
 
 
@@ -93,7 +103,9 @@ def _row_size(stored_values: Iterable[Stored]) -> int:
 
 
 def _biggest(stored_values: Iterable[Stored], *, compressing: bool) -> Stored | None:
-    """The largest value that can be compressed, or moved; None if there is none."""
+    """The largest value that can still be compressed (`compressing`) or else moved out of line;
+    None if there is none.
+    """
     movable = (
         value
         for value in stored_values
@@ -114,6 +126,7 @@ def _compress(value: Stored) -> None:
 
 
 def _move(value: Stored) -> None:
+    """Moves a value out of line: a pointer stands in the row instead."""
     value.external, value.size, value.alignment = True, POINTER, 1
 
 

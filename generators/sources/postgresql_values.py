@@ -28,7 +28,9 @@ TIMESTAMP_MIN: Final = wall("0001-01-01")
 TIMESTAMP_MAX: Final = wall("9999-12-31 23:59:59.999999")
 TIMESTAMPTZ_MIN: Final = TIMESTAMP_MIN + DAY
 TIMESTAMPTZ_MAX: Final = TIMESTAMP_MAX - DAY
-"""A day less at both ends, so that the year has four digits in every time zone."""
+"""The least and the greatest timestamptz: a day less than timestamp has at both ends, so that the
+year has four digits in every time zone.
+"""
 
 
 def unconstrained(type: SourceType) -> bool:
@@ -283,15 +285,18 @@ _NAMED_BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
         "unavailable-text": Json([UNAVAILABLE]),
     },
 }
+"""The named boundary values of types whose values do not depend on parameters."""
 
 
 def _uuid_at(type: SourceType, number: int) -> str:
+    """The UUID that a drawn number stands for: its lowest 128 bits."""
     return str(uuid.UUID(int=number % (1 << 128)))
 
 
 def _inet_at(type: SourceType, number: int) -> str:
     """The network address that a drawn number stands for: IPv4, or IPv6 of the prefix for
-    documentation. Of large numbers every second one stands for a network, with a prefix length.
+    documentation. Of large numbers every second one stands for a network, with a prefix length. The
+    number's lowest two bits say which of the four.
     """
     quotient, way = divmod(number, 4)
     if way < 2:
@@ -341,6 +346,7 @@ _TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
     "interval": _interval_at,
     "timetz": _timetz_at,
 }
+"""By type whose texts have a grammar: the text that a number stands for."""
 
 
 def spelled(type: SourceType) -> bool:

@@ -37,13 +37,18 @@ NAME_LIMIT: Final = 128
 MOST_DIGITS: Final = 38
 """Digits of a decimal."""
 _LARGE: Final = 1 << 30
+"""The length of a type of large texts or bytes: more than any value here has."""
 _DATETIME_MIN: Final = wall("1753-01-01")
+"""The first datetime."""
 _SMALL_MIN: Final = wall("1900-01-01")
 _SMALL_MAX: Final = wall("2079-06-06 23:59:00")
+"""The first and the last smalldatetime."""
 _MIN: Final = wall("0001-01-01")
 _MAX: Final = wall("9999-12-31 23:59:59.999999")
+"""The first and the last datetime2."""
 _NANOS_MIN: Final = wall("1677-09-21 00:12:44")
 _NANOS_MAX: Final = wall("2262-04-11 23:47:16")
+"""The first and the last second whose nanoseconds since 1970 fit 64 bits."""
 
 
 def _type(name: str, **parameters: Any) -> SourceType:
@@ -60,7 +65,9 @@ def integer(name: str = "int") -> SourceType:
 
 
 def decimal(precision: int = 18, scale: int = 0, name: str = "decimal") -> SourceType:
-    """An exact number of up to 38 digits: decimal or numeric. Raises ValueError outside."""
+    """The type decimal or numeric, p up to 38 digits, s of them behind the point. Raises ValueError
+    for other numbers.
+    """
     if not (1 <= precision <= MOST_DIGITS and 0 <= scale <= precision):
         raise ValueError(f"{name}({precision},{scale}): precision is 1 to 38, scale 0 to it")
     return _type(name, precision=precision, scale=scale)
@@ -150,7 +157,9 @@ TYPES: Final[Mapping[str, SourceType]] = {
 
 
 def text_size(type: SourceType, value: str) -> int:
-    """The size of a text in the unit of its type's length."""
+    """The size of a text in the unit of its type's length: units of UTF-16 for nchar, nvarchar and
+    ntext, else bytes of UTF-8.
+    """
     if type.name.startswith("n"):
         return len(value.encode("utf-16-le", "surrogatepass")) // 2
     return len(value.encode("utf-8", "surrogatepass"))
@@ -171,7 +180,9 @@ def stored_text(type: SourceType, value: str) -> str:
 
 
 def shortened_text(type: SourceType, value: str) -> str:
-    """The longest beginning of a text that a column of the type holds, as it returns it."""
+    """The longest beginning of a text that a column of the type can hold, padded as the column
+    returns it.
+    """
     value = stored_text(type, value)
     while not fits(type, value) and value:
         value = stored_text(type, value[:-1])
@@ -181,6 +192,7 @@ def shortened_text(type: SourceType, value: str) -> str:
 _SAMPLED: Final = frozenset(
     {"datetime", "smalldatetime", "uniqueidentifier", "xml", "binary", "rowversion"}
 )
+"""Types whose values have a grammar, a length or a unit of their own."""
 
 
 def is_sampled(type: SourceType) -> bool:
@@ -193,6 +205,7 @@ def is_sampled(type: SourceType) -> bool:
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _UUID: Final = re.compile("[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}")
 _ELEMENT: Final = re.compile(r"<(\w+)(>[^<>&]*</\1>|/>)")
+"""An XML element without attributes, with text alone in it or empty."""
 
 
 def fits(source_type: SourceType, value: Value) -> bool:

@@ -43,8 +43,8 @@ class MissingNumber(UsageError, KeyError):
 
 
 def parse_logical(place: str, type_entry: Mapping[str, Any]) -> Logical:
-    """The logical type of a row in a table of types; `place` says for errors which row it is.
-    Raises UsageError.
+    """The logical type in a row of a table of types; `place` says for errors which row it is.
+    Raises UsageError for a row without a known one.
     """
     logicals = [logical.value for logical in Logical]
     if type_entry.get("logical") not in logicals:
@@ -56,7 +56,9 @@ def parse_logical(place: str, type_entry: Mapping[str, Any]) -> Logical:
 
 
 def check_column(place: str, column: str, legal: Collection[str]) -> None:
-    """Raises UsageError for a column that a table of types does not have."""
+    """Raises UsageError for a column of a row that is none of the legal ones; `place` says which
+    row it is.
+    """
     if column not in legal:
         raise UsageError(
             f"{place} has an unknown column {column!r}."
@@ -65,7 +67,9 @@ def check_column(place: str, column: str, legal: Collection[str]) -> None:
 
 
 class TypeTable:
-    """The parsed table. `text` is the file's text. Raises UsageError."""
+    """The parsed table of MySQL's types. `toml_text` is the file's text. Raises UsageError for a
+    wrong row.
+    """
 
     def __init__(self, toml_text: str) -> None:
         data: dict[str, Any] = tomllib.loads(toml_text)
@@ -121,8 +125,8 @@ class TypeTable:
             raise UsageError(f"{place} has no {missing[0]!r}. {self._add_number(missing[0])}")
 
     def _required(self, type_entry: Mapping[str, Any]) -> list[str]:
-        """The columns of numbers that a type's row must have: those that no other column stands in
-        for.
+        """The columns of numbers that the row of a type must have: those of its logical type for
+        which no other column stands in.
         """
         return [
             column
@@ -199,11 +203,13 @@ class TypeNumbers(Mapping[str, int]):
 
 @cache
 def mysql_types() -> TypeTable:
-    """The table of MySQL's types. Raises UsageError."""
+    """The table of MySQL's types, read once from its file. Raises UsageError for a wrong row."""
     file = resources.files("generators.sources").joinpath("mysql_types.toml")
     return TypeTable(file.read_text("utf-8"))
 
 
 def type_numbers(column: NumberName) -> TypeNumbers:
-    """A product's numbers of MySQL's types."""
+    """The numbers by which a product names MySQL's types, by type; `column` is the product's in the
+    table.
+    """
     return mysql_types().numbers(column)

@@ -51,8 +51,9 @@ def class_value(source: Source, type: SourceType, name: str) -> Value:
 
 
 def _as_value(type: SourceType, name: str, written: Any) -> Value:
-    """A class's value as `generators.model` keeps it, from what the TOML file has; None if the type
-    cannot hold it.
+    """The value of the class `name` as `generators.model` keeps it in the type; `written` is what
+    the TOML file has. None if the type cannot hold it. Raises TypeError for what is no text, date
+    or time.
     """
     match written:
         case datetime():

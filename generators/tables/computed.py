@@ -41,7 +41,9 @@ _DIGITS: Final = 200
 
 
 class _Unknown(Exception):
-    """The value is not computed."""
+    """Raised where the value of an expression is not computed: an operation or a column's type is
+    not known here, or databases may give different values.
+    """
 
 
 def is_computable(table: Table, column: Column, expression_text: str, dialect: str) -> bool:
@@ -71,8 +73,9 @@ def _sample_value(type: SourceType) -> object:
 
 
 def _assign(type: SourceType, value: object) -> object:
-    """The computed value as a column of the type keeps it: rounded half up to the column's scale.
-    Raises _Unknown where databases may keep different values, and for more than _DIGITS digits.
+    """The computed value as a column of the type keeps it: a number is rounded half up to the
+    column's scale. Raises _Unknown where databases may keep different values, and for more than
+    _DIGITS digits.
     """
     match value, type.logical:
         case None, _:
@@ -293,7 +296,9 @@ def complete_row(
 def complete_history(
     history: History, users: Iterable[UserTable], complete: Callable[[UserTable, Row], Row]
 ) -> History:
-    """The history with the computed columns of every row, also of tables that it renames."""
+    """The history with the values of generated columns in every row, as `complete` gives them for a
+    row of a table; a table that a statement renames keeps its generated columns.
+    """
     users_by_name = {table_name(user.table): user for user in users if user.computed}
     if not users_by_name:
         return history

@@ -25,20 +25,27 @@ _ROWS: Final = re.compile(
     r"(?:(?:insert|replace|load)\b.*?\binto\s+(?:table\s+)?|copy\s+)([^\s(]+)",
     re.IGNORECASE | re.DOTALL,
 )
+"""A statement that changes rows; its group is the table's name."""
 _OBJECT: Final = re.compile(
     r"(?:create|alter)\b[^;'\"(]*?\b((?:materialized\s+)?view|function|procedure|trigger|event|rule|policy|aggregate|operator"
     r"|publication|subscription|statistics|server|foreign\s+table)\b",
     re.IGNORECASE,
 )
+"""A statement that makes or alters no table but another object; its group is the object's kind."""
 _DATABASE: Final = re.compile(
     r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[(?:[^\]]|\]\])+\]|[^\s;]+)",
     re.IGNORECASE,
 )
+"""A statement that chooses or makes the database of what follows; its group is the database's name,
+maybe in quotes.
+"""
 _PATH: Final = re.compile(
     r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)",
     re.IGNORECASE,
 )
+"""A statement that sets PostgreSQL's search path; its group is the path's first schema."""
 _HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULTILINE)
+"""The comment of a dump that names the database; its second group is the name."""
 _HEAD: Final = 4000
 """Characters of a statement's beginning that tell what it is."""
 
@@ -52,11 +59,11 @@ _NOT_READ: Final = "left out: the table is not among the tables that are read"
 
 
 class DdlReader:
-    """Reads scripts of one dialect one after another.
+    """Reads scripts of one dialect one after another, and keeps a `Draft` of each table.
 
-    `chosen_database` is the database of tables whose statements and script name none, `fallback`
-    the database if `chosen_database` is missing, too. A subclass reads a dialect with statements of
-    its own.
+    `chosen_database` is the database, as the user says, of tables whose statements and script name
+    none, `fallback` the database if `chosen_database` is missing, too. A subclass reads a dialect
+    with statements of its own.
     """
 
     default_schema: ClassVar[str] = postgresql.SCHEMA
@@ -107,7 +114,9 @@ class DdlReader:
         return script.statements()
 
     def is_silent(self, beginning: str) -> bool:
-        """Whether no message shows the statement of that beginning."""
+        """Whether a statement that begins so changes nothing that a message shows, and is passed
+        over without a note.
+        """
         return bool(_SILENT.match(beginning))
 
     def read_definition(self, draft: Draft, cursor: Cursor) -> None:
@@ -115,7 +124,9 @@ class DdlReader:
         ddl_definitions.read_definition(draft, cursor, self.types)
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
-        """Reads a statement if it is one that changes tables or types. Returns whether it is."""
+        """Reads a statement if its beginning is that of one that changes tables or types. Returns
+        whether it is.
+        """
         for pattern, action in _STATEMENTS:
             if pattern.match(beginning):
                 action(self, script.words(span))
@@ -163,8 +174,8 @@ class DdlReader:
         return self.database
 
     def existing_draft(self, cursor: Cursor) -> Draft | None:
-        """The draft of the table whose name comes next. None if no CREATE TABLE of it was read,
-        which is noted, or if the table is left out, which is noted already.
+        """The draft of the table whose name stands at the cursor. None if no CREATE TABLE of it was
+        read, which is noted, or if the table is left out, which is noted already.
         """
         draft = self.drafts.get(self.take_table_name(cursor))
         if draft is None:
@@ -377,3 +388,4 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         (r"create\s+domain\b", lambda reader, cursor: reader.types.create_domain(cursor)),
     )
 )
+"""The beginnings of statements that change tables or types, and what reads each."""

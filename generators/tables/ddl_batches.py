@@ -14,7 +14,7 @@ from generators.tables.ddl_text import Cursor, Script, Span
 
 @dataclass(frozen=True, slots=True)
 class ScriptSyntax:
-    """What divides the scripts of a dialect into statements."""
+    """What divides the scripts of a dialect into statements, as regular expressions."""
 
     piece: re.Pattern[str]
     """The next piece of a script. Its groups: `end_line`, a line that ends a statement; `passed`,
@@ -68,13 +68,15 @@ def split_batches(script: Script, syntax: ScriptSyntax) -> Iterator[Span]:
 
 
 def _match(pattern: re.Pattern[str] | None, code: str, at: int) -> re.Match[str] | None:
-    """What a pattern that a dialect may lack matches at a place."""
+    """What a pattern matches in the code at an offset; None for a pattern that the dialect does not
+    have.
+    """
     return pattern.match(code, at) if pattern else None
 
 
 def skip_default(cursor: Cursor, start: int, ends: tuple[str, ...]) -> None:
-    """Skips the expression of a default at the cursor, up to one of the words `ends`, and notes the
-    words from number `start` on unless it is NULL.
+    """Skips the expression of a column's default at the cursor, up to one of the words `ends`. A
+    default that is not NULL is noted as left out, with the words from number `start` on.
     """
     expression_start = cursor.at
     if cursor.next_is("("):
@@ -94,8 +96,8 @@ def add_unique_key(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
 
 
 def read_column_name(draft: Draft, cursor: Cursor) -> str:
-    """The column of the draft that the cursor's next word names; "" if it is left out of the table.
-    Raises UsageError if the table has no such column.
+    """Takes a column's name at the cursor. Returns it as the draft spells it; "" if the column is
+    left out of the table. Raises UsageError if the table has no such column.
     """
     place, written_name = cursor.peek(), cursor.take_name()
     name = draft.column_name(written_name)

@@ -27,6 +27,7 @@ _ORDERED: Final = frozenset(
 """
 
 _FLIPPED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte", "eq": "eq"}
+"""By comparison: the one that says the same when its sides are exchanged."""
 
 
 def read_checks(
@@ -97,7 +98,9 @@ class _ConditionReader:
         self.table, self.value_column, self.condition_text = table, value_column, condition_text
 
     def read_comparison(self, node: exp.Expr) -> Check | None:
-        """A comparison of one column with constants; None for anything else."""
+        """The CHECK that a comparison of one column with constants makes (BETWEEN, IN, `<`, or
+        choices of one column joined by OR); None for anything else.
+        """
         from sqlglot import exp
 
         node = node.unnest()
@@ -213,12 +216,16 @@ literal, and TO_DATE and STR_TO_DATE of such a text.
 
 
 class _Constant(NamedTuple):
+    """A constant of an expression: its text, with the sign, and what it is."""
+
     text: str
     kind: WordKind
 
 
 def _literal(node: exp.Expr) -> _Constant | None:
-    """The text and kind of a literal in an expression, with its sign; None for any other node."""
+    """The constant that a node of an expression is, without casts around it; None for any other
+    node.
+    """
     from sqlglot import exp
 
     node = _unwrap(node)

@@ -47,6 +47,7 @@ _SILENT_VALUED: Final = (
     "SECONDARY_ENGINE_ATTRIBUTE",
     "COMPRESSION",
 )
+"""Attributes of a column that have a value, and that no message shows."""
 _OPTIONS: Final = re.compile(
     r"ENGINE|TYPE|AUTO_INCREMENT|AVG_ROW_LENGTH|\w*CHECKSUM|\w*COMPRESS(?:ION|ED)|CONNECTION|DELAY_KEY_WRITE|ENCRYPT(?:ION|ED)"
     r"|ENCRYPTION_KEY_ID|INSERT_METHOD|KEY_BLOCK_SIZE|M(?:AX|IN)_ROWS|PACK_KEYS|PAGE_COMPRESSION_LEVEL|ROW_FORMAT|STATS_\w+"
@@ -56,6 +57,7 @@ _OPTIONS: Final = re.compile(
 """Options of a table that no message shows."""
 
 _TEXTS: Final = (Logical.TEXT, Logical.ENUM, Logical.SET)
+"""The logical types whose columns have a character set."""
 _KEYS: Final = ("PRIMARY KEY", "FOREIGN KEY", "CONSTRAINT")
 _CONSTRAINTS: Final = (
     *_KEYS,
@@ -65,6 +67,9 @@ _CONSTRAINTS: Final = (
     "VECTOR KEY/INDEX",
     "CHECK",
 )
+"""The words with which the definition of a key, an index or a constraint begins in MySQL; a slash
+separates alternatives of one word.
+"""
 _CONSTRAINTS_POSTGRESQL: Final = (
     *_KEYS,
     "UNIQUE (/NULLS/USING",
@@ -72,6 +77,7 @@ _CONSTRAINTS_POSTGRESQL: Final = (
     "EXCLUDE (/USING",
     "LIKE",
 )
+"""The words with which the definition of a key or a constraint begins in PostgreSQL."""
 _QUERIES: Final = ("AS", "SELECT", "IGNORE", "REPLACE", "WITH", "TABLE", "VALUES")
 """Words that begin the query from which a table is made."""
 
@@ -79,6 +85,7 @@ _OF_KEYS: Final = "INDEX/KEY/CHECK/CONSTRAINT/PRIMARY/FOREIGN/PARTITION"
 """What MySQL drops beside columns; no column has such a name without quotes."""
 
 _DROPS: Final = ("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP IF EXISTS", "DROP")
+"""How the action that drops a column begins."""
 VERSIONS: Final = "left out: the table is taken without system versions"
 UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
@@ -100,6 +107,9 @@ _ALTERATIONS: Final = {
     **dict.fromkeys(("ORDER BY", "WITH/WITHOUT VALIDATION", "DISCARD/IMPORT TABLESPACE"), ""),
     **dict.fromkeys(("ALGORITHM", "LOCK"), ""),
 }
+"""MySQL's actions of ALTER TABLE that change no column, and what is noted of them; "" of those that
+no message shows.
+"""
 _ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY DEFAULT": "",
     # NOTHING leaves updates and deletes without a before image.
@@ -122,12 +132,15 @@ _ALTERATIONS_POSTGRESQL: Final = {
     ),
     **dict.fromkeys(("NO FORCE", "FORCE", "VALIDATE", "ALTER CONSTRAINT"), ""),
 }
-"""Actions of ALTER TABLE that change no column, and what is noted of them; "" of those that no
-message shows.
+"""PostgreSQL's actions of ALTER TABLE that change no column, and what is noted of them; "" of those
+that no message shows.
 """
 
 
 def _is_constraint(draft: Draft, cursor: Cursor) -> bool:
+    """Whether the definition at the cursor is that of a key, an index or a constraint, not a
+    column.
+    """
     return any(map(cursor.next_is, _CONSTRAINTS if draft.mysql else _CONSTRAINTS_POSTGRESQL))
 
 
@@ -156,8 +169,9 @@ def note_leftover(cursor: Cursor) -> None:
 
 
 def leave_column_out(draft: Draft, cursor: Cursor, start: int, name: str, why: str) -> None:
-    """Leaves a column out of the table, and the table itself if the column's own definition makes
-    it a key. The words from number `start` on are noted.
+    """Leaves the column `name` out of the table, and the table itself if the column's own
+    definition makes it a key. A note says `why`, with the words from number `start` on. The cursor
+    is at its end then.
     """
     draft.missing.add(name)
     cursor.note(start, f"column {name} {why}")
@@ -269,6 +283,9 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
 
 
 _CURRENT_TIMES: Final = ("current_timestamp", "now", "localtime")
+"""How the defaults begin that are the time of the statement; ON UPDATE behind one of them makes no
+counter of the column.
+"""
 
 
 def _skip_update(cursor: Cursor) -> bool:
@@ -453,7 +470,7 @@ def _read_clustering(draft: Draft, cursor: Cursor) -> None:
 
 def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
     """Reads a CHECK constraint at the cursor into the table's draft; one that the database does not
-    enforce is noted and left out. `start` is where the definition begins.
+    enforce is noted and left out. `start` is the number of the definition's first word.
     """
     cursor.expect("CHECK")
     condition_text = cursor.take_parentheses().source_text()
@@ -467,8 +484,10 @@ def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
 def read_reference(
     draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False
 ) -> None:
-    """Reads the parent of a foreign key of `columns` at the cursor, and its actions; those that
-    change children (CASCADE, SET ...) are noted.
+    """Reads what follows REFERENCES at the cursor: the parent of a foreign key of `columns`, and
+    the key's actions; those that change children (CASCADE, SET ...) are noted. `start` is the
+    number of the definition's first word. With `inline` it stands in a column's definition, where
+    MySQL and TiDB ignore it: it is noted and left out.
     """
     parent_name = draft.resolve_name(cursor.take_names())
     parent_columns = (
@@ -496,7 +515,7 @@ def read_reference(
 
 def _read_options(draft: Draft, cursor: Cursor) -> None:
     """Reads the options behind a table's definition, such as character set and comment, into the
-    draft; partitions are noted and left out.
+    draft. Partitions and system versions are noted and left out; so are options that are not known.
     """
     while not cursor.done:
         cursor.accept(",")
@@ -594,9 +613,9 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
-    """Drops or renames a key or an index of the draft, if the words at the cursor say so; one of
-    MySQL's that the draft does not have, such as that of a foreign key, is passed over. Returns
-    whether they did.
+    """Drops or renames a key or an index of the draft, if the words at the cursor say so. In MySQL
+    an index that the draft does not have, such as that of a foreign key, is passed over. Returns
+    whether the words were such an action.
     """
     start = cursor.at
     if draft.mysql and cursor.accept("DROP PRIMARY KEY"):
@@ -623,7 +642,7 @@ def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
 
 def _read_table_alteration(draft: Draft, cursor: Cursor) -> bool:
     """Renames a column, or changes the table's character set or options, if the words at the cursor
-    say so. Returns whether they did.
+    say so. Returns whether the words were such an action.
     """
     start = cursor.at
     if cursor.accept("RENAME COLUMN") or (

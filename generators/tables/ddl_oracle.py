@@ -27,6 +27,7 @@ _PIECE: Final = re.compile(
     r"|(?P<end>;)|(?P<open>\()|(?P<close>\))|[\w@#$]+|.",
     re.DOTALL | re.MULTILINE,
 )
+"""The next piece of a script: the `piece` of ScriptSyntax."""
 _CLIENT: Final = re.compile(
     r"(?:set|prompt|spool|rem|remark|whenever|exit|quit|connect|conn|show|define|undefine|column"
     r"|clear|accept|pause|timing|execute|exec|variable)\b[^\n]*|@[^\n]*",
@@ -42,6 +43,7 @@ _LINE_STARTS: Final = re.compile(
 """What begins a statement at the beginning of a line."""
 
 _CREATE: Final = r"create\s+(?:or\s+replace\s+)?(?:(?:non)?editionable\s+)?"
+"""How a statement begins that makes an object."""
 _MODULE: Final = re.compile(
     rf"{_CREATE}(?:procedure|function|trigger|package|type\s+body)\b|begin\b|declare\b",
     re.IGNORECASE,
@@ -49,7 +51,9 @@ _MODULE: Final = re.compile(
 """A statement of PL/SQL, which ends with a line `/` alone."""
 
 _PACKAGE: Final = re.compile(rf"{_CREATE}package\b", re.IGNORECASE)
+"""A statement that makes a package of PL/SQL."""
 _TYPE: Final = re.compile(rf"{_CREATE}type\b(?!\s+body)", re.IGNORECASE)
+"""A statement that makes a type."""
 _NOTED: Final = {
     _TYPE: "left out: columns of this type are left out, too",
     _PACKAGE: "left out: no histories of a package",
@@ -59,6 +63,9 @@ _NOTED: Final = {
 _SCHEMA: Final = re.compile(
     r"alter\s+session\s+set\s+current_schema\s*=\s*(?:\"([^\"]+)\"|([\w$#]+))", re.IGNORECASE
 )
+"""The statement that sets the schema of names without one: in group 1 as a name in quotes, or in
+group 2 as a plain one.
+"""
 _SILENT: Final = re.compile(
     r"(?:set|begin|declare|commit|rollback|drop|grant|revoke|purge|audit|analyze|lock|comment"
     r"\s+on)\b"
@@ -96,7 +103,9 @@ class OracleReader(DdlReader):
         return split_batches(script, _SYNTAX)
 
     def is_silent(self, beginning: str) -> bool:
-        """Whether no message shows the statement of that beginning."""
+        """Whether a statement that begins so changes nothing that a message shows, and is passed
+        over without a note.
+        """
         return bool(_SILENT.match(beginning))
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
@@ -162,7 +171,7 @@ class OracleReader(DdlReader):
         self.drafts.pop(self.take_table_name(cursor), None)
 
     def drop_index(self, cursor: Cursor) -> None:
-        """Reads DROP INDEX. One that was not read is passed over."""
+        """Reads DROP INDEX. An index that was not read is passed over."""
         cursor.expect("DROP INDEX")
         cursor.accept("IF EXISTS")
         schema, name = self.take_table_name(cursor)[1:]

@@ -40,6 +40,7 @@ _CONSTRAINTS: Final = (
     "SUPPLEMENTAL LOG",
     "PERIOD FOR",
 )
+"""The words with which a definition begins that is none of a column."""
 _ATTRIBUTES: Final = (
     *("NOT", "NULL", "DEFAULT", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES"),
     *("GENERATED", "AS", "ENABLE", "DISABLE", "COLLATE", "VISIBLE", "INVISIBLE", "VIRTUAL"),
@@ -54,6 +55,9 @@ _STATES: Final = (
     *("ENABLE", "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "NOT DEFERRABLE", "DEFERRABLE"),
     *("INITIALLY DEFERRED", "INITIALLY IMMEDIATE"),
 )
+"""The words behind a constraint that say how the database keeps it, beside DISABLE; no message
+shows them.
+"""
 _VALUED: Final = (
     *("PCTFREE", "PCTUSED", "INITRANS", "MAXTRANS", "PCTTHRESHOLD", "TABLESPACE", "INCLUDING"),
     *("SEGMENT CREATION", "DEFAULT COLLATION", "COMPRESS FOR OLTP/QUERY/ARCHIVE/ALL/DIRECT_LOAD"),
@@ -163,13 +167,15 @@ def _skip_storage(cursor: Cursor) -> bool:
 
 
 def _skip_all_storage(cursor: Cursor) -> None:
+    """Skips all clauses at the cursor of how a table or an index is stored."""
     while _skip_storage(cursor):
         pass
 
 
 def _read_states(cursor: Cursor, start: int, disabled: str = _DISABLED) -> bool:
     """Skips the index and the states behind a constraint whose definition begins at the word of
-    number `start`. Returns whether it is enabled: if not, what becomes of it, `disabled`, is noted.
+    number `start`. Returns whether the constraint is enabled; of a disabled one the text `disabled`
+    is noted.
     """
     is_enabled = True
     while not cursor.done:
@@ -190,7 +196,9 @@ def _read_states(cursor: Cursor, start: int, disabled: str = _DISABLED) -> bool:
 
 
 def _skip_all_but_states(cursor: Cursor) -> None:
-    """Skips clauses of storage up to a state of the constraint whose index is stored so."""
+    """Skips the storage of a constraint's index, up to ENABLE or DISABLE, which are states of the
+    constraint itself.
+    """
     while not cursor.next_is("ENABLE/DISABLE") and _skip_storage(cursor):
         pass
 
@@ -373,7 +381,9 @@ def _read_alteration(draft: Draft, cursor: Cursor) -> None:
 
 
 def _items_of(cursor: Cursor) -> list[Cursor]:
-    """The definitions in parentheses at the cursor, or the one without them."""
+    """The definitions in the parentheses at the cursor, each as a cursor; without parentheses the
+    one that the rest of the words is.
+    """
     if cursor.next_is("("):
         return list(cursor.take_parentheses().split_at_commas())
     definition = Cursor(cursor.script, cursor.words[cursor.at :], cursor.end)

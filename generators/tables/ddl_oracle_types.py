@@ -21,13 +21,16 @@ _PHRASES: Final = {
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "nchar"),
     **dict.fromkeys(("CHARACTER VARYING", "CHAR VARYING"), "varchar2"),
 }
+"""Names of types of several words, and the names by which the types are known here."""
 _ALIASES: Final = {
     "varchar": "varchar2",
     "character": "char",
     **dict.fromkeys(("integer", "int", "smallint", "numeric", "decimal", "dec"), "number"),
     **dict.fromkeys(("real", "double precision"), "float"),
 }
+"""Other names of types, and the names by which Oracle shows them."""
 _WHOLE: Final = frozenset({"integer", "int", "smallint"})
+"""Names of NUMBER that have no arguments: NUMBER(38)."""
 _LONGEST: Final = {"varchar2": 32767, "nvarchar2": 32767, "raw": 32767, "char": 2000, "nchar": 2000}
 """The greatest length that a type's argument may be, with MAX_STRING_SIZE = EXTENDED."""
 
@@ -42,7 +45,9 @@ _BINARY_DIGITS: Final = 126
 _REAL_DIGITS: Final = 63
 """Binary digits of REAL."""
 _MOST_SCALE: Final = 127
+"""The greatest scale of a NUMBER in Oracle."""
 _SIZE: Final = re.compile(r"([0-9]{1,9})(?:\s+(BYTE|CHAR))?", re.IGNORECASE)
+"""A length, and its unit if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +167,18 @@ def _spell(name: str, arguments: Sequence[str]) -> OracleSpelling:
 
 
 def _whole_numbers(arguments: Sequence[str], spelled: str) -> list[int]:
-    """The arguments as numbers. Raises ValueError for one that is none."""
+    """The arguments of a type as numbers. `spelled` is the type for the error. Raises ValueError
+    for an argument that is no whole number.
+    """
     if not all(re.fullmatch("-?[0-9]+", argument) for argument in arguments):
         raise ValueError(f"{spelled}: numbers expected")
     return [int(argument) for argument in arguments]
 
 
 def _spell_sized(kind: str, arguments: Sequence[str], spelled: str) -> OracleSpelling:
-    """A type of texts or bytes that has a length. Bytes are the unit of CHAR and VARCHAR2 where
-    none is named, as NLS_LENGTH_SEMANTICS is by default. Raises ValueError for another length than
-    the type can have.
+    """A type of texts or bytes that has a length; `spelled` is the type for errors. Bytes are the
+    unit of CHAR and VARCHAR2 where none is named, as NLS_LENGTH_SEMANTICS is by default. Raises
+    ValueError for another length than the type can have.
     """
     is_short = kind in ("char", "nchar")
     if not arguments and is_short:
@@ -190,8 +197,9 @@ def _spell_sized(kind: str, arguments: Sequence[str], spelled: str) -> OracleSpe
 
 
 def _make_number(name: str, arguments: Sequence[str], spelled: str) -> SourceType:
-    """The type of a NUMBER, or of a name that stands for one. Raises Unsupported for a scale beyond
-    the precision, ValueError for arguments that it cannot have.
+    """The type of a NUMBER, or of a name that stands for one; `spelled` is the type for errors.
+    Raises Unsupported for a scale beyond the precision, ValueError for arguments that a NUMBER
+    cannot have.
     """
     if name in _WHOLE and arguments:
         raise ValueError(f"{spelled}: {name.upper()} has no arguments")
@@ -221,6 +229,7 @@ def _spell_float(name: str, numbers: Sequence[int], spelled: str) -> OracleSpell
 _MOMENT: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?)?", re.ASCII
 )
+"""A date, with or without a time, in ISO 8601's spelling."""
 
 
 def oracle_value(type: SourceType, literal_text: str) -> Value:

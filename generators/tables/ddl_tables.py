@@ -26,8 +26,9 @@ from generators.tables.schema import (
 
 @dataclass(slots=True)
 class Pending:
-    """A constraint that waits until all tables are known: its place in a script, and the column of
-    a domain's VALUE.
+    """A CHECK, a foreign key or the expression of a generated column, which waits until all tables
+    are known: its place in a script, from `start` to `end`, and its condition or expression ("" for
+    a foreign key). `value_column` is the column that VALUE stands for in a domain's CHECK, else "".
     """
 
     script: Script
@@ -87,10 +88,11 @@ def _names_column(word: str, name: str, is_mysql: bool) -> bool:
 
 @dataclass(slots=True)
 class Draft:
-    """A table that statements still change. `left_out`: a note says why it is left out. `missing`
-    are columns that are left out of it, `included` those that INCLUDE adds to the primary key;
-    `search_path` is the schema of names without one.
-    `primary_name` is the name of the primary key's constraint, "" if it is not known.
+    """A table that statements still change. `at` is the place of its name in `script`. `primary` is
+    its primary key, `primary_name` the name of that constraint, "" if it is not known, `included`
+    the columns that INCLUDE adds to it. `foreign` are the foreign keys, `generated` the expressions
+    of generated columns by name. `search_path` is the schema of names without one. `left_out`: a
+    note says why the table is left out; `missing` are columns that are left out of it.
     """
 
     database: str
@@ -135,8 +137,8 @@ class Draft:
         return TableName(self.database, qualifier[-1] if qualifier else self.search_path, name)
 
     def copy_definition(self, template: Self) -> None:
-        """Takes over all that MySQL's CREATE TABLE ... LIKE copies of another table: columns, keys,
-        conditions and options, not the foreign keys.
+        """Takes over from the table `template` all that MySQL's CREATE TABLE ... LIKE copies:
+        columns, keys, conditions and options, not the foreign keys.
         """
         self.columns, self.primary = list(template.columns), template.primary
         self.indexes, self.checks = list(template.indexes), list(template.checks)
@@ -167,8 +169,8 @@ class Draft:
         return any(self._is_name(name, column_name) for column_name in self.missing)
 
     def present_name(self, name: str) -> str | None:
-        """The name of a column that an earlier statement may have named by its former name; None if
-        the table has no such column.
+        """The present name of the column that a foreign key calls `name`, maybe by a name that the
+        column had before; None if the table has no such column.
         """
         renamed = (new for former, new in self.new_names.items() if self._is_name(name, former))
         return self.column_name(name) or self.column_name(next(renamed, name))
@@ -301,7 +303,9 @@ class Draft:
 
 
 NANOSECONDS: Final = "BETWEEN '1677-09-22' AND '2262-04-11T23:47:16'"
-"""The days of which 64 bits of nanoseconds have the midnight, up to their last second."""
+"""The condition that a time's nanoseconds since 1970 fit 64 bits, from the first whole day to the
+last whole second.
+"""
 _MICROSECOND_DIGITS: Final = 6
 
 

@@ -41,6 +41,9 @@ _PIECES: Final = {
         re.DOTALL,
     ),
 }
+"""The next piece of a script by source: a comment, a text or name in quotes, spaces, a semicolon
+(the group `end`), or what stands between these. A quote alone is one that does not end.
+"""
 _SHOWN: Final = re.compile(
     r"^\*{3,} \d+\. row \*{3,}\r?\n *Table: .*\nCreate Table: (?=CREATE )|^[^\s();'`]+\t(?=CREATE"
     r" TABLE )",
@@ -49,10 +52,17 @@ _SHOWN: Final = re.compile(
 """What the client prints before the statement of SHOW CREATE TABLE: with \\G, and as raw text."""
 
 _COMMENT: Final = re.compile(r"--|#|/\*|\s")
+"""How a piece begins that belongs to no statement: a comment or space."""
 _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)[^\n]*", re.IGNORECASE)
+"""The line by which MySQL's client takes another mark than the semicolon for a statement's end; its
+group is the mark.
+"""
 _COPY: Final = re.compile(r"copy\s[^;]*\sfrom\s+stdin", re.IGNORECASE)
+"""The statement of PostgreSQL behind which rows stand as text."""
 _COPY_END: Final = re.compile(r"^\\\.[^\n]*$", re.MULTILINE)
+"""The line that ends the rows of _COPY."""
 _WORD: Final = re.compile(r"[\w@_$]")
+"""A character with which a word begins; other tokens are signs."""
 _STRINGS: Final = (
     "STRING",
     "NATIONAL_STRING",
@@ -61,6 +71,7 @@ _STRINGS: Final = (
     "UNICODE_STRING",
     "RAW_STRING",
 )
+"""sqlglot's names of the tokens that are texts in quotes."""
 
 
 _ESCAPE: Final = re.compile(
@@ -68,8 +79,13 @@ _ESCAPE: Final = re.compile(
     r"""|\\U([0-9a-fA-F]{8})|((?:\\x[0-9a-fA-F]{1,2}|\\[0-7]{1,3})+)|\\(.)""",
     re.DOTALL,
 )
+"""An escape of PostgreSQL's E'...': a doubled quote, a pair of surrogates, a code point of four or
+eight hex digits, bytes in hex or octal digits, or one character behind a backslash.
+"""
 _ESCAPED_BYTE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
+"""One byte of the bytes that _ESCAPE finds, in hex or octal digits."""
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+"""Letters behind a backslash that stand for a control character."""
 
 
 def unescape(escaped: str) -> str:
@@ -235,6 +251,7 @@ class Script:
             yield self._span(start, last)
 
     def _span(self, start: int, end: int) -> Span:
+        """The stretch from `start` to `end` without the space at its end."""
         return Span(start, start + len(self.code[start:end].rstrip()))
 
     def words(self, span: Span) -> Cursor:
@@ -279,6 +296,7 @@ _LITERALS: Final[Mapping[str, WordKind]] = {
     "HEX_STRING": "hex",
     "NUMBER": "number",
 }
+"""What the tokens of literals are, by sqlglot's names of them."""
 
 
 @cache

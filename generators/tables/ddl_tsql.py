@@ -25,6 +25,7 @@ _PIECE: Final = re.compile(
     r"|(?P<end>;)|(?P<open>\()|(?P<close>\))|[\w@#$]+|.",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
+"""The next piece of a script: the `piece` of ScriptSyntax."""
 _STARTS: Final = re.compile(
     rf"(?:create|drop)\s+(?:table\b|{INDEX_KINDS}index\b)|alter\s+table\b|exec(?:ute)?\s|begin\b"
     r"|end\b",
@@ -58,11 +59,13 @@ _SILENT: Final = re.compile(
 """Statements that no message shows."""
 
 _CONDITION: Final = re.compile(r"(?:if|while)\b", re.IGNORECASE)
+"""A statement of the form IF ... or WHILE ..., without what it governs."""
 _TEMPORARY: Final = re.compile(
     r"(?:(?:create|alter|drop)\s+table\s+(?:if\s+exists\s+)?|create\s[^(]*?index\s+\S+\s+on\s+)"
     r"(?:\[?tempdb\]?\.[^.]*\.)?\[?#[^\s(]*",
     re.IGNORECASE,
 )
+"""A statement on a temporary table, whose name begins with `#`."""
 _QUALIFIED: Final = 3
 """Parts of a table's name that has a database."""
 
@@ -96,7 +99,9 @@ class TsqlReader(DdlReader):
         return split_batches(script, _SYNTAX)
 
     def is_silent(self, beginning: str) -> bool:
-        """Whether no message shows the statement of that beginning."""
+        """Whether a statement that begins so changes nothing that a message shows, and is passed
+        over without a note.
+        """
         return bool(_SILENT.match(beginning))
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
@@ -163,8 +168,8 @@ class TsqlReader(DdlReader):
             ddl_tsql_definitions.read_index(draft, cursor, name, unique=unique)
 
     def drop_index(self, cursor: Cursor) -> None:
-        """Reads DROP INDEX of indexes of tables, `i ON t` or `t.i`. One that was not read is passed
-        over.
+        """Reads DROP INDEX of indexes of tables, `i ON t` or `t.i`. An index that was not read is
+        passed over.
         """
         cursor.expect("DROP INDEX")
         cursor.accept("IF EXISTS")

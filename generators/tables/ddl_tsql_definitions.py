@@ -40,6 +40,7 @@ _CONSTRAINTS: Final = (
     "INDEX",
     "PERIOD FOR",
 )
+"""The words with which a definition begins that is none of a column."""
 _ATTRIBUTES: Final = (
     *("NOT", "NULL", "DEFAULT", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES"),
     *("FOREIGN", "FOR", "WITH", "COLLATE", "IDENTITY", "ROWGUIDCOL", "SPARSE", "PERSISTED"),
@@ -114,12 +115,13 @@ def _skip_storage(cursor: Cursor) -> bool:
 
 
 def _skip_kind(cursor: Cursor) -> None:
-    """Skips the words that say how an index is kept."""
+    """Skips the words CLUSTERED, NONCLUSTERED and HASH, which say how an index is kept."""
     cursor.accept("CLUSTERED", "NONCLUSTERED")
     cursor.accept("HASH")
 
 
 def _skip_all_storage(cursor: Cursor) -> None:
+    """Skips all clauses at the cursor of how a table or an index is stored."""
     while _skip_storage(cursor):
         pass
 

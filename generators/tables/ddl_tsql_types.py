@@ -22,6 +22,7 @@ _PHRASES: Final = {
     **dict.fromkeys(("CHARACTER VARYING", "CHAR VARYING"), "varchar"),
     "BINARY VARYING": "varbinary",
 }
+"""Names of types of several words, and the names by which SQL Server shows them."""
 _ALIASES: Final = {
     "integer": "int",
     "dec": "decimal",
@@ -29,6 +30,7 @@ _ALIASES: Final = {
     "timestamp": "rowversion",
     "sysname": "nvarchar",
 }
+"""Other names of types, and the names by which SQL Server shows them."""
 _LONGEST: Final = {
     **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
     **dict.fromkeys(("nchar", "nvarchar"), 4000),
@@ -42,6 +44,7 @@ _WITHOUT_ARGUMENTS: Final = frozenset(
         *("date", "smalldatetime", "datetime"),
     }
 )
+"""Types whose name no parentheses may follow."""
 _CODE_PAGE_TYPES: Final = frozenset({"char", "varchar", "varchar(max)", "text"})
 """Types whose texts have the characters of their collation's code page alone."""
 
@@ -51,6 +54,7 @@ _LATIN_COLLATIONS: Final = re.compile(
 """Collations whose code page is 1252, and none, which is taken for one of them."""
 
 _SYSNAME_LENGTH: Final = 128
+"""Characters of sysname, which is an nvarchar."""
 _DIGITS_OF_REAL: Final = 24
 """The greatest n with which float(n) has 32 bits."""
 
@@ -153,8 +157,11 @@ def resolve_charset(cursor: Cursor, start: int, type: SourceType, collation: str
 _MOMENT: Final = re.compile(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d))(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?)?"
 )
+"""A date, `2024-01-02` or `20240102`, with or without a time, in ISO 8601's spellings."""
 _CLOCK: Final = re.compile(r"(\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?")
+"""A time of day in ISO 8601's spelling."""
 _DAY_ONE: Final = "1970-01-01"
+"""The day whose microseconds since 1970 are those of the time of day."""
 
 
 def tsql_value(type: SourceType, literal_text: str) -> Value:

@@ -61,6 +61,7 @@ _ALIASES: Final = {
     "clob": "longtext",
     "raw": "varbinary",
 }
+"""Other names of MySQL's types, and the names by which the database shows them."""
 _PHRASES: Final = {
     "DOUBLE PRECISION": "double",
     "LONG VARBINARY": "mediumblob",
@@ -77,10 +78,12 @@ _PHRASES: Final = {
     **dict.fromkeys(("NCHAR VARYING", "CHARACTER VARYING", "CHAR VARYING"), "varchar"),
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
 }
+"""Names of MySQL's types of several words, and the names by which the database shows them."""
 _REPEATED: Final = ("integer", "numeric", "real", "float4", "character", "DOUBLE PRECISION")
 """Spellings that are so usual that no note says how the database shows them."""
 _UNREPEATED: Final = ("varcharacter", "varchar2", "number", "clob", "raw")
-"""Spellings that Debezium's parsers do not read. It stops at them."""
+"""Spellings at which Debezium's parsers stop: the column is taken as if it had the database's own.
+"""
 
 _BYTES_OF_CHARACTER: Final = {
     "latin1": 1,
@@ -90,7 +93,9 @@ _BYTES_OF_CHARACTER: Final = {
     "utf8": 3,
     "utf8mb3": 3,
 }
+"""The most bytes of a character in a MySQL character set; 4 in one that is not here."""
 _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
+"""What becomes of a type of texts with the attribute BYTE or CHARACTER SET BINARY."""
 
 
 def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
@@ -146,6 +151,7 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
 _DIGITS: Final = re.compile("[0-9]{1,10}")
 """The digits of a length or a year. `str.isdigit` takes more for digits: `²`, or Arabic ones."""
 _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
+"""Types of texts that become types of bytes by the attribute BYTE."""
 
 
 def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]:
@@ -247,10 +253,13 @@ def _stored_value(type: SourceType, literal_text: str, *, is_text: bool) -> Valu
 _ALL_DIGITS: Final = Context(prec=100)
 """A context that rounds no DECIMAL, which has 65 digits at most."""
 _TWO_DIGITS: Final = 2
+"""Digits of a year whose century MySQL adds."""
 _FIRST_OF_LAST_CENTURY: Final = 70
+"""The least of the years of two digits that are of the 20th century; lower ones are of the 21st."""
 
 
 def _pad_binary(type: SourceType, data: bytes) -> bytes:
+    """The bytes as MySQL's type keeps them: BINARY(n) has n bytes, the last of which are zeros."""
     return data.ljust(type.length or 0, b"\0") if type.name == "binary" else data
 
 
@@ -261,8 +270,11 @@ _SPELLINGS: Final = {
     for name, row in postgresql_types().items()
     for spelling in row.spellings
 }
+"""By each spelling of a PostgreSQL type in DDL: the name as format_type() prints it."""
 SERIALS: Final = ("serial", "serial2", "serial4", "serial8", "smallserial", "bigserial")
+"""PostgreSQL's spellings of an integer with a default from a sequence of its own."""
 _FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+"""The fields to which PostgreSQL's INTERVAL may be restricted."""
 
 
 def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
@@ -324,9 +336,11 @@ _LITERAL: Final = re.compile(
     r"(?:[eE]?'((?:[^'\\]|''|\\.)*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)|[bB]'([01]*)')$",
     re.IGNORECASE,
 )
+"""A literal of PostgreSQL: a string (group 1), a number (2), a boolean (3) or a bit string (4)."""
 _CAST: Final = re.compile(
     r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE
 )
+"""A cast at the end of an expression, such as `::character varying(20)`."""
 
 
 def postgresql_default(default_text: str, type: SourceType) -> Default | None:
@@ -362,6 +376,7 @@ _BOOLEAN_WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), 1),
     **dict.fromkeys(("false", "no", "off", "0"), 0),
 }
+"""PostgreSQL's words for a boolean, and the value of each."""
 
 
 def _postgresql_boolean(literal_text: str) -> Value:

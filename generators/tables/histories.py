@@ -78,7 +78,9 @@ class LiveTables:
     def referred_columns(
         self, table_number: int, cells: Row, ignored_row: Row | None = None
     ) -> set[str]:
-        """The columns of the row by which rows other than `ignored_row` refer to it."""
+        """The columns by which rows other than `ignored_row` refer to the row with these cells, so
+        that they must stay as they are.
+        """
         names: set[str] = set()
         for child, keys in enumerate(self.parent_keys):
             for key, parent in keys:
@@ -114,8 +116,8 @@ class LiveTables:
         return table_number
 
     def draw_row(self, draw: DrawFn, table_number: int) -> dict[str, Value] | None:
-        """A new row whose keys are free and whose parents are there; None where no try gives such a
-        row.
+        """Draws a new row whose unique keys no live row has and whose parents are there; None where
+        no such row was found in 65 tries, or a foreign key can refer to nothing.
         """
         user = self.users[table_number]
         cells = {
@@ -184,8 +186,8 @@ class LiveTables:
         return True
 
     def _can_hold(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
-        """Whether each of these columns of a user table can hold the cell of the parent row that it
-        shall refer to.
+        """Whether each of these columns of a table can hold its cell of `cells`, which are those of
+        the row that a foreign key is to refer to.
         """
         return all(
             self.values.can_hold(user, column, value)

@@ -19,8 +19,11 @@ PASSWORD: Final = "CDC_CONFORMANCE_DATABASE_PASSWORD"
 """The environment variable of the password; the clients' own come after it."""
 
 _URL: Final = re.compile(r"([A-Za-z][\w+.:-]+):/")
+"""How a URL begins; a scheme of one letter is a drive of Windows."""
 _FORM: Final = "scheme://user@host:port/database expected"
+"""What an error says of the form of a URL."""
 _TIMEOUT_S: Final = 15
+"""Seconds after which a connection, or an answer of MySQL, is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseKind:
-    """A family of databases: its driver, port, client's variable of the password, and how tables
-    are asked for. `database` is the driver's name of the database, `options` are its other options.
+    """A family of databases. `module` is the driver's Python module, `port` the default one,
+    `variable` the environment variable from which the database's own client takes the password.
+    `database` is the driver's name of the argument for the database, `options` are further
+    arguments; `script` gives the statements that make the tables of an open connection's database.
     """
 
     module: str
@@ -144,6 +149,9 @@ def _mysql_script(query: Query, where: Address) -> Iterator[str]:
     """
 
     def decode(cell: Any) -> str:
+        """The bytes of a cell as text; what is not UTF-8 becomes lone surrogates, so that its place
+        can be named later.
+        """
         return bytes(cell).decode("utf-8", "surrogateescape")
 
     def show(sql: str) -> list[tuple[str, str]]:

@@ -11,9 +11,12 @@ Query: TypeAlias = Callable[[str], Sequence[Sequence[Any]]]
 """Runs a statement and returns its rows."""
 
 _USERS: Final = """n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"""
+"""The condition that a schema is a user's, not the database's own."""
 _NAMED: Final = "quote_ident(n.nspname) || '.' || quote_ident({0})"
+"""The expression of an object's name with its schema, both quoted where that is needed."""
 _TABLE: Final = f"""FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {_USERS} AND c.relkind IN ('r', 'p')
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')"""
+"""The end of a query of all tables of users, but for those of extensions."""
 _ENUMS: Final = f"""SELECT {_NAMED.format("t.typname")}, string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.ctid)
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_enum e ON e.enumtypid = t.oid
     WHERE {_USERS} GROUP BY 1 ORDER BY 1"""
@@ -106,4 +109,5 @@ def _column(
 
 
 def _literal(value: str) -> str:
+    """The text as a string literal of SQL."""
     return "'" + value.replace("'", "''") + "'"

@@ -35,16 +35,18 @@ from generators.tables.user_values import Values
 from generators.wire_format import Format
 
 OPS: Final = ((Op.INSERT, 50), (Op.UPDATE, 40), (Op.DELETE, 10))
+"""The operations of load units, with the share of each in percent."""
 CHANGED: Final = 3
-"""Columns that an UPDATE changes at most."""
+"""The most columns that an UPDATE changes."""
 ROWS: Final = 4096
-"""Distinct rows of a table, as far as its columns have values."""
+"""How many different rows of a table the load is about, as far as its columns have enough values.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableLoad:
-    """The load of the tables of `users`; `table` is the one that a decoder of level two is asked
-    for.
+    """The load of the tables of `users`, which take turns: unit n (one change of one row) is of
+    table n modulo their number. `ops` are the operations with their weights.
     """
 
     values: Values
@@ -53,7 +55,7 @@ class TableLoad:
 
     @property
     def table(self) -> Table:
-        """The first of the tables: a decoder of level two is asked for its rows."""
+        """The first of the tables, whose rows a decoder of level two (typed rows) is asked for."""
         return self.users[0].table
 
     def scenario(self, seed: int, n: int) -> Scenario:
@@ -105,8 +107,8 @@ class TableLoad:
         count: int | None = None,
         layout: Layout = LAYOUT,
     ) -> Iterator[Message]:
-        """The messages of units 0 to `count - 1`, without an end if `count` is None. The format's
-        writer makes each of them.
+        """The messages of load units (changes of one row) 0 to `count - 1`, without an end if
+        `count` is None. The format's writer makes each of them.
         """
         return (
             message for message, _ in self.messages_with_tables(fmt, profile, seed, count, layout)
@@ -120,7 +122,9 @@ class TableLoad:
         count: int | None = None,
         layout: Layout = LAYOUT,
     ) -> Iterator[tuple[Message, Table]]:
-        """The messages of units 0 to `count - 1`, each with the table that the unit changes."""
+        """The messages of load units (changes of one row) 0 to `count - 1`, without an end if
+        `count` is None, each with the table that the unit changes.
+        """
         for n in itertools.count() if count is None else range(count):
             table = self.users[n % len(self.users)].table
             for written in fmt.write(self.scenario(seed, n).history, profile, layout):

@@ -21,7 +21,9 @@ from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 from generators.tables.schema import Schema, TableName, table_name
 
 DISTRIBUTIONS: Final = ("uniform", "normal", "zipf")
+"""How values may be drawn from a range or from choices."""
 STRICT: Final = "strict"
+"""The key of the file, beside tables, that leaves out what MySQL keeps only without strict mode."""
 RANGED: Final = (
     *(Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR),
     *(Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME),
@@ -83,7 +85,9 @@ class Overrides:
 
 
 NOTHING: Final = Override()
+"""The override of a column of which the file says nothing."""
 NO_OVERRIDES: Final = Overrides()
+"""The overrides of a run without a file."""
 
 
 def load_overrides(path: Path, schema: Schema) -> Overrides:
@@ -167,6 +171,9 @@ def _override(file: str, at: str, column: Column, settings: Any) -> Override:
 
 
 def _value_error(file: str, at: str, value: Any, legal: str) -> UsageError:
+    """The UsageError for a value at the place `at` of the file; `legal` says what is expected
+    there.
+    """
     return UsageError(f"{file}: {at} = {value!r}: expected {legal}")
 
 
@@ -185,9 +192,13 @@ def _provider(file: str, at: str, _column: Column, value: Any) -> str:
 _NO_PROVIDERS: Final = frozenset(
     {"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"}
 )
+"""Methods of Faker that give no value."""
 
 
 def _distribution(file: str, at: str, _column: Column, value: Any) -> str:
+    """The word by which the overrides file says how a column's values are drawn. Raises UsageError
+    for one that is not among DISTRIBUTIONS.
+    """
     return _name(file, at, value, DISTRIBUTIONS, f"one of {', '.join(DISTRIBUTIONS)}")
 
 
@@ -266,7 +277,11 @@ _READ: Final[Mapping[str, Callable[[str, str, Column, Any], Any]]] = {
     "choices": _choices,
     "regex": _regex,
 }
+"""By key of a column's settings: the function that checks the value and gives it as a field of
+Override. Its arguments are the file, the place in it, the column and the value.
+"""
 KEYS: Final = tuple(_READ)
+"""The keys that a column's settings may have."""
 
 
 def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
@@ -284,8 +299,8 @@ def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
 
 
 def canonical_value(column: Column, value: Any) -> Value:
-    """A value of TOML as the model holds it in a column of that type. Raises ValueError, TypeError
-    or ArithmeticError if it cannot be one.
+    """A value of TOML (or of Faker) as `generators.model` holds it in a column of that type. Raises
+    ValueError, TypeError or ArithmeticError if it cannot be one.
     """
     type = column.type
     match type.logical:
@@ -330,6 +345,7 @@ def canonical_value(column: Column, value: Any) -> Value:
 
 
 _WIDE: Final = Context(prec=1200)
+"""Arithmetic that rounds no DECIMAL or numeric, which have 1000 digits at most."""
 
 
 def _micros(value: Any) -> int:

@@ -33,6 +33,8 @@ _HEADERS: Final[Mapping[str, str]] = {
     "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)[:\s].*-MariaDB",
     "mysql": r"^-- Server version:?\s+\d",
 }
+"""What tells a dialect in the comments at the beginning of a dump, the most special dialect first.
+"""
 _MARKS: Final[Mapping[str, str]] = {
     "sqlserver": (
         r"^\s*GO\s*$|\[dbo\]|\bdbo\.|\bIDENTITY\s*\(\s*\d+\s*,\s*\d+\s*\)|\[\w+\]\s+\[\w+\]"
@@ -59,9 +61,10 @@ _MARKS: Final[Mapping[str, str]] = {
         r" IDENTITY\b|\bCREATE EXTENSION\b"
     ),
 }
-"""What tells a dialect in a dump's first lines, and in statements, the most special first."""
+"""What tells a dialect anywhere in the text, the most special dialect first."""
 
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
+"""How a statement begins that makes a table."""
 _IGNORED: Final = re.compile(
     r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^(?:INSERT|PROMPT|REM) [^\n]*",
     re.MULTILINE | re.DOTALL,

@@ -24,7 +24,7 @@ from generators.sources.postgresql_types import postgresql_types
 from generators.tables.overrides import Override, canonical_value
 
 SIZE: Final = 64
-"""Values of a pool."""
+"""How many values a column's pool has at most."""
 
 PROVIDERS: Final = tuple(
     (re.compile(pattern), method)
@@ -72,20 +72,25 @@ PROVIDERS: Final = tuple(
 _EXACT: Final = Context(prec=2000)
 """Arithmetic that rounds no DECIMAL or NUMERIC: the default context has 28 digits."""
 _MONEY: Final = re.compile("price|amount|total|cost|fee|balance|tax|salary|revenue|discount|paid")
+"""Names of columns of decimals whose everyday values are amounts of money, below 10,000."""
 _FEW: Final = re.compile(
     "quantity|qty|(^|_)count|stock|version|position|rank|priority|level|line|attempts"
 )
+"""Names of columns of integers whose everyday values are counts, 1 to 100."""
 _SHARE: Final = re.compile("percent|(^|_)pct|ratio|score|rating|(^|_)rate")
+"""Names of columns of numbers whose everyday values are shares or ratings, up to 100."""
 _BIRTH: Final = re.compile("birth|(^|_)dob|born")
+"""Names of columns whose dates are decades ago."""
 _LATER: Final = re.compile("expir|due|valid_?(to|until)|until|end(s|ed)?_|deadline")
+"""Names of columns whose dates are ahead."""
 
 _EPOCH: Final = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The values of an ordered type as integers from `low` to `high`; `plain` is the window of
-    everyday values.
+    """The values of an ordered type as integers from `low` to `high`; `plain` are the first and the
+    last everyday value. `value` gives the value of an integer, `number` the integer of a value.
     """
 
     low: int
@@ -268,7 +273,9 @@ def candidate_values(
 
 
 def _shorten(type: SourceType, fake_value: Any) -> str:
-    """What Faker made, as a text that is cut to the column's length and to 200 characters."""
+    """A value that Faker made, as a text of the type: cut to the column's length, and to 200
+    characters.
+    """
     shortened = str(fake_value)[: min(type.length or 200, 200)].strip()
     return databases.source_of(type).as_stored(type, shortened)
 
@@ -332,6 +339,7 @@ def _arrays(inner: SourceType) -> Mapping[str, Value]:
 
 
 _MOMENTS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME)
+"""The logical types of dates and times."""
 
 
 def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
@@ -432,8 +440,8 @@ def _draw_matching(regex: str, seed: str) -> tuple[str, ...]:
 
 
 def _canonical_or_none(column: Column, value: Any) -> Value:
-    """What Faker made, as `generators.model` holds it in a column; None if the column cannot hold
-    it.
+    """A value that Faker made, as `generators.model` holds it in a column; None if the column
+    cannot hold it.
     """
     type = column.type
     try:

@@ -31,7 +31,9 @@ from generators.tables.schema import Schema, UserTable, referred_columns, table_
 from generators.tables.user_values import Identity, Values, identity
 
 TABLES_TAG = "tables"
+"""The tag of scenarios of a user's tables, and the beginning of their names."""
 TYPED = "/typed"
+"""The end of the names of scenarios of level two, whose rows are typed for a table."""
 ROWS = 3
 """Rows of a statement of several rows."""
 _GAP_MS = 60_000
@@ -39,6 +41,9 @@ _GAP_MS = 60_000
 instant.
 """
 _DRAWN_MS = 100 * 86_400_000
+"""How much later than the named scenarios the drawn ones begin, so that they share no instant with
+those.
+"""
 
 
 def escape_name(name: str) -> str:
@@ -64,7 +69,10 @@ def table_labels(schema: Schema) -> dict[int, str]:
 
 
 def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
-    """Every named scenario of the tables, at both levels, with the values of generated columns."""
+    """Every named scenario of the tables, at level one (values as texts) and level two (typed
+    rows), with the values of generated columns. With `ddl` statements that alter a table are among
+    them.
+    """
     return map(values.complete_scenario, _scenarios_without_computed(values, users, ddl=ddl))
 
 
@@ -203,8 +211,9 @@ def _different_value(values: Values, user: UserTable, column: Column, base: Row)
 def _statement_scenarios(
     values: Values, user: UserTable, name: str, number: int
 ) -> Iterator[Scenario]:
-    """Yields a scenario for each statement that alters the table, which comes between two inserted
-    rows.
+    """A scenario for each kind of statement that the table can have, such as "add column": one row
+    is inserted before it, one behind it. `number` is the table's, by which the scenarios get clocks
+    of their own.
     """
     table, inserted_rows = user.table, distinct_rows(values, user, 2)
     actions = [
@@ -287,8 +296,9 @@ def _parents_first_scenario(values: Values, users: Sequence[UserTable]) -> Scena
 def drawn_scenarios(
     values: Values, users: Sequence[UserTable], count: int, seed: int, *, ddl: bool
 ) -> list[Scenario]:
-    """`count` drawn scenarios: two thirds are histories of all tables, a third changes of one
-    table, for level two.
+    """`count` drawn scenarios: two thirds are histories of all tables at level one (values as
+    texts), a third changes of one table at level two (typed rows). Histories without an event are
+    left out.
     """
     labels_by_number, tags = table_labels(values.schema), frozenset({TABLES_TAG, "drawn"})
     history_count, scenarios = count - count // 3, []

@@ -42,7 +42,9 @@ def table_name(table: Table) -> TableName:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """`columns` of the table that owns it refer to `parent_columns` of `parent`."""
+    """A foreign key: the `columns` of the table that has it refer to `parent_columns` of the table
+    `parent`.
+    """
 
     columns: tuple[str, ...]
     parent: TableName
@@ -80,8 +82,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A table with its constraints; `computed` has the generated columns that can be computed, with
-    their expressions.
+    """A table of the user's schema with its constraints. `computed` are the names of those
+    generated columns whose values can be computed, each with its expression.
     """
 
     table: Table

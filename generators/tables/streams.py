@@ -27,6 +27,7 @@ SHORT: Final = 200
 out of a message.
 """
 NUMBER: Final = mysql.integer("int")
+"""The type of the column that a statement adds."""
 
 
 def why_not_keyed(user: UserTable) -> str:
@@ -39,8 +40,8 @@ def why_not_keyed(user: UserTable) -> str:
 
 
 def possible_statements(values: Values, user: UserTable) -> tuple[str, ...]:
-    """Those of STATEMENTS that the table can have: a table that others refer to is not truncated,
-    and a column is dropped only if nothing needs it.
+    """Those kinds of DDL statements (STATEMENTS) that a stream of the table can have: a table that
+    others refer to is not truncated, and a column is dropped only if nothing needs it.
     """
     added = all(column.name.casefold() != ADDED for column in user.table.columns)
     can = {
@@ -63,9 +64,10 @@ def stream_table(
     asked_statements: tuple[str, ...] | None = None,
     fine_clock: bool = False,
 ) -> Streamed:
-    """A history of the table under another name, with everything that a stream may have, and the
-    messages that the profile writes of it. `asked_statements` are its DDL statements, None for all
-    that the table can have.
+    """A history of the table under the name `name`, of about `changes` row changes, with everything
+    that a stream may have, and the messages that the profile writes of it. `asked_statements` are
+    the kinds of its DDL statements, None for all that the table can have. With `fine_clock` some
+    rows change twice within a millisecond.
     """
     table = replace(user.table, name=name)
     statement_kinds = possible = possible_statements(values, user)
@@ -85,8 +87,9 @@ def stream_table(
 
 
 class _TableStory(Story):
-    """Each row has the keys and references of one of the table's distinct rows, which no other row
-    has at the same time.
+    """The history of a stream of a user's table while it is made. Each row has the keys and
+    references of one of the table's distinct rows (`base_rows`); no other row has them at the same
+    time.
     """
 
     def __init__(

@@ -31,10 +31,13 @@ _CODECS: Final[Mapping[str, str]] = {
     "gb2312": "gb2312",
     "gb18030": "gb18030",
 }
+"""By MySQL character set: Python's codec that has the same characters."""
 _UNICODE_CHARSETS: Final = frozenset(
     {"", "utf8mb4", "utf16", "utf16le", "utf32", "gb18030", "binary"}
 )
+"""Character sets of MySQL that have every character; "" is the default, utf8mb4."""
 _BMP_CHARSETS: Final = frozenset({"utf8", "utf8mb3", "ucs2"})
+"""Character sets of MySQL that have the characters of at most 16 bits alone."""
 
 Identity: TypeAlias = tuple[object, ...]
 """The cells of a unique key, as the least exact collation compares them."""
@@ -86,6 +89,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
 
 
 _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
+"""Types of PostgreSQL whose grammar `databases.fits` checks itself."""
 
 
 def comparison_form(value: Value) -> object:
@@ -312,8 +316,8 @@ class Values:
         return NULLS if override_share is None else override_share
 
     def base_row(self, user: UserTable, number: int) -> dict[str, Value]:
-        """Row `number` of a table as it is before any history; its foreign keys are those of such
-        rows of its parents.
+        """Row `number` of a table as it is before any history. Its foreign keys refer to rows that
+        its parents have before any history, too.
         """
         return self.with_computed_columns(user, self._base_row(user, number, ()))
 

@@ -109,8 +109,9 @@ _CLAIMS: Final = {member.name: list for member in fields(Capabilities)}
 
 
 def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator[Reader]:
-    """The readers of a product's file; `shared` are lists beside its own. Raises UsageError with
-    file and line.
+    """The readers that a product's file describes, in its order; a reader with `ignoring` is
+    followed by itself with that option set. `shared` are lists that the file may name beside its
+    own. Raises UsageError with file and line.
     """
     named_lists = {**shared, **file.data.get("lists", {})}
     entries: dict[str, dict[str, Any]] = {}
@@ -204,8 +205,8 @@ def _bundle(
 
 
 def _ignoring(reader: Reader) -> Reader:
-    """The reader with the option `ignore-parse-errors` set, under a name of its own; the board
-    shows both.
+    """The same reader with the option `ignore-parse-errors` set, under a name of its own, so that
+    the board shows both.
     """
     option = "ignore-parse-errors"
     changes = {

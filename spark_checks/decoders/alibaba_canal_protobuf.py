@@ -141,6 +141,7 @@ _ROWS: Final = frozenset(["INSERT", "UPDATE", "DELETE"])
 _VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 """Wire types of Protocol Buffers."""
 _FIXED_SIZES: Final = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
+"""The bytes of a field with a fixed size, by its wire type."""
 _MOST_FIELD_NUMBERS: Final = 1 << 29
 _VARINT_BITS: Final = 70
 """Bits in the ten bytes of the longest varint."""
@@ -336,8 +337,8 @@ def _row_columns(row_data: _Message, event: str) -> dict[str, Any]:
 
 
 def packet_json(value: bytes | None) -> bytes | None:
-    """What a packet tells as JSON, an object with the list `changes`; None for a value that is no
-    packet of entries.
+    """The changes in a Canal packet as JSON, an object with the list `changes`; None for bytes that
+    are no packet of entries.
     """
     if value is None:
         return None
@@ -349,7 +350,9 @@ def packet_json(value: bytes | None) -> bytes | None:
 
 
 def packets_as_json(records: DataFrame) -> DataFrame:
-    """The records with each packet as `packet_json` gives it; NULL for an unreadable one."""
+    """The records with the packet in each value turned into the JSON that `packet_json` makes; NULL
+    for an unreadable packet.
+    """
 
     def convert_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The Arrow batches with the packets in the column `value` as JSON text."""
@@ -448,12 +451,15 @@ def decode_rows(
 
 
 _TABLE_ROW: Final = framing.row_struct("r.row", "ROW", "r.op", ("2 * i", "2 * i + 1"))
+"""SQL of the row of level two (typed rows) for `r`, row number `i` of `part.rows`."""
 _RESULT: Final = (
     f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} WHEN exists(typed, image ->"
     f" image.unfit) THEN {framing.corrupt(framing.MISFIT)} ELSE transform(part.rows, (r, i) ->"
     f" {_TABLE_ROW}) END"
 )
-"""SQL over `part` and `typed`, the images of its rows: a record's rows of the table."""
+"""SQL of the array of a record's rows of level two (typed rows), over `part` and `typed`, the typed
+images of its rows.
+"""
 
 
 class ProtobufBaseline:

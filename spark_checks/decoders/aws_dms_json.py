@@ -38,6 +38,7 @@ _METADATA: Final = (
     "commit-timestamp",
     "stream-position",
 )
+"""The members of `metadata` that are read."""
 _MOMENT: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\z"
 
 

@@ -23,19 +23,24 @@ from spark_checks.decoders.families.sql import name as _name
 ROWS: Final = "array of row structs"
 ROW: Final = "struct of the row"
 VALUES: Final = "array of values"
+"""How a baseline's messages hold rows (`Baseline.images`): a list of rows by column name, one such
+row, or a list of one row's values.
+"""
 
 _IMAGE: Final = {ROWS: "array<{row}>", ROW: "{row}", VALUES: "array<string>"}
+"""The Spark type of an image's member by how it holds rows; `row` is the type of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Where a format's messages hold the parts of a row change: dotted paths, "" for parts that
-    they lack.
+    """The throughput baseline of a format, a decoder without checks, described by where its
+    messages hold the parts of a row change. The parts are dotted paths of members, "" for a part
+    that the messages lack.
 
-    `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order
-    of the table's columns and whose names are the `name` members of the array `names`. `committed`
-    is in ms, or in seconds. `ops` are the operations by their wire names, and other messages are no
-    rows; without `ops` the value at `op` is the operation.
+    `images` is how `before` and `after` hold rows: ROWS, ROW or VALUES. VALUES are in the order of
+    the table's columns, and their names are the members `name` of the array at `names`. `committed`
+    is in milliseconds or, with `seconds`, in seconds. `ops` are the operations by their codes at
+    `op`; messages with other codes are no rows. Without `ops` the value at `op` is the operation.
     """
 
     op: str
@@ -55,7 +60,9 @@ class Baseline:
 
     @property
     def bare(self) -> Baseline:
-        """The baseline for Kafka Connect messages without a schema, which are payloads alone."""
+        """The baseline for Kafka Connect messages without a schema beside the payload: each path
+        without its first member, `payload`.
+        """
         paths: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
@@ -119,6 +126,7 @@ class Baseline:
         )
 
         def member(path: str, kind: str = "string") -> Column:
+            """The member at a path of the message `m`; NULL of the type `kind` for the path ""."""
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
         def named_path(side: Column) -> Column:
@@ -149,11 +157,13 @@ class Baseline:
         )
 
     def _place(self) -> dict[str, str]:
+        """The paths, with their types, of what both levels read: operation, database and table."""
         return {self.op: "string", self.database: "string", self.table: "string"}
 
     def _parse_rows(self, records: DataFrame, paths: Mapping[str, str]) -> DataFrame:
-        """One row for each row of each message: the coordinates, the message `m`, the row's number
-        `row` and its after image `now`.
+        """Parses the messages, of which only the members at `paths`, with their types, are read.
+        Gives one row for each row of each message: the record's coordinates, the message `m`, the
+        row's number `row` and its after image `now`.
         """
         parsed = records.select(
             *COORDINATES, F.from_json(F.col("value").cast("string"), _schema(paths)).alias("m")
@@ -186,11 +196,14 @@ class Baseline:
         return op_name
 
     def _kind(self) -> Column:
+        """The kind of a message: ROW; NULL for an operation code that `ops` lacks."""
         return F.when(self._op().isNotNull(), "ROW") if self.ops else F.lit("ROW")
 
 
 def level_one(messages: DataFrame, kind: Column, **columns: Column) -> DataFrame:
-    """The columns of level one, for a message of this kind; `error` is always NULL."""
+    """A baseline's output at level one: the coordinates of the `messages` and the columns of level
+    one; those that are not given are NULL.
+    """
     return messages.select(*COORDINATES, *change(kind, error=F.lit(None).cast("string"), **columns))
 
 
@@ -240,8 +253,8 @@ def _schema(types_by_path: Mapping[str, str]) -> str:
 
 
 def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]) -> str:
-    """A SQL list of members and their types, in which a nested mapping is a struct; `joined` puts
-    the name and the type of a member together.
+    """A SQL list of members and their types, in which a nested mapping becomes a struct; `joined`
+    makes the text of one member from its name and its type.
     """
     kinds = {
         n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>"
@@ -252,7 +265,9 @@ def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]
 
 SAME: Final = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 CODES: Final = {"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"}
-"""Operations by the names that several formats have for them."""
+"""The operations by their codes in the messages of several formats: by the same names, and by
+Debezium's letters.
+"""
 
 CANAL: Final = Baseline(
     op="type",

@@ -22,7 +22,9 @@ from spark_checks.decoders.families.mysql import mysql_typed
 
 _FULL_LOAD: Final = "INIT"
 _SECONDS: Final = 100_000_000_000
+"""A number of `es` below this is in seconds, any other in milliseconds."""
 _OFFSET: Final = " +00:00"
+"""The end of a TIMESTAMP's text that is in UTC."""
 # Possessive: a greedy group calls itself for each byte, and a long value ends the JVM by its stack.
 _BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]\z"
 

@@ -35,6 +35,7 @@ _BLOCKS: Final = {
     "message": _framing.struct("prefix:string"),
     "tableChanges": ArrayType(_framing.struct("id:string")),
 }
+"""What is read of the payload's members that are objects or lists."""
 MEMBERS: Final = tuple(
     _framing.struct(
         "source ts_ms:long message status:string id:string databaseName:string schemaName:string"
@@ -65,10 +66,12 @@ def _kind(p: Column) -> Column:
 
 
 def _database(p: Column) -> Column:
+    """The name of the source's database, wherever the payload has it."""
     return F.coalesce(p["source"]["db"], p["databaseName"], p["__db"])
 
 
 def _schema(p: Column) -> Column:
+    """The name of the source's schema, wherever the payload has it."""
     return F.coalesce(p["source"]["schema"], p["schemaName"])
 
 
@@ -82,6 +85,9 @@ def _table(p: Column) -> Column:
 
 
 def _flattened(p: Column) -> Column:
+    """The operation code of a flattened message (a row with added members, without an envelope);
+    NULL for a message with an envelope.
+    """
     return F.when(p["source"].isNull() & p["__table"].isNotNull(), p["__op"])
 
 

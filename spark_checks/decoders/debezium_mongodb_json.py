@@ -40,16 +40,20 @@ _PAYLOAD: Final = framing.struct(
 
 ID: Final = "_id"
 _MAP: Final = "map<string,string>"
+"""The type of a document: the text of each field by its name."""
 
 
 def _envelope(deployment: Deployment | None) -> StructType:
-    """The members of a value, around the payload if there is a schema beside it."""
+    """The type of a record's value: the payload, around which there is an object with a schema if
+    the deployment's messages have one.
+    """
     if _has_schemas(deployment):
         return StructType([StructField("payload", _PAYLOAD)])
     return _PAYLOAD
 
 
 def _has_schemas(deployment: Deployment | None) -> bool:
+    """Whether the payload stands beside a schema, as it does unless the deployment denies it."""
     return deployment is None or deployment.schemas != "none"
 
 
@@ -79,7 +83,9 @@ def _nothing() -> Column:
 
 
 def _update(identity: Column, updated: Column, removed: Column) -> Column:
-    """The fields that an update gives a document, `_id` first; those that it removes are NULL."""
+    """The fields that an update gives a document: `identity` (its `_id`), then the updated ones;
+    those that it removes are NULL. `removed` are the names of these.
+    """
     names = F.array_distinct(F.coalesce(removed, F.array().cast("array<string>")))
     gone = F.filter(names, lambda name: ~F.map_contains_key(updated, name) & (name != ID))
     nulls = F.transform(gone, lambda _name: F.lit(None).cast("string"))
@@ -88,8 +94,9 @@ def _update(identity: Column, updated: Column, removed: Column) -> Column:
 
 
 def _overlay(before: Column, update: Column) -> Column:
-    """The old document with an update's fields in place of its own; a field of which only a part
-    was changed is left out, since its new value is not known.
+    """The document `before` with the fields of `update` in place of its own. A field of which the
+    update changed only a part (its name is a path such as `a.b`) is left out, since the field's new
+    value is not known.
     """
     touched = F.transform(F.map_keys(update), lambda path: F.substring_index(path, ".", 1))
     unchanged = F.map_filter(
@@ -100,8 +107,9 @@ def _overlay(before: Column, update: Column) -> Column:
 
 
 def _message(deployment: Deployment | None, *, is_typed: bool) -> Column:
-    """A struct of what a message says: its kind and operation, names and time, and both images as
-    maps of fields. With `is_typed` the image of an update is rebuilt from the old document.
+    """A struct of a message's kind, operation, names, time, and both images as maps of fields. With
+    `is_typed` (level two) the after image of an update is the old document with the update's
+    fields, if the message has that document; else it is these fields alone.
     """
 
     def extract(m: Column, is_whole: Column) -> Column:
@@ -112,7 +120,9 @@ def _message(deployment: Deployment | None, *, is_typed: bool) -> Column:
 
 
 def _changes(p: Column, is_whole: Column, deployment: Deployment | None, is_typed: bool) -> Column:
-    """The struct of a message with the payload `p`."""
+    """The struct that `_message` gives, for a message with the payload `p`; parses the documents in
+    it.
+    """
     description = p["updateDescription"]
     texts = F.struct(
         _fields(p["before"]).alias("before"),
@@ -124,7 +134,10 @@ def _changes(p: Column, is_whole: Column, deployment: Deployment | None, is_type
 
 
 def _change(p: Column, t: Column, is_whole: Column, is_typed: bool) -> Column:
-    """The struct of a message with the payload `p`, whose documents are `t`."""
+    """The struct that `_message` gives, for a message with the payload `p`. `t` has its documents,
+    parsed: `before`, `after`, `updated` (fields of an update) and `identity` (the `_id` of the
+    record's key).
+    """
     op = framing.name_of_code(p["op"], OPS)
     update = _update(t["identity"], t["updated"], p["updateDescription"]["removedFields"])
     rebuilt = update
@@ -213,9 +226,8 @@ def _cell(column: model.Column, image: str) -> str:
 
 
 def _misfit(column: model.Column) -> str | None:
-    """SQL that is true where a field has a text (`i.t`) but no typed value (`i.value`), so that it
-    is not of its column's type; `i` is an image of `framing.judged`. None for strings, which all
-    fit.
+    """SQL of the test whether a field has a text (`i.t`) but no typed value (`i.value`), so that it
+    is not of its column's type. None for strings, which all fit.
     """
     if column.type.name == "string":
         return None
@@ -224,7 +236,7 @@ def _misfit(column: model.Column) -> str | None:
 
 
 def _member(field: str, *names: str) -> str:
-    """SQL of a member of an object in a field's text, by the names on the way to it."""
+    """SQL of a member of the JSON object in a field's text; `names` is the path to it."""
     path = "".join(f"['{name}']" for name in names)
     return f"get_json_object({field}, {literal(f'${path}')})"
 
@@ -234,6 +246,7 @@ _NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z"
 _ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z\z"
 _BASE64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\z"
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""The first millisecond of the year 1 and the last one of 9999, counted from 1970."""
 
 
 def _typed(field: str, type: SourceType) -> str:
@@ -298,11 +311,14 @@ def _instant(field: str) -> str:
 
 
 def _base64(field: str) -> str:
-    """SQL of the base64 of binary data: of version 2 in an object, of version 1 a text."""
+    """SQL of the base64 of binary data in a field's text: in version 2 of Extended JSON a member of
+    an object, in version 1 a text.
+    """
     return f"coalesce({_member(field, '$binary', 'base64')}, {_member(field, '$binary')})"
 
 
 def _binary(field: str) -> str:
+    """SQL of the bytes of binary data; NULL for what is not base64."""
     content = _base64(field)
     return _matching(content, _BASE64, f"unbase64({content})")
 
@@ -329,7 +345,9 @@ _WRAPPERS: Final = {
 
 
 def _unwrapped_field(fields: Column, column: model.Column) -> Column:
-    """A field of an image, from a map of texts, as it can be cast: without checks."""
+    """The text or value of a column's field in an image (`fields`, a map of texts), taken out of
+    the object that Extended JSON puts around it; without checks, for the baseline.
+    """
     field = F.try_element_at(fields, F.lit(column.name))
     if column.type.name not in _WRAPPERS:
         return field

@@ -57,8 +57,8 @@ def _op(m: Column) -> Column:
 
 
 def _kind_without_row(m: Column) -> Column:
-    """The kind of a Maxwell message that is no row: CONTROL for a bound of a bootstrap, DDL for a
-    statement; NULL for any other, which is CORRUPT.
+    """The kind of a Maxwell message that is no row: CONTROL for the start or the end of a bootstrap
+    (snapshot), DDL for a statement; NULL for any other, which is CORRUPT.
     """
     has_place = m["database"].isNotNull() & m["ts"].isNotNull()
     bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()

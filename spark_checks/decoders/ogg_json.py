@@ -25,6 +25,7 @@ from spark_checks.decoders.families.mysql import mysql_typed
 
 _OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
 _QUALIFIED: Final = r"(?s)^(.+?)\.(.+)\z"
+"""A qualified name: what stands before its first dot (group 1), and the rest (group 2)."""
 _OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?\z"
 
 

@@ -36,7 +36,9 @@ _ENVELOPE: Final = _framing.struct(
 )
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK")
 _WORD: Final = r"^[A-Z][A-Z_]*\z"
+"""A message type that may be one of the vendor's."""
 _LAST_SECOND: Final = 253_402_300_799
+"""The last second of the year 9999, counted from 1970."""
 
 BASELINE: Final = Baseline(
     op="messageType",

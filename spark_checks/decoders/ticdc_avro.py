@@ -45,8 +45,9 @@ def _avro_name(column_name: str) -> str:
 
 
 def _records(records: DataFrame) -> DataFrame:
-    """The records with the message as JSON in the column `value`, from the Avro of their value, or,
-    for a DELETE, which has no value, of their key; the column `gone` says which.
+    """The records with the message as JSON in the column `value`, from the Avro of their value or,
+    for a DELETE, which has no value, from that of their key. The column `gone` is true for a
+    DELETE.
     """
     converted = as_connect_json(records, whole_keys=True)
     return converted.withColumns(
@@ -55,6 +56,7 @@ def _records(records: DataFrame) -> DataFrame:
 
 
 def _envelope(payload: MapType | StructType) -> StructType:
+    """The type of a message as JSON: its schema, and its payload of that type."""
     return StructType([StructField("schema", _SCHEMA), StructField("payload", payload)])
 
 
@@ -71,7 +73,7 @@ def _op(m: Column) -> Column:
 
 
 def _name_part(m: Column, place: int) -> Column:
-    """The database (0) or the table (1), of `namespace.database.table`."""
+    """The database (`place` 0) or the table (1) in the schema's name `namespace.database.table`."""
     return F.get(F.slice(F.split(m["schema"]["record"], r"\."), -2, 2), F.lit(place))
 
 
@@ -205,8 +207,8 @@ def _typed_sql(cell_text: str, type: SourceType, zone: str) -> str:
 
 
 class _Baseline:
-    """The baseline behind the same reading of Avro: fields of the extension stay among the
-    columns.
+    """The throughput baseline, a decoder without checks. It turns Avro into JSON as the decoder
+    does; the fields of TiDB's extension stay among the columns.
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

@@ -46,10 +46,15 @@ _STRING: Final = StringType()
 _CELLS: Final = MapType(
     _STRING, StructType([StructField("h", BooleanType()), StructField("v", _STRING)])
 )
+"""The type of a row in which any column may be: by name, `h` (whether it is part of the key) and
+`v` (the value's text).
+"""
 _BASE64: Final = frozenset(
     f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
 )
+"""The MySQL types whose cells are base64."""
 _TOKEN: Final = r"""r'\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\[abfnrtv\\"]|[^\\]+'"""
+"""SQL of the pattern of a token in Go's quoted form: an escape, or what stands between escapes."""
 _SHORT: Final = {
     "a": "07",
     "b": "08",
@@ -61,18 +66,22 @@ _SHORT: Final = {
     "\\": "5C",
     '"': "22",
 }
+"""The bytes, in hex, for which Go's escapes of one character stand."""
 
 
 def _envelope(image: DataType) -> StructType:
-    """The members of an event's key and of its value, which have only `t` in common."""
+    """The type of an event's key and of its value, which are parsed alike. `image` is the type of a
+    row: `u` is the new one, `p` the old one, `d` the deleted one.
+    """
     heads = [StructField("ts", LongType()), StructField("t", IntegerType())]
     text_fields = [StructField(member, _STRING) for member in ("scm", "tbl", "q")]
     return StructType([*heads, *text_fields, *(StructField(side, image) for side in "upd")])
 
 
 def _parts(half: str, start: int, most: str) -> str:
-    """SQL of the texts that follow their lengths in one half of the record (its key or its value),
-    at most `most` of them; NULL if the half does not end with the last of them.
+    """SQL of the array of texts, each behind its length in eight bytes, in one half of the record:
+    `half` is `key` or `value`, `start` the place of the first length, `most` the SQL of how many
+    texts there are at most. NULL if the half does not end with the last of them.
     """
     size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
     part_text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
@@ -93,22 +102,25 @@ _KEYS: Final = (
     "CASE WHEN hex(substring(key, 1, 8)) = '0000000000000001' THEN"
     f" {_parts('key', 9, 'length(key) DIV 10 + 1')} END"
 )
+"""SQL of the array of the events' keys; NULL for a record key of another version."""
 _PAIRS: Final = (
     "flatten(transform(ks, (k, i) -> array(k, CASE WHEN get(vs, i) = '' THEN '{}' ELSE get(vs, i)"
     " END)))"
 )
+"""SQL of the events' keys (`ks`) and values (`vs`) in turn; an empty value becomes {}."""
 _VALUES: Final = let(
     _parts("value", 1, "size(ks)"), "vs", f"CASE WHEN size(vs) = size(ks) THEN {_PAIRS} END"
 )
+"""SQL of the same from the keys `ks` and the record's value; NULL if the numbers differ."""
 _TEXTS: Final = let(_KEYS, "ks", f"CASE WHEN size(ks) > 0 THEN {_VALUES} END")
-"""SQL of the JSON of each event's key and value, one behind the other; NULL for a record that is
-none.
+"""SQL of the JSON texts of a record's events, key and value in turn; NULL for a record that is not
+of this protocol.
 """
 
 
 def _kind(key: Column, value: Column) -> Column:
-    """The kind of one event of a message, from its type in the key and the members of its value:
-    ROW, DDL or WATERMARK; NULL if the two do not agree.
+    """The kind of one event of a record, from `t` in its key and the rows in its value: ROW, DDL or
+    WATERMARK; NULL if key and value do not agree.
     """
     is_named = key["scm"].isNotNull() & key["tbl"].isNotNull()
     new, old, gone = (value[side].isNotNull() for side in "upd")
@@ -176,6 +188,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Level one: the changes that Open Protocol records carry, one row for each event's row."""
 
     def image(cells: Column) -> Column:
+        """A row as a map of texts."""
         return F.transform_values(cells, lambda _name, cell: cell["v"])
 
     def change(event: Column, ordinal: Column) -> Column:
@@ -273,8 +286,8 @@ def decode_rows(
 
 
 def _images(table: Table) -> str:
-    """SQL of the texts of the images of `part.events`: before and after of each, NULL where it has
-    none.
+    """SQL of an array with two rows for each event of `part.events`, structs of texts: its before
+    image and its after image, NULL where it has none.
     """
 
     def struct(cell: Callable[[str], str]) -> str:
@@ -302,7 +315,9 @@ _ROWS: Final = (
 
 
 def _unquoted(quoted: str) -> str:
-    """SQL of the bytes of a text in Go's quoted form, NULL for one that is none."""
+    """SQL of the bytes for which a text in Go's quoted form stands; NULL for a text that is not in
+    that form.
+    """
     short = " ".join(f"WHEN {literal(char)} THEN '{code}'" for char, code in _SHORT.items())
     point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
     escape = (
@@ -318,8 +333,8 @@ def _unquoted(quoted: str) -> str:
 
 
 class OpenBaseline:
-    """The baseline: the first event of a record alone, `from_json` of what stands behind the
-    lengths, base64 and quotes kept.
+    """The throughput baseline, a decoder without checks: it reads only the first event of a record,
+    with `from_json` of the text behind the length, and leaves base64 and quotes as they are.
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

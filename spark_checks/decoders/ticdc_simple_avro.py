@@ -76,6 +76,7 @@ _TABLE_SCHEMA: Final = record(
 )
 _TIMESTAMP: Final = record("Timestamp", location="string", value="string")
 _UNSIGNED: Final = record("UnsignedBigint", value="long")
+"""How a message spells a BIGINT UNSIGNED: its two's complement in a long."""
 _SCALARS: Final = ("null", "long", "float", "double", "string", "bytes")
 _PAYLOAD: Final = (
     record("Watermark", version="int", commitTs="long", buildTs="long"),
@@ -127,14 +128,20 @@ _PARTS: Final = ("watermark", "bootstrap", "ddl", "dml")
 """The branches of a message's payload, in their order."""
 
 _SHORT: Final = f"CAST(x.{FLOAT} AS string)"
+"""SQL of the text that Java gives a FLOAT."""
 _UNIQUE: Final = f"length({_SHORT}) <= 7 AND (abs(x.{FLOAT}) >= 1.17549435E-38F OR x.{FLOAT} = 0)"
+"""SQL of whether that text is surely the shortest: of up to six digits no two texts are the same
+number, unless it is subnormal.
+"""
 _DIGITS: Final = f"transform(sequence(0, 8), n -> format_string(concat('%.', n, 'e'), x.{FLOAT}))"
+"""SQL of the FLOAT's texts with one to nine digits."""
 _SHORTEST: Final = f"try_element_at(filter({_DIGITS}, s -> try_cast(s AS float) = x.{FLOAT}), 1)"
-"""A FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit more of
-some, and always two. Of up to six digits no two texts are the same number, unless it is subnormal.
+"""SQL of a FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit
+more of some, and always two.
 """
 
 _HEX: Final = LOWER.format(f"hex(x.{BYTES})")
+"""SQL of the hex digits of a cell's bytes."""
 _TEXT: Final = (
     f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), {_HEX},"
     f" CAST(x.{DOUBLE} AS string), to_json(x.{UNSIGNED}), CASE WHEN {_UNIQUE} THEN {_SHORT} ELSE"
@@ -234,7 +241,9 @@ def _carried_schemas(records: DataFrame, deployment: Deployment | None) -> DataF
 
 
 def _texts(image: str) -> Column:
-    """The cells of the image as text: numbers and text plainly, bytes as hex, records as JSON."""
+    """The cells of an image as a map of texts; `image` is the SQL of the image, whose cells are
+    Avro unions. Numbers and texts are plain, bytes in hex, records in JSON.
+    """
     return F.expr(f"transform_values({image}, (k, x) -> CASE WHEN x IS NOT NULL THEN {_TEXT} END)")
 
 
@@ -258,8 +267,8 @@ def decode_rows(
 
 
 def _value(c: model.Column, image: str, deployment: Deployment) -> str:
-    """SQL of a cell's value in the column's Spark type, from the branch of the Avro union that the
-    cell has; NULL for a branch that cannot be of the type.
+    """SQL of the value of a column's cell in its Spark type, from the branch of the Avro union that
+    the cell has (`LONG`, `STRING`, ...); NULL for a branch that a cell of the type cannot have.
     """
     cell = _framing.cell(c, image)
     type, number, text_branch = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
@@ -295,8 +304,8 @@ def _value(c: model.Column, image: str, deployment: Deployment) -> str:
 
 
 def _unfit(c: model.Column) -> str:
-    """SQL of whether the typed value of a cell (`i.value`) shows that the cell (`i.t`) is not of
-    its column's type; NULL counts as no.
+    """SQL of the test whether a cell (`i.t`) is not of its column's type, from its typed value
+    (`i.value`); NULL counts as no.
     """
     cell, value = _framing.cell(c, "i.t"), _framing.cell(c, "i.value")
     match c.type.logical:
@@ -312,8 +321,9 @@ def _unfit(c: model.Column) -> str:
 
 
 class SimpleBaseline:
-    """The baseline: the plain schema, every DML for the table's, the text of a cell whatever its
-    branch, try_cast, no schema.
+    """The throughput baseline, a decoder without checks: it reads every message by the plain
+    schema, takes every row change for one of the table, and casts the text of whatever branch a
+    cell has.
     """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

@@ -45,6 +45,7 @@ _LISTS: Final = {
     ),
     "indexes": ArrayType(_framing.struct("primary:boolean columns:strings")),
 }
+"""What is read of the lists in a table schema."""
 _TABLE_SCHEMA: Final = _framing.struct(
     "schema:string table:string version columns indexes corrupt:string", version=_TSO, **_LISTS
 )
@@ -209,6 +210,7 @@ def _carried_schemas(records: DataFrame) -> DataFrame:
     """
 
     def schemas(_m: Column, own_schema: Column, former: Column, kind: Column) -> Column:
+        """The array of both schemas of a BOOTSTRAP or DDL; NULL for any other message."""
         return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own_schema, former))
 
     with_schemas = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))

@@ -31,19 +31,22 @@ from generators.model import Column, Deployment, SourceType, Table
 from generators.wire_format import FORMATS, module_name
 
 Decode = Callable[..., DataFrame]
+"""A decoder's function of level one (rows as maps of texts) or two (typed rows)."""
 Change = Callable[[DataFrame], DataFrame]
+"""A function that changes records, or rows."""
 
 IMAGES: Final = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
 class Liar:
-    """A decoder that is wrong on purpose in one way.
+    """A decoder that is wrong on purpose in one way, so that the self test can show that the wrong
+    way is caught.
 
-    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the
-    rule of its format that must catch it, `why` the decoder or the mistake of the real world that
-    it stands for. The self test tries it on cases in which that rule owns something, or on those of
-    `scenario`, a glob.
+    `level` is 1 or 2, and `decode` has the signature of that level's decoder. `convicts` is the
+    rule of the format that must catch it, `why` the decoder or the mistake of the real world that
+    it stands for. `scenario` is a glob for the cases on which the self test tries it; "" for all
+    cases in which that rule demands something.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Liar:
 
 
 def _same(frame: DataFrame) -> DataFrame:
+    """The records, or rows, unchanged."""
     return frame
 
 
@@ -66,14 +70,15 @@ def quoted(name: str) -> str:
 def _spoil(
     decode: Decode, change_records: Change = _same, change_rows: Change = _same, **options: str
 ) -> Decode:
-    """Spoils a decoder: `change_records` changes the records that it gets, `change_rows` the rows
-    that it returns; `options` are false options of the deployment.
+    """A decoder made wrong: `change_records` changes the records before `decode` gets them,
+    `change_rows` the rows that it returns; `options` replace options of the deployment that it is
+    told.
     """
 
     def lie(
         true_records: DataFrame, *args: Table, deployment: Deployment | None = None
     ) -> DataFrame:
-        """The spoilt decoder, of level one or, with a table, of level two."""
+        """The spoilt decoder, of level one or, if `args` has a table, of level two."""
         false_deployment = replace(deployment or Deployment(), **options) if options else deployment
         return change_rows(decode(change_records(true_records), *args, deployment=false_deployment))
 
@@ -81,8 +86,8 @@ def _spoil(
 
 
 def _on_message_text(decode: Decode, sql: str) -> Decode:
-    """Spoils a decoder by replacing the value of each record with SQL over the value's text, which
-    the SQL calls `t`.
+    """A decoder made wrong by other messages: the value of each record is replaced by the result of
+    `sql` over the value's text, which the SQL calls `t`.
     """
 
     def read_altered_text(records: DataFrame) -> DataFrame:
@@ -96,7 +101,9 @@ def _on_message_text(decode: Decode, sql: str) -> Decode:
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
-    """Spoils a decoder: columns of its output are replaced by SQL over that output."""
+    """A decoder made wrong by its output: `sql` has, for some columns by name, the SQL over that
+    output which replaces them.
+    """
     return _spoil(
         decode,
         change_rows=lambda output: output.withColumns(
@@ -108,22 +115,22 @@ def on_columns(decode: Decode, **sql: str) -> Decode:
 def on_cells(
     decode_rows: Decode, which: Callable[[SourceType], bool], sql: Callable[[str, SourceType], str]
 ) -> Decode:
-    """Spoils a decoder of level two by replacing cells: for a column whose type `which` accepts,
-    the cell becomes the SQL that `sql` gives for the cell's SQL and type.
+    """A decoder of level two made wrong by replacing cells: for a column whose type `which`
+    accepts, the cell becomes the SQL that `sql` gives for the cell's SQL and the type.
     """
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-        """The spoilt decoder: it calls the right one, then alters cells in both images."""
+        """The spoilt decoder: it calls the right one, then replaces cells in both images."""
 
         def cell(side: str, c: Column) -> str:
-            """SQL of a column of an image: the altered cell if the lie is about the column's type,
-            else the cell as it is.
+            """SQL of a column of an image (`side` is before or after): the replaced cell if `which`
+            accepts the column's type, else the cell as it is.
             """
             cell_sql = f"{side}.{quoted(c.name)}"
             return f"{sql(cell_sql, c.type) if which(c.type) else cell_sql} AS {quoted(c.name)}"
 
         def image(side: str) -> str:
-            """SQL of an image with altered cells; NULL where the right decoder gives NULL."""
+            """SQL of an image with replaced cells; NULL where the right decoder gives NULL."""
             return (
                 f"CASE WHEN {side} IS NOT NULL THEN"
                 f" struct({', '.join(cell(side, c) for c in table.columns)}) END"
@@ -136,16 +143,20 @@ def on_cells(
 
 
 def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
-    """A decoder whose cells of some types are altered by the lie's SQL."""
+    """A decoder of level two made wrong by replacing cells, as the entry `lie` of a table says:
+    `sql` over {cell}, {column} and {spark}, for columns of its `types` or `logicals`,
+    blank-separated names.
+    """
 
     def is_about(type: SourceType) -> bool:
-        """Whether the lie is about this type; a lie that names no types is about all."""
+        """Whether cells of this type are replaced; of every type if the entry names none."""
         return (
             type.name in lie.get("types", type.name).split()
             and type.logical in lie.get("logicals", type.logical).split()
         )
 
     def sql(cell: str, type: SourceType) -> str:
+        """The SQL that replaces a cell, from the entry's."""
         return lie["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
 
     return on_cells(decode, is_about, sql)
@@ -166,6 +177,7 @@ _ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
     "one-of-an-offset": lambda rows: rows.dropDuplicates(["offset", "row"]),
     "needed": _need_a_record,
 }
+"""Ways to change a decoder's rows, or to fail, by the names that tables have for them."""
 WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
     "text": _on_message_text,
     "bytes": lambda decode, sql: _spoil(
@@ -182,6 +194,7 @@ deployment, other columns out (SQL by name), other cells at level two (`sql` ove
 and {spark} of columns of these `types` or `logicals`) or rows.
 """
 PARTS: Final = {"shared": str, "liars": list}
+"""The members of a file, with their types."""
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "convicts", "why", "scenario"), str),
     "level": (1, 2),
@@ -190,17 +203,18 @@ FIELDS: Final[Mapping[str, Legal]] = {
     "rows": tuple(_ROWS),
     **dict.fromkeys(("columns", "cells", "deployment"), dict),
 }
-"""What a line says."""
+"""The fields of an entry `[[liars]]`, with what each may be."""
 TABLES: Final[Mapping[str, Mapping[str, Legal]]] = {
     "columns": dict.fromkeys((*REQUIRED[1], *ENVELOPE), str),
     "cells": dict.fromkeys(("types", "logicals", "sql"), str),
     "deployment": dict.fromkeys((fact.name for fact in fields(Deployment)), str),
 }
-"""What the tables in a line say."""
+"""The fields of the tables within an entry, with what each may be."""
 
 
 @cache
 def _file(name: str) -> TableFile:
+    """The file NAME.toml of this package, parsed and checked."""
     return TableFile(*read_package_toml(__package__, name), PARTS)
 
 
@@ -221,8 +235,8 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
-    """Makes the wrong decoder that a line of a table describes. Raises UsageError with the line's
-    place.
+    """Makes the wrong decoder that an entry of a format's table describes: `line` has the entry's
+    fields, `place` is its file and line for errors. Raises UsageError.
     """
     with naming_place(f"{place}: {line.get('name', 'a liar')}"):
         check_fields(line, FIELDS, ("name", "convicts", "why"))

@@ -12,11 +12,12 @@ from spark_checks.keepers import Keeper, Materialiser
 
 
 class AtMostOnce(Keeper):
-    """Treats a batch that is run again as a repeat and skips it."""
+    """A wrong keeper of tables: it takes a batch that is run again for a repeat, and skips it."""
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Skips a batch that was begun before, even though a killed process lost its result: the
-        mistake of a keeper that delivers at most once.
+        """Adds a batch that was not begun before. One that was begun is skipped, even though the
+        process that began it may have been killed before it kept the result: the tables stay as
+        they were.
         """
         if self.begun(batch):
             self.put(self.before(batch), batch)
@@ -33,10 +34,14 @@ class AtMostOnce(Keeper):
 
 
 class ByArrival(Materialiser):
-    """Takes the change that arrives last for the newest."""
+    """The steps of a wrong keeper of tables: it takes the change of a row that arrives last for the
+    newest.
+    """
 
     def newness(self) -> str:
-        """Sorts events by offset, row, and half of a key's UPDATE; not by position."""
+        """The SQL expression by which the events of one key are sorted, the newest last: offset,
+        number in the message, and half of an UPDATE of the key; not the position.
+        """
         return "slice(tie, 2, 3)"
 
 
@@ -44,4 +49,6 @@ LIARS: Final[dict[str, tuple[type[Keeper], type[Materialiser]]]] = {
     "batch-lost-on-restart": (AtMostOnce, Materialiser),
     "last-arrival-wins": (Keeper, ByArrival),
 }
-"""By name."""
+"""The wrong keepers by name: the class that keeps states, and the class of the steps that make
+them.
+"""

@@ -18,6 +18,7 @@ from typing import Any, Final
 from pyspark.sql.streaming.query import StreamingQuery
 
 POLL_S: Final = 0.01
+"""Seconds between two looks at the checkpoint."""
 
 
 def folder_of(query: StreamingQuery) -> Path | None:
@@ -35,10 +36,11 @@ def folder_of(query: StreamingQuery) -> Path | None:
 
 
 class KillMoment:
-    """Watches a query's checkpoint from another thread, and writes a mark at the moment that a
-    request names; whoever sees the mark kills this process.
+    """Watches a query's checkpoint from another thread, and writes a mark into the folder `marks`
+    at the moment that a request names; whoever sees the mark kills this process.
 
-    `at` is `before`: batch N has begun; `after` and `commit`: batch N is committed.
+    `moment` has the number of a `batch`, and `at`: `before` (the batch has begun), `after` or
+    `commit` (the batch is committed). Without a batch nothing is watched.
     """
 
     def __init__(self, query: StreamingQuery, moment: Mapping[str, Any], marks: Path) -> None:

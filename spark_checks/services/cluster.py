@@ -30,6 +30,7 @@ _numbers = itertools.count(1)
 _NO_MODULE: Final = re.compile(
     r"(?:ModuleNotFoundError: No module named |PACKAGE_NOT_INSTALLED\] )['\"]?(\w+)"
 )
+"""How an error names a Python module that a worker lacks."""
 _SIGNS: Final[Mapping[str, str]] = {
     r'Cannot run program "([^"]+)"': (
         "cannot run {}; PYSPARK_PYTHON names the Python of the workers"
@@ -116,12 +117,13 @@ def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
 
 
 def _sources(root: Path) -> Iterable[Path]:
+    """The files of a package's folder that workers need: modules and tables."""
     return itertools.chain.from_iterable(root.rglob(f"*.{kind}") for kind in ("py", "toml", "json"))
 
 
 def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
-    """Sends Python modules, by their path in the archive, to the session's executors as one zip
-    file.
+    """Sends Python modules to the session's executors as one zip file at `path`: `files` are the
+    modules by their paths in it.
     """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in sorted(files.items()):
@@ -130,7 +132,9 @@ def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
 
 
 def missing_on_cluster(error: BaseException, place: str) -> str:
-    """What a machine of the session lacks, if that is the reason for the error; else ""."""
+    """What a machine of the session at `place` lacks, if that is the reason for the error; "" if it
+    is not.
+    """
     message = str(error)
     for sign, what in _SIGNS.items():
         if hit := re.search(sign, message, re.DOTALL):

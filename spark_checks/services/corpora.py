@@ -24,7 +24,9 @@ DDL: Final = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
     " timestampType int, headers array<struct<key string, value binary>>"
 )
+"""The columns of Spark's Kafka source with headers."""
 _HEADERS: Final = "transform(headers, h -> concat(hex(h.key), '=', coalesce(hex(h.value), '-')))"
+"""SQL of the texts of a record's headers."""
 CANONICAL: Final = (
     "concat_ws('|', coalesce(hex(key), '-'), coalesce(hex(value), '-'), topic, partition, offset,"
     f" unix_micros(timestamp), timestampType, coalesce(array_join({_HEADERS}, ','), '-'))"
@@ -37,9 +39,10 @@ def handle(
 ) -> dict[str, Any]:
     """Answers the request `corpus`.
 
-    Writes the messages of `count` statements of `format`, `profile` and `seed` to the folder `out`,
-    in `parts` files, and reads them back: the answer has the number of `messages` and their
-    `content` hash.
+    Writes the messages of `count` SQL statements of `format`, `profile` and `seed` to the folder
+    `out`, in `parts` files, and reads them back: the answer has the number of `messages` and their
+    `content` hash. `near` is a folder that a cluster must share with this machine. Raises
+    DecoderError if it does not.
     """
     if not cluster.is_local(spark) and not cluster.shares_folder(spark, request["near"]):
         raise DecoderError(

@@ -49,6 +49,7 @@ TASK_RECORDS: Final = 20_000
 OWN: Final = (*cluster.OWN, "_cdc_conformance_pytest")
 """The harness's own modules."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types", "conventions")
+"""The keys of a decoder's CAPABILITIES: what of a format it says that it can read."""
 
 
 class DecoderError(Exception):
@@ -57,7 +58,9 @@ class DecoderError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """A loaded decoder: its functions by level, and the CAPABILITIES beside it."""
+    """A loaded decoder: its functions by level (1: texts, 2: typed rows), and the constant
+    CAPABILITIES of its module, which says what it can read.
+    """
 
     name: str
     functions: Mapping[int, Callable[..., Any]]
@@ -85,11 +88,11 @@ class Decoder:
 
 
 def load(spec: str, level: str = "auto") -> Decoder:
-    """Loads `module:function`, `path/file.py:function`, `module` or `path/file.py` (an object with
-    both functions).
+    """Loads the decoder that `spec` names: `module:function`, `path/file.py:function`, or `module`
+    or `path/file.py` with both functions.
 
-    `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level
-    two, any other for level one. Raises DecoderError.
+    `level` is auto, changes (level one), rows (level two) or both; auto takes a function named
+    `decode_rows...` for level two, any other for level one. Raises DecoderError.
     """
     if spec.startswith(LIAR):
         liar = _liar(spec)
@@ -110,8 +113,8 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def make_decoder(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
-    """The decoder of a function, or of an object or class with decode functions. Raises
-    DecoderError.
+    """The decoder of `target`, a function, or an object or class with decode functions; `claims`
+    are its CAPABILITIES, `spec` is its name for errors, `level` as in `load`. Raises DecoderError.
     """
     name = getattr(target, "__name__", spec.rpartition(":")[2])
     functions: dict[int, Callable[..., Any]] = {}
@@ -163,7 +166,9 @@ def make_decoder(spec: str, target: Any, claims: Any, level: str = "auto") -> De
 
 
 def _liar(spec: str) -> Liar:
-    """The liar that a spec names by its format and name. Raises DecoderError if there is none."""
+    """The liar (a decoder that is wrong on purpose, for the self test) that `spec` names by its
+    format and its own name. Raises DecoderError if there is none.
+    """
     fmt, _, name = spec.removeprefix(LIAR).partition("/")
     # The name of a format becomes part of a path; a path of a stranger's table must not.
     for liar in liars(fmt) if fmt in FORMATS else ():
@@ -175,8 +180,8 @@ def _liar(spec: str) -> Liar:
 def load_module(
     source: str, spec: str, what: Literal["decoder", "pipeline"] = "decoder"
 ) -> ModuleType:
-    """The module of a name or a `.py` path, which `spec` names for errors; `what` says what the
-    user takes it for. Raises DecoderError.
+    """The module named `source`, or that of the `.py` file at this path. `spec` and `what` are for
+    errors: the user's words, and whether he named a decoder or a pipeline. Raises DecoderError.
     """
     try:
         if source.endswith(".py"):
@@ -245,7 +250,10 @@ def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> Non
 
 
 class SparkEngine:
-    """Serves the requests of `conformance.engines.child` on one SparkSession."""
+    """Serves the requests of `conformance.engines.child` on one SparkSession. It keeps the records
+    that a request opened under a handle, the loaded decoders, and the session's settings of the
+    last call, with the values that they replaced.
+    """
 
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
@@ -466,9 +474,8 @@ class SparkEngine:
         return files
 
     def _sources(self, forget: bool) -> list[str]:
-        """The files of all imported modules below the working directory or beside a decoder's file,
-        but for installed ones and our own. With `forget`, decoders and modules are dropped, so
-        that changed files are loaded again.
+        """The paths of the user's imported modules (see `_modules`). With `forget` these modules
+        and all loaded decoders are dropped, so that changed files are loaded again.
         """
         files = self._modules()
         if forget:
@@ -482,6 +489,7 @@ class SparkEngine:
         return sorted(map(str, files.values()))
 
     def _table(self, path: str) -> DataFrame:
+        """The rows of a Parquet file of the harness as a DataFrame of the session."""
         return cluster.table(self.spark, path)
 
     def _keep_records(self, request: Mapping[str, Any]) -> int:
@@ -533,10 +541,8 @@ class SparkEngine:
         return {"error": kind, "message": f"{type(error).__name__}: {summary(error)}"}
 
     def fails_without_records(self, request: Mapping[str, Any], error: type[Exception]) -> bool:
-        """Whether a decode request that raised such an error raises it, too, before it has a
-        record: then no message is to blame.
-
-        A decoder that needs a record raises another.
+        """Whether a decode request that raised an error of the class `error` raises it even when it
+        gets no records: then no message is to blame, but the decoder's plan.
         """
         try:
             self._plan_output({**request, "ranges": []})
@@ -600,7 +606,9 @@ CONTRACT: Final = frozenset((*REQUIRED[1], *ENVELOPE))
 _ZONE: Final[Mapping[str, Any]] = (
     {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
 )
-"""From Spark 4.2 on, instants have a type of Arrow only in a time zone."""
+"""The time zone for `to_arrow_schema`, which has this parameter from Spark 4.2 on: instants have a
+type of Arrow only in a zone.
+"""
 
 
 def contract(frame: DataFrame) -> DataFrame:
@@ -653,8 +661,8 @@ def _nullable(kind: Any) -> Any:
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow)
-    while the parent draws.
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow),
+    so that the first call need not wait for it. The parent process draws its cases meanwhile.
     """
     json_text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
     parsed = spark.range(0, 2_000, 1, 2).select(
@@ -687,6 +695,7 @@ def read_kafka(
 
 
 def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
+    """The offsets of a topic's partitions as the JSON that Spark's Kafka source takes."""
     return f'{{"{topic}":{{{",".join(f"{chr(34)}{p}{chr(34)}:{o}" for p, o in offsets.items())}}}}}'
 
 
@@ -714,8 +723,8 @@ def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
 
 
 def _between(pairs: list[tuple[int, int]]) -> str:
-    """SQL of a test whether an offset lies in one of these ranges, of which there is at least one;
-    both ends are included.
+    """SQL of the test whether an offset lies in one of these ranges, of which both ends are
+    included; there is at least one.
     """
     tests = [f"offset BETWEEN {low} AND {high}" for low, high in pairs if low < high]
     singles = [str(low) for low, high in pairs if low == high]
@@ -723,4 +732,5 @@ def _between(pairs: list[tuple[int, int]]) -> str:
 
 
 def _sql_text(value: str) -> str:
+    """A text as a SQL literal."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

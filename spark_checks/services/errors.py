@@ -15,10 +15,11 @@ CAUSES: Final = 3
 _WORKERS: Final = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 """A line of the stack of a Python worker, in the text of Spark's error."""
 _RAISED: Final = re.compile(r'^\s+File "[^"]+", line \d+.*\n(?:\s+.*\n)*(\S.*)', re.MULTILINE)
-"""The last lines of such a stack, and what was raised."""
+"""The last lines of the stack of a Python worker, and (group 1) the error that was raised."""
 _INSTALLED: Final = re.compile(
     r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip"
 )
+"""A path of a file that is not the user's: of an installed package, of Python, or of Spark."""
 _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
 _PROXIED: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling "
@@ -59,8 +60,8 @@ def summary(error: BaseException) -> str:
 
 
 def _first_words(raised: re.Match[str], message: str) -> str:
-    """What ends a Python stack in an error's text: the class of the error and the first line of its
-    message, which may begin on a line of its own.
+    """The error behind the Python stack that `raised` has found in the text `message`: its class
+    and the first line of its own message, which may begin on the next line.
     """
     words = raised[1].strip().removeprefix(_CAPTURED)
     if not words.endswith(":"):
@@ -86,8 +87,9 @@ def java_cause(message: str) -> str:
 
 
 def _place(error: BaseException) -> list[str]:
-    """The line of the user's code that raised: the last of the stack, or of a worker's, that is in
-    no installed package.
+    """The place in the user's code that raised, `at FILE, line N`, as a list of one; [] if there is
+    none. It is the last place of the stack, or of a Python worker's, that is in no installed
+    package.
     """
     frames = [
         (frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)

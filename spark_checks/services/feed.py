@@ -24,7 +24,9 @@ from spark_checks.services.corpora import DDL
 
 
 class Units(InputPartition):
-    """A range of units."""
+    """A task of Spark that reads the units from `start` up to `end`. A unit is one SQL statement of
+    a load or, in a feed of streams, one stage of one stream.
+    """
 
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
@@ -40,6 +42,8 @@ def _divide_units(start: int, end: int, slices: int, step: int) -> list[Units]:
 
 
 class _Batch(DataSourceReader):
+    """The reader of a change feed as a table: its first `count` units, in about `slices` tasks."""
+
     def __init__(self, options: Options) -> None:
         self._feed = Feed.make_feed(options)
         self._parts = _divide_units(
@@ -58,7 +62,9 @@ class _Batch(DataSourceReader):
 
 
 class _Stream(DataSourceStreamReader):
-    """An offset is the first unit that is still to come."""
+    """The reader of a change feed as a stream. An offset of the stream is the number of the first
+    unit that is still to come.
+    """
 
     def __init__(self, options: Options) -> None:
         # A kept feed is one of our own process.
@@ -79,9 +85,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802
-        """The number of the unit (a feed makes its messages unit by unit) where the next batch
-        ends: a batch further, but no more than the feed's rate and its count allow, nor than the
-        stages of a stream that were released to be read.
+        """The offset where the next batch ends: one batch of units further, but no more than the
+        feed's rate and its count allow, nor than the file beside a kept feed has released to be
+        read.
         """
         # A query that goes on asks for the last range first.
         if self._first is None:
@@ -99,8 +105,8 @@ class _Stream(DataSourceStreamReader):
         return {"unit": self._at}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """The tasks that read the units from one offset to another; after a restart, counting for
-        the rate begins here.
+        """The tasks that read the units from one offset to another. The rate is counted from the
+        first call, since a query that goes on after a restart asks for its last range first.
         """
         if self._first is None:
             self._first = self._at = end["unit"]

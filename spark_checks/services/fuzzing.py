@@ -29,8 +29,11 @@ RECORD: Final = (
     "timestampType",
     "headers",
 )
+"""The columns of Spark's Kafka source with headers."""
 PLACE: Final = ("topic", "partition", "offset")
+"""The columns that identify a message."""
 NEEDED: Final = (*PLACE, "row", "kind")
+"""The columns that the decoder's output must have."""
 
 
 def handle(
@@ -65,12 +68,14 @@ def handle(
 
 
 def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
-    """The number of messages by outcome: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows,
-    by +), `count`, and `size` and `offset` of the smallest.
+    """Counts how the decoder took the messages. `expected` has each message (see `handle`),
+    `changes` is the decoder's output. Gives an entry for each combination of `way`, `state`,
+    `reason`, `outcome` and `kinds` (those of the message's rows, joined by +), with the `count` of
+    messages, and `size` and `offset` of the smallest.
 
     An outcome is `lost` (no row), `foreign` (rows at a place that no message has), `misnumbered`
     (`row` does not count from 0); for an unreadable message `rejected` (exactly one CORRUPT row) or
-    `accepted`, for others `corrupt` or `rows`.
+    `accepted` (any other), for others `corrupt` (only CORRUPT rows) or `rows`.
     """
     kind = F.when(F.col("kind").isin([k.value for k in Kind]), F.col("kind")).otherwise("?")
     ordinal = F.col("row")
@@ -101,8 +106,8 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
 
 
 def _outcome() -> Column:
-    """The outcome of one message of garbage, as `tally` describes, from what was expected and what
-    the decoder's rows say.
+    """The outcome of one message, as `tally` describes it, from its expected `state` and from what
+    was counted of the decoder's rows for it.
     """
     n, corrupt = F.col("n"), F.col("corrupt")
     numbered = (F.col("first") == 0) & (F.col("last") == n - 1) & (F.col("distinct") == n)

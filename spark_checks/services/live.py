@@ -27,11 +27,12 @@ from spark_checks.services.pipelines import offer_pipelines
 AGAIN_S: Final = 1.0
 """Time between two interruptions of a call that does not end."""
 _tags = itertools.count(1)
+"""Numbers of this process's live sessions, for the tags of their jobs."""
 
 
 def _with_capabilities(decoder: Any) -> tuple[Any, Any]:
-    """A decoder, and the constant CAPABILITIES of the module that defines it, or that defines the
-    function of a `functools.partial`; {} if it has none.
+    """A pair of the decoder and the constant CAPABILITIES of the module that defines it; {} if the
+    module has none. Of a `functools.partial` it is the module that defines the function.
     """
     definition = unwrap_partial(decoder)
     kind = definition if hasattr(definition, "__module__") else type(definition)
@@ -39,15 +40,18 @@ def _with_capabilities(decoder: Any) -> tuple[Any, Any]:
 
 
 def pickled(decoder: Any) -> str:
-    """A decoder as text, by value if it is of a notebook or a function's own."""
+    """A decoder and its CAPABILITIES as text, for another process; a decoder that is defined in a
+    notebook or within a function is pickled by value.
+    """
     return base64.b64encode(cloudpickle.dumps(_with_capabilities(decoder))).decode()  # type: ignore[no-untyped-call]
 
 
 class LiveSession(SparkEngine):
-    """SparkEngine on a session that is not its own. `decoders` and `pipelines` are those of this
-    process by name; `conf` must be settings that the session takes.
+    """SparkEngine on a session that the user has made. `decoders` and `pipelines` are objects of
+    this process by name; `conf` are settings that the session must take.
 
-    `with` belongs to the thread that calls `answer`. Raises ValueError for a setting.
+    The thread that calls `answer` must do so within `with`. Raises ValueError for a setting that
+    the session refuses.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class LiveSession(SparkEngine):
             self.spark.removeTag(self._tag)
 
     def answer(self, request: Mapping[str, Any], limit_s: float) -> dict[str, Any] | None:
-        """The reply to a request; None if it took longer than the time limit and was
+        """The reply to a request; None if it took longer than `limit_s` seconds and was
         interrupted.
         """
         answered, late = threading.Event(), threading.Event()
@@ -111,7 +115,9 @@ class LiveSession(SparkEngine):
             answered.set()
 
     def interrupt(self) -> None:
-        """Ends the Spark jobs that a request has started, and the queries of pipelines."""
+        """Ends the Spark jobs that the request has started, and the queries of the user's
+        pipelines, whose jobs Spark puts into groups of its own.
+        """
         if is_remote():
             self.spark.interruptTag(self._tag)
         else:
@@ -156,7 +162,9 @@ class LiveSession(SparkEngine):
         return self.spark.createDataFrame(records).coalesce(1 + records.num_rows // TASK_RECORDS)
 
     def _temporary(self) -> set[tuple[str, str]]:
-        """The temporary views of the user's session, as names and namespaces."""
+        """The temporary views of the user's session: pairs of name and namespace, which is "" for a
+        view of the session and `global_temp` for a global one.
+        """
         views: set[tuple[str, str]] = set()
         for place in ("", "global_temp"):
             # A catalogue need not have views.

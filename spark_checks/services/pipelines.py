@@ -33,18 +33,22 @@ READINGS: Final = ("table", "history", "errors")
 VALID_TO: Final = "valid_to"
 """The column of a history that tells when a version ended; NULL: it is the current one."""
 Reading = Callable[[SparkSession, str], DataFrame]
+"""A function of the user's pipeline that returns rows of the table `target`."""
 
 _GIVEN: Final[dict[str, Any]] = {}
-"""Pipelines of this process by name, in place of those of files."""
+"""Pipelines that callers of this process hand over, by name; they come before files."""
 
 
 def _read_table(spark: SparkSession, target: str) -> DataFrame:
+    """The table as it is."""
     return spark.table(target)
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline's functions and what it says of its table."""
+    """A user's pipeline: its function `start`, the functions that read its table, and what it says
+    of the table, `key` (its key columns) and `types` (columns kept as text or double on purpose).
+    """
 
     name: str
     start: Callable[..., Any]
@@ -57,8 +61,8 @@ class Pipeline:
     def begin(
         self, spark: SparkSession, records: DataFrame, target: str, offered: Mapping[str, Any]
     ) -> StreamingQuery | None:
-        """Calls the user's `start`, with those of the `offered` arguments that it takes by name,
-        and returns the query that it started; None for a batch job. Raises DecoderError if it
+        """Calls the user's `start`, with those of the `offered` arguments that it has parameters
+        for, and returns the query that it started; None for a batch job. Raises DecoderError if it
         returns anything else.
         """
         parameters = inspect.signature(self.start).parameters
@@ -72,8 +76,9 @@ class Pipeline:
         return query  # type: ignore[no-any-return]
 
     def read_rows(self, spark: SparkSession, target: str) -> DataFrame:
-        """The rows that the user's table has now: what his function `table` returns, or else the
-        table as it is, of a history the versions without end.
+        """The current rows of the user's table `target`: what the pipeline's function `table`
+        returns. If it has none, the versions of its history that have no end or, without a history,
+        the table as it is.
         """
         if self.history is not None and self.table is _read_table:
             return self.history(spark, target).where(f"{VALID_TO} IS NULL")
@@ -81,8 +86,9 @@ class Pipeline:
 
 
 def make_pipeline(name: str, definition: Any) -> Pipeline:
-    """The pipeline of a module or object with `start`, or of `start` itself, beside which the
-    globals of its module count. Raises DecoderError.
+    """The pipeline that a user's definition describes: a module or object with `start`, or the
+    function `start` itself, beside which the globals of its module count. Raises DecoderError,
+    which names the pipeline, for a wrong part.
     """
     if inspect.isfunction(definition):
         module_globals = definition.__globals__

@@ -26,9 +26,9 @@ from spark_checks.services.streaming import records_of
 
 
 class Started(NamedTuple):
-    """A pipeline whose `start` was called, the query that it returned (None for a batch job), and
-    `side_queries`, which `start` began beside it. The pipeline is kept with its queries, as
-    `start` may leave in its module what `table` reads.
+    """A user's pipeline whose `start` was called; `query` is what that returned (None for a batch
+    job), `side_queries` are those that it began beside it. The pipeline is kept with its queries,
+    as `start` may leave in its module what the function `table` reads.
     """
 
     pipeline: Pipeline
@@ -37,24 +37,26 @@ class Started(NamedTuple):
 
     @property
     def queries(self) -> tuple[StreamingQuery, ...]:
-        """All of them, the returned one first."""
+        """All queries of the pipeline, the returned one first."""
         return self.side_queries if self.query is None else (self.query, *self.side_queries)
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a query, and none has ended."""
+        """Whether the pipeline has a query, and none of its queries has ended."""
         return self.query is not None and all(query.isActive for query in self.queries)
 
 
 class Beginning(NamedTuple):
-    """A call of `start`, and the runs of the session's queries that were active before it."""
+    """A call of `start` that has not returned: `earlier` are the run ids of the session's queries
+    that were active before it.
+    """
 
     spark: SparkSession
     earlier: frozenset[str]
 
     @property
     def queries(self) -> tuple[StreamingQuery, ...]:
-        """The queries that it has begun, and that have not ended."""
+        """The queries that the call has begun, and that have not ended."""
         return tuple(q for q in self.spark.streams.active if q.runId not in self.earlier)
 
 
@@ -63,7 +65,7 @@ _BEGINNINGS: Final[dict[str, Beginning]] = {}
 _STARTED: Final[dict[str, Started]] = {}
 """The pipelines whose queries are running, by target."""
 _CHECKPOINTS: Final[dict[str, list[Path]]] = {}
-"""The last checkpoints of each target's queries."""
+"""The folders of the last checkpoints of each target's queries."""
 
 
 def handle(
@@ -113,8 +115,9 @@ def handle(
 
 
 def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
-    """Loads the request's pipeline and calls its `start`. Raises DecoderError if that began a query
-    and returned none; what it began is stopped if it raises.
+    """Loads the request's pipeline and calls its `start`. Raises DecoderError if `start` began a
+    query and returned None, and whatever `start` raises; the queries that it began are then
+    stopped.
     """
     pipeline = load_pipeline(request["pipeline"])
     offered = {
@@ -146,7 +149,9 @@ def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
 
 
 def stop_queries(*targets: str) -> None:
-    """Stops the streaming queries that keep these tables; of all tables, if none is named."""
+    """Stops the streaming queries that write these tables (`targets`), also of a `start` that has
+    not returned; those of all tables, if none is named.
+    """
     for target in targets or tuple({**_BEGINNINGS, **_STARTED}):
         if (beginning := _BEGINNINGS.get(target)) is not None:
             _stop(beginning.queries)
@@ -157,6 +162,7 @@ def stop_queries(*targets: str) -> None:
 
 
 def _stop(queries: Iterable[StreamingQuery]) -> None:
+    """Stops these queries."""
     for query in queries:
         query.stop()
 
@@ -175,8 +181,8 @@ def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str,
 
 
 def _read_to_end(started: Started, query: StreamingQuery, request: Mapping[str, Any]) -> None:
-    """Awaits the present end of the source in each query; the kill is at a moment of `query`, the
-    returned one. Raises what a query raises.
+    """Waits until each query has read the source to its present end. The request may name a moment
+    of `query`, the returned one, at which a test kills this process. Raises what a query raises.
     """
     folders = [folder for each in started.queries if (folder := folder_of(each)) is not None]
     if folders:
@@ -189,7 +195,9 @@ def _read_to_end(started: Started, query: StreamingQuery, request: Mapping[str, 
 
 
 def _lose_checkpoint(target: str) -> bool:
-    """Stops a target's queries and removes their checkpoints; False if these are not known."""
+    """Stops a target's queries and removes their checkpoints, as a user does who reads everything
+    again; False if the checkpoints are not known.
+    """
     stop_queries(target)
     folders = [folder for folder in _CHECKPOINTS.get(target, []) if folder.is_dir()]
     for folder in folders:

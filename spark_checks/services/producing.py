@@ -61,6 +61,7 @@ def handle(
 
 
 _running: Final[dict[str, _Producers]] = {}
+"""The producers of the load that is open, under the key `producers`."""
 _groups: Final = itertools.count(1)
 
 

@@ -19,11 +19,16 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 _REQUEST: Final = "CDC_CONFORMANCE_RENEWAL"
+"""The environment variable with the id of the request that the new process answers."""
 _JVM: Final = "CDC_CONFORMANCE_JVM"
+"""The environment variable with the JVM's process id and the descriptor of its standard input."""
 _GATEWAY: Final = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
+"""The environment variables by which PySpark finds a running JVM."""
 _ENVIRONMENT: Final = dict(os.environ)
 _DIRECTORY: Final = os.getcwd()
+"""The environment and the working directory that this process had at its start."""
 _POLL_S: Final = 0.02
+"""Seconds between two looks at whether the JVM has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,8 @@ def answer() -> dict[str, Any] | None:
 
 
 def take_over() -> bool:
-    """Makes the JVM of an earlier process, on which the session already runs, this process's own,
-    which ends it; False if the session has started a JVM of its own.
+    """Takes the JVM that an earlier process left to this one as its own child, to be ended by it.
+    Returns False if no process left one, and the session has started a JVM of its own.
     """
     address = os.environ.pop(_JVM, None)
     if address is None:

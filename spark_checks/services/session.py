@@ -30,13 +30,15 @@ AVRO_LIMITS: Final = " ".join(
 """Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
 _ASKED: Final = ("org.apache.spark.sql.functions", "functions", "PythonUtils", "PythonSQLUtils")
-"""Classes that PySpark looks up at each use: one without a package in every package that it
-imports, in all of Spark's jars.
+"""Names that PySpark looks up in the JVM at each use: a class without a package is searched for in
+every package that PySpark imports, in all of Spark's jars.
 """
 
 _DAEMON: Final = "_cdc_conformance_daemon"
+"""The module of the process from which Spark forks Python workers."""
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
+"""Spark's settings with options of the driver's JVM, and of an executor's."""
 
 
 class UnsettableError(Exception):
@@ -105,8 +107,9 @@ def session(
 def _start(
     builder: Any, settings: Mapping[str, str], options: tuple[str, ...], note: Note
 ) -> SparkSession:
-    """The session of a JVM with these options. One that does not start from an archive of classes
-    is started once more without it.
+    """The session of a JVM that starts with `options`, on the driver beside AVRO_LIMITS. If the JVM
+    does not start from an archive of classes, it is started once more without, the archive is
+    discarded, and `note` hears of it.
     """
     ours = {
         _DRIVER: " ".join((AVRO_LIMITS, *(f'"{option}"' for option in options))),

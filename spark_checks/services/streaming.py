@@ -61,8 +61,8 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The lanes from `low` up to `high`, which were written under one deployment; all of them if
-    `whole`.
+    """The lanes from `low` up to, but not including, `high`, which were written under one
+    deployment; all lanes if `whole`. A lane is a partition, numbered across all topics.
     """
 
     deployment: Deployment
@@ -72,7 +72,7 @@ class _Part:
     lanes: topics.Lanes
 
     def select_records(self, records: DataFrame) -> DataFrame:
-        """The records of a batch that lie in the lanes of this part, which have one deployment."""
+        """The records of a batch that lie in the lanes of this part."""
         return (
             records
             if self.whole
@@ -82,8 +82,9 @@ class _Part:
 
 @dataclass(slots=True)
 class _Reading:
-    """One request: decodes each part of a batch once, passes it to every keeper, and stops or fails
-    where the request says.
+    """What a request reads, as the function that Spark calls with each batch: it decodes each part
+    once, passes the changes to every keeper of tables, and stops or fails where the request says
+    (`hold`). It counts batches and records.
     """
 
     decoder: Decoder
@@ -96,8 +97,8 @@ class _Reading:
     records: int = 0
 
     def __call__(self, records: DataFrame, batch: int) -> None:
-        """Takes one batch of the stream: each part is decoded once, the changes go to every keeper.
-        A test may have the process killed before or after it.
+        """Takes one batch of the stream: each part is decoded once, and the changes go to every
+        keeper of tables. Before and after that a test may have the process killed.
         """
         self.halt(batch, "before")
         spark = records.sparkSession
@@ -127,7 +128,9 @@ class _Reading:
         self.halt(batch, "after")
 
     def halt(self, batch: int, place: str) -> None:
-        """Waits to be killed, or raises once, if the request names this batch and place."""
+        """If the request's `hold` names this batch and place (before or after), writes a mark and
+        waits to be killed, or raises RuntimeError if it is to fail; once only, as the mark stays.
+        """
         if self.hold.get("batch") != batch or self.hold.get("at") != place:
             return
         mark = self.marks / f"held-{batch}-{place}"
@@ -203,8 +206,8 @@ def handle(
 def _keeper(
     spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]
 ) -> Keeper:
-    """The keeper of tables with this name: the right one ("reference"), or one that is wrong on
-    purpose.
+    """The keeper of tables with this name, whose states are in its own folder below `directory`:
+    the right one ("reference"), or one that is wrong on purpose.
     """
     home = f"{directory}/{name}"
     kept_by, merged_by = (Keeper, Materialiser) if name == "reference" else LIARS[name]
@@ -212,8 +215,8 @@ def _keeper(
 
 
 def _level_three(spec: str) -> Any:
-    """The loaded module of a decoder's specification if it keeps its own tables (level three): it
-    has the functions `materialise` and `materialised`. None if it does not.
+    """The loaded module of the decoder that `spec` names, if it keeps its own tables (level three),
+    which the functions `materialise` and `materialised` do; None if it does not.
     """
     module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(
         f"_cdc_user_{Path(spec.partition(':')[0]).stem}"
@@ -229,8 +232,9 @@ def _run_level_three(
     tables: tuple[Table, ...],
     request: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Runs a user's level three to the present end, a query a part, and writes its rows in place of
-    the reference's state. The moment of a kill is found in its query's checkpoint.
+    """Lets the user's module keep the tables (level three): runs its query for each part up to the
+    source's present end, and writes its rows where the reference keeper's state would be. A test
+    may have the process killed at a moment of such a query. Returns the answer of `handle`.
     """
     spark, kept_parts = records.sparkSession, []
     began = time.monotonic()

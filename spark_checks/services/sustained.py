@@ -35,6 +35,7 @@ from spark_checks.services.feed import ChangeFeed
 from spark_checks.services.topics import Lanes, source
 
 METRICS: Final = "load"
+"""The name of the figures that Spark observes of each batch."""
 KINDS: Final = (
     "ROW",
     "DDL",
@@ -47,6 +48,7 @@ KINDS: Final = (
     "CORRUPT",
 )
 NEEDED: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after")
+"""The columns that the decoder's output must have."""
 
 PLACE_HASH: Final = "(offset * 2654435761L + partition * 40503L) % 4294967291L"
 """A number for a (partition, offset). Its sum over the messages' first rows equals the producer's
@@ -107,13 +109,15 @@ def _query() -> _Query:
 
 
 def _stop() -> None:
+    """Stops the running query, if there is one."""
     if "query" in _running:
         _running.pop("query").stop()
 
 
 def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
-    """The observed figures of a decoder's output: rows, messages (rows numbered 0), the sum of
-    PLACE_HASH, kinds, samples.
+    """The figures that Spark counts of a decoder's output while it runs: rows, messages (rows
+    numbered 0), the sum of PLACE_HASH over messages, rows of each kind, and a sample of the rows of
+    every message whose offset is a multiple of `every`.
     """
     first = F.col("row") == 0
     sampled = F.expr(f"offset % {every} = 0 AND row < {ROWS_SAMPLED}")
@@ -129,7 +133,9 @@ def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
 
 
 class _Query:
-    """A running streaming query, and the figures of its batches."""
+    """A running streaming query that decodes, and the figures of its batches. `mode` is `stream` if
+    the decoder was called once, `batches` if it is called for each batch.
+    """
 
     def __init__(self, spark: SparkSession, request: Mapping[str, Any], decoder: Decoder) -> None:
         self._spark, self._request, self._decoder = spark, request, decoder
@@ -180,8 +186,8 @@ class _Query:
         return self._by_batch(records), "batches"
 
     def _decode_with_lanes(self, records: DataFrame) -> DataFrame:
-        """The decoder's rows with their lanes as partitions. Raises DecoderError for a missing
-        column; keeps the rows' schema for the sample.
+        """The decoder's rows, in which the partition is replaced by its lane (its number across all
+        topics). Raises DecoderError for a missing column; keeps the rows' schema for the sample.
         """
         frame = self._decoder(self._request["level"], records, self._table, self._deployment)
         if missing := [name for name in NEEDED if name not in frame.columns]:
@@ -206,7 +212,9 @@ class _Query:
         return query
 
     def _start_with_one_call(self, records: DataFrame) -> StreamingQuery:
-        """Starts the query with the decoder called once; Spark plans its output for every batch."""
+        """Starts the query with the decoder called once, on the stream; Spark plans its output for
+        every batch.
+        """
         frame = self._decode_with_lanes(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
         return self._start(observed, lambda writer: writer.format("noop"))
@@ -287,8 +295,9 @@ class _Query:
         }
 
     def _keep(self, sampled: Any, end: Mapping[str, int]) -> None:
-        """Adds the sampled rows of a batch. The first batch that exceeds the limit ends the sample,
-        which is then complete up to that batch's offsets.
+        """Adds the sampled rows of a batch to the sample; `end` is the batch's end by lane. The
+        first batch that exceeds the limit ends the sample, which is then complete up to the offsets
+        before it.
         """
         if not self._full and self._rows.size() + len(sampled) <= LARGEST_SAMPLE:
             for sample_row in sampled:
@@ -344,7 +353,7 @@ class _Query:
 
 
 def _tasks(tracker: StatusTracker, group: str) -> int:
-    """The number of tasks that are running in the last jobs of a group (a query)."""
+    """The number of tasks that are running in the last jobs of a job group, which a query is."""
     jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(group))[-LAST_JOBS:])
     numbers = chain.from_iterable(job.stageIds for job in jobs if job)
     stages = map(tracker.getStageInfo, numbers)

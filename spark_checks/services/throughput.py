@@ -73,8 +73,8 @@ def cache_records(spark: SparkSession, parquet: str) -> DataFrame:
 def time_rounds(
     contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[float]]:
-    """The seconds of each round, by contestant. A round runs all contestants once, every second
-    round in reverse order.
+    """The seconds of each round, by the name of the contestant. A round runs all contestants once,
+    every second round in reverse order. The first `warm_up` rounds are not timed.
     """
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
@@ -131,9 +131,9 @@ def handle(
 def _contest(
     contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int
 ) -> dict[str, Any]:
-    """The throughput of the baseline and of decoders of one level, measured in interleaved rounds
-    over the same records. Each decoder has its speed as a ratio to the baseline's: above 1 is
-    faster.
+    """The throughput of the contestants, measured in interleaved rounds over the same records: the
+    baseline, whose name is "", and decoders of the same level. Each decoder has its speed as a
+    ratio to the baseline's; above 1 is faster.
     """
     row_counts = {c.name: c.count_rows(records) for c in contestants}
     seconds = time_rounds(contestants, records, rounds)

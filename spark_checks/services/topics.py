@@ -22,8 +22,8 @@ token.
 
 
 def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> Reader:
-    """A reader of records with headers; `options` are `conformance.brokers.spark_options`, which
-    win over the usual ones.
+    """A reader of Kafka records with their headers. `options` are those of
+    `conformance.brokers.spark_options`; they replace the usual ones.
     """
     usual = {
         "kafka.fetch.max.wait.ms": "10",
@@ -38,15 +38,15 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The numbers (lanes) of the partitions of several topics, by TOPIC/NUMBER. If it is empty, a
-    lane is the number of its partition.
+    """The numbers (lanes) that the partitions of several topics have, counted across all topics.
+    `by_partition` has them by TOPIC/NUMBER; if it is empty, a lane is the number of its partition.
     """
 
     by_partition: Mapping[str, int]
 
     @property
     def lane(self) -> str:
-        """The lane of a record or change; NULL if its partition belongs to no stream."""
+        """SQL of the lane of a record or change; NULL if its partition belongs to no stream."""
         if not self.by_partition:
             return "partition"
         # A literal map would be an expression a lane.
@@ -56,8 +56,7 @@ class Lanes:
         )
 
     def number_partitions(self, frame: DataFrame) -> DataFrame:
-        """The records with the number of their lane (a partition of any of the topics, all numbered
-        in one row) in place of each partition's own: keepers of tables and the judge know messages
-        by lane and offset.
+        """The records, or changes, with their lane in place of the partition, since keepers of
+        tables and the judge know messages by lane and offset.
         """
         return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame

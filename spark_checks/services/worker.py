@@ -84,8 +84,8 @@ def _answer_request(engine: Any, request: Request) -> dict[str, Any]:
 
 
 def _tidy() -> None:
-    """Removes the harness's temporary folder, if the harness was killed; this process's own is in
-    it.
+    """Removes the harness's temporary folder if the harness was killed, and cannot do so itself;
+    the folder of this process is in it.
     """
     if os.getppid() != PARENT and (folder := os.environ.get("TMPDIR")):
         shutil.rmtree(Path(folder).parent, ignore_errors=True)
@@ -93,8 +93,9 @@ def _tidy() -> None:
 
 def _read(first: RequestQueue, serve: Callable[[RequestQueue], None]) -> None:
     """Puts each request of stdin into the queue that it names, and starts a thread for each queue
-    but `first`, which the main thread serves. When stdin closes, running requests have GRACE_S;
-    then `first` is told to end, or everything is killed.
+    but `first`, which the main thread serves. When stdin closes, running requests have GRACE_S
+    seconds; then the main thread gets the None that ends it or, if a request still runs, the whole
+    process group is killed.
     """
     queues = [first]
     for line in sys.stdin:

@@ -58,16 +58,12 @@ def lists(opened: OpenedRecord) -> set[str]:
 
 
 def data_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The new rows of the message, from its member `data`; those that are no objects are left
-    out.
-    """
+    """The rows in the message's member `data`; items that are no objects are left out."""
     return json_objects(opened.members.get("data"))
 
 
 def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
-    """The old rows of the message, from its member `old`; those that are no objects are left
-    out.
-    """
+    """The rows in the message's member `old`; items that are no objects are left out."""
     return json_objects(opened.members.get("old"))
 
 
@@ -135,8 +131,8 @@ def table_description(opened: OpenedRecord) -> TableDescription | None:
 
 
 def milliseconds(opened: OpenedRecord) -> int:
-    """The milliseconds of the message's `es` (when the change was made), 0 to 999; 0 also without a
-    number: a writer of whole seconds never has others.
+    """The milliseconds within a second of the message's `es` (when the change was made), 0 to 999;
+    0 for an `es` that is no number. A writer of whole seconds always has 0.
     """
     es = opened.members.get("es")
     return es % 1000 if isinstance(es, int) else 0
@@ -159,8 +155,9 @@ def line_end(opened: OpenedRecord) -> str:
 
 
 def types_with_lengths(opened: OpenedRecord) -> set[bool]:
-    """Of the MySQL types that always have parameters in content-compatible messages (such as
-    `varchar`): True if one has them, False if one has none; both may be in the set.
+    """Whether the message gives parameters to the MySQL types that always have them in
+    content-compatible messages (such as the 20 of `varchar(20)`): True if one has them, False if
+    one lacks them; both may be in the set.
     """
     return {
         match[1] is not None
@@ -170,8 +167,8 @@ def types_with_lengths(opened: OpenedRecord) -> set[bool]:
 
 
 def is_cut(opened: OpenedRecord) -> bool:
-    """Whether TiCDC's extension `_tidb` says that the row is incomplete, because the message was
-    too large: it holds the key alone, or the row lies in external storage.
+    """Whether TiCDC's extension `_tidb` says that the message was too large and does not have the
+    complete row: it has the key's columns only, or the row lies in external storage.
     """
     extension = opened.members.get("_tidb")
     return isinstance(extension, dict) and not extension.keys().isdisjoint(
@@ -188,9 +185,9 @@ def beyond_key(opened: OpenedRecord) -> bool:
 
 
 def watch_deletes() -> Watch:
-    """Makes a watch over successive messages, by which `inspect` tells that a writer sends only the
-    key's columns of a deleted row: it finds a DELETE with the key alone, although rows of its table
-    before and after it have more columns.
+    """Makes a watch over successive messages. It finds that a writer sends only the key's columns
+    of a deleted row: a DELETE has only these, although rows of its table before and after it have
+    more columns.
     """
     # Tables that had a row with more columns than its key, and those of them in which a DELETE with
     # the key alone followed.
@@ -304,8 +301,8 @@ def lacks_sql_type(opened: OpenedRecord) -> bool:
 
 
 def es_unit(opened: OpenedRecord) -> str:
-    """The unit of the message's `es`, told by its size: `seconds`, `milliseconds`, or "" without a
-    positive number.
+    """The unit of the message's `es`, guessed from its size: `seconds` or `milliseconds`; "" for an
+    `es` that is no positive number.
     """
     es = opened.members.get("es")
     if not isinstance(es, int) or es <= 0:

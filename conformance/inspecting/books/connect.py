@@ -131,8 +131,8 @@ def column_type(column: Mapping[str, Any]) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a JSON value (text, number, null ...), which stands for a column's type where the
-    message has no schema.
+    """The kind of a JSON value: null, boolean, number, text, array or object. It is shown as a
+    column's type where the message has no schema.
     """
     match value:
         case None:

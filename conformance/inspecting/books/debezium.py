@@ -44,7 +44,7 @@ def is_heartbeat(opened: OpenedRecord) -> bool:
 
 
 def is_bare_heartbeat(opened: OpenedRecord) -> bool:
-    """Whether the message has the one member of a heartbeat, `ts_ms`, and no other."""
+    """Whether `ts_ms`, the one member of a heartbeat, is the only member of the message."""
     return opened.payload.keys() == {"ts_ms"}
 
 
@@ -162,8 +162,8 @@ def key_has_schema(opened: OpenedRecord) -> bool | None:
 
 
 def transaction_is_first(opened: OpenedRecord) -> bool | None:
-    """Whether a row's member `transaction` stands before `op`, which tells releases apart
-    (debezium.toml); None without one.
+    """Whether the member `transaction` stands before `op` in a row's message, by which
+    debezium.toml tells releases apart; None for a message that is no row or has no `transaction`.
     """
     order = list(opened.payload)
     return (

@@ -18,8 +18,8 @@ def values(opened: OpenedRecord) -> list[Any]:
 
 
 def describe_by_dms(opened: OpenedRecord) -> TableDescription | None:
-    """The table that a message is of, with the kinds of JSON values in place of types and without a
-    key, since DMS names none; None for a message without a row.
+    """The table that an AWS DMS message is of: database, name, and columns with the kinds of their
+    JSON values (text, number ...) as types; DMS names no key. None for a message without a row.
     """
     metadata = member_object(opened.members.get("metadata"))
     data = member_object(opened.members.get("data"))

@@ -20,8 +20,9 @@ def images_with_rows(opened: OpenedRecord) -> set[str]:
 
 
 def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Each row's old and new values in an UPDATE message of CloudCanal Json, as pairs from `before`
-    and `data`; nothing for other messages, or if these have different numbers of rows.
+    """The old and the new row of each change in an UPDATE message of CloudCanal Json, from its
+    members `before` and `data`; nothing for any other message, or if the two have different numbers
+    of rows.
     """
     before = json_objects(opened.members.get("before"))
     data = json_objects(opened.members.get("data"))
@@ -43,8 +44,8 @@ def same(opened: OpenedRecord) -> bool:
 
 
 def milliseconds(opened: OpenedRecord) -> int:
-    """The milliseconds of the message's `execTs` (when the change was made), 0 to 999; 0 also
-    without a number: a writer of whole seconds never has others.
+    """The milliseconds within a second of the message's `execTs` (when the change was made), 0 to
+    999; 0 for one that is no number. A writer of whole seconds always has 0.
     """
     exec_ts = opened.members.get("execTs")
     return exec_ts % 1000 if isinstance(exec_ts, int) else 0
@@ -142,6 +143,7 @@ def describe_by_tencent(opened: OpenedRecord) -> TableDescription | None:
 # Aliyun DTS Avro
 
 _NAMESPACE: Final = "com.alibaba.dts.formats.avro."
+"""The package in the names of Aliyun DTS's Avro records."""
 _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 """The type numbers (`dataTypeNumber`) of TEXT columns of every size; BLOB columns have the same."""
 

@@ -12,6 +12,7 @@ from conformance.inspecting.evidence import TableDescription, json_objects, name
 from conformance.inspecting.opening import OpenedRecord
 
 _NAMESPACE: Final = "com.pingcap.simple.avro."
+"""The package in the names of the Simple protocol's Avro records."""
 
 
 def _plain(value: Any) -> Any:
@@ -30,8 +31,8 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def content(opened: OpenedRecord) -> Mapping[str, Any]:
-    """The members of a TiCDC Simple message. In Avro they are those of its payload that are not
-    null, so that both encodings look alike.
+    """The members of a TiCDC Simple message, whether it is in JSON or in Avro; of Avro the members
+    of the record in `payload` that are not null.
     """
     if opened.container == "json":
         return opened.members

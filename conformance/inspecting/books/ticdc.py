@@ -163,8 +163,8 @@ def unsorted(opened: OpenedRecord) -> bool:
 
 
 def are_key_columns(opened: OpenedRecord) -> set[bool]:
-    """For a sign of ticdc.toml: of each column of a deleted row in the Open Protocol whether it is
-    of the key (its member `h`, of the handle); True, False or both.
+    """Whether the columns of a deleted row in the Open Protocol are of the key, by their member `h`
+    (handle): True if one is, False if one is not; both may be in the set.
     """
     return {bool(cell.get("h")) for cell in _cells(opened, "d").values()}
 

@@ -48,10 +48,12 @@ from conformance.rules.tables import (
 from generators.errors import UnknownName, UsageError
 
 REPOSITORY: Final = "https://github.com/{name}"
+"""The web address of a repository on GitHub."""
 PARTS: Final = {
     **dict.fromkeys(("title", "intro"), str),
     **dict.fromkeys(("documents", "repositories", "facts"), dict),
 }
+"""The legal top-level keys of a page's TOML file, with the types of their values."""
 EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
     "document": ("section", "quote"),
     "repository": ("path", "symbol", "lines", "issue", "quote"),
@@ -59,7 +61,9 @@ EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
     "run": ("result",),
     "reason": (),
 }
-"""The kinds of evidence, each with what else it says."""
+"""The kinds of evidence, by the key that tells the kind, with the further keys that such an entry
+may have.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """An entry of the catalogue."""
+    """A fact of the catalogue of sources: a statement in our own words, with the evidence that
+    shows it.
+    """
 
     page: str
     name: str
@@ -115,7 +121,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file of the catalogue."""
+    """A file of the catalogue of sources, such as ticdc.toml: its facts, and the documents and
+    repositories that their evidence names, each by its key in the file.
+    """
 
     name: str
     title: str
@@ -126,13 +134,17 @@ class Page:
 
 
 def pages() -> Mapping[str, Page]:
-    """Every page by name. Raises UsageError that names the page, the fact and what is wrong."""
+    """All pages of the catalogue of sources by name. Raises UsageError, which names the page, the
+    fact and what is wrong, for an error in a file.
+    """
     return {name: page(name) for name in _names()}
 
 
 @cache
 def page(name: str) -> Page:
-    """A page. Raises UnknownName with the nearest match, and UsageError as `pages` does."""
+    """The page of sources with that name, such as `maxwell`. Raises UnknownName with the nearest
+    match, and UsageError, which names the fact and what is wrong, for an error in its file.
+    """
     return read(check_name(name, "page of sources", _names()), read_package_toml(__name__, name)[1])
 
 

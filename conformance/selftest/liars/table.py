@@ -28,6 +28,7 @@ from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS
 
 FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.toml")))
+"""The tables of liars (decoders that are wrong on purpose)."""
 LEVELS: Final = (1, 2)
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "by", "why", "scenario"), str),
@@ -36,7 +37,7 @@ FIELDS: Final[Mapping[str, Legal]] = {
     "does": str | list,
     "when": dict,
 }
-"""What a line says."""
+"""What a line of a table may say, with the legal values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ def _rules_by_name(fmt: str) -> dict[str, str]:
 
 @cache
 def _known_rule_names() -> frozenset[str]:
+    """The names of rules, of all formats, that a line of a table may use."""
     return frozenset(chain.from_iterable(map(_rules_by_name, FORMATS)))
 
 

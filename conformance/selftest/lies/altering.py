@@ -30,28 +30,33 @@ EACH: Final = "*"
 
 
 def in_json(*edits: Edit) -> Alter:
-    """Makes one change of a JSON value out of several edits, applied in order."""
+    """A way to alter a message whose value is JSON: its document after the edits, applied in
+    order.
+    """
     return _rewrite_value(_read_json, orjson.dumps, edits)
 
 
 def in_avro(schema: Schema, *edits: Edit) -> Alter:
-    """Makes one change of an Avro value (a record of the schema) out of several edits, applied in
-    order. The document has the value of a named branch of a union as (name, value).
+    """A way to alter a message whose value is an Avro record of the schema: its document after the
+    edits, applied in order. The document has the value of a named branch of a union as (name,
+    value).
     """
     encoder = Encoder(schema)
     return _rewrite_value(lambda value: encoder.read(value)[0], encoder, edits)
 
 
 def in_document(codec: Codec, *edits: Edit) -> Alter:
-    """Makes one change of a value that a codec reads out of several edits, applied in order."""
+    """A way to alter a message whose value the codec reads and writes: its document after the
+    edits, applied in order.
+    """
     return _rewrite_value(codec.read, codec.write, edits)
 
 
 def _rewrite_value(
     read: Callable[[bytes], Any], write: Callable[[Any], bytes], edits: tuple[Edit, ...]
 ) -> Alter:
-    """An alteration that reads a message's value, applies the edits and writes it again; a message
-    that no edit changes stays as it is.
+    """A way to alter a message: its value is read, edited and written again; a message that no edit
+    changes stays as it is.
     """
 
     def alter(message: Message) -> Message:
@@ -141,7 +146,7 @@ def _swap_members(part: Any, name: str, other_name: str) -> Any:
 
 
 def _reverse_order(part: Any) -> Any:
-    """An object or array with its parts in reverse order."""
+    """An object or array with its parts in reverse order; any other value stays."""
     if isinstance(part, dict):
         return dict(reversed(part.items()))
     return part[::-1] if isinstance(part, list) else part
@@ -189,6 +194,7 @@ def respell(spellings: Mapping[str, str]) -> Alter:
 _ALWAYS_ESCAPED: Final = {
     c: f"\\u{ord(c):04X}" for c in map(chr, (*range(0x7F, 0xA0), 0x2028, 0x2029))
 }
+"""Characters that fastjson 1 escapes, with their escapes."""
 _FASTJSON_1: Final = {"\\u000b": "\\u000B", "\\u001f": "\\u001F"} | _ALWAYS_ESCAPED
 SPELLINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "html-raw": {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"},

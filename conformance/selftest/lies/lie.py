@@ -52,6 +52,7 @@ from generators.wire_format import Format, get
 PARTS: Final[Mapping[str, Legal]] = dict.fromkeys(("profile", "like"), str) | dict.fromkeys(
     ("profiles", "lies"), dict
 )
+"""What a file of lies may have at its top."""
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("profile", "by", "scenario", "unset"), str),
     "set": dict,
@@ -62,6 +63,7 @@ there any more; `edits` change the document and `alters` the message
 (conformance.selftest.lies.altering).
 """
 _WAYS: Final = ("set", "unset", "edits", "alters")
+"""The members of an entry of which it has exactly one: how the lie is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,9 @@ class Lie:
     def messages(
         self, fmt: Format[Any], history: History, truth: Sequence[Written]
     ) -> list[Message | None]:
-        """For each honest message of `truth` the lying one, or None if it is not sent; after them
-        the messages that only the liar sends.
+        """The messages of the lying writer. For each message of `truth`, which the honest writer
+        makes of the history, it is the lying one, or None if the liar does not send it; after them
+        come messages that only the liar sends.
         """
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]
@@ -124,7 +127,9 @@ def _read_entries(name: str) -> dict[str, Entry]:
 
 
 def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
-    """The lie of an entry. Raises UsageError for an unknown profile, rule, fact, edit or change."""
+    """The lie (a change of a writer's messages that the judge is not told of) that an entry of a
+    table describes. Raises UsageError for an unknown profile, rule, fact, edit or change.
+    """
     entry = entry_of_lie.table
     with naming_place(f"{entry_of_lie.place}: {name}"):
         honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
@@ -162,6 +167,7 @@ def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
 
 
 def _fact_names(profile: Any) -> list[str]:
+    """The names of the facts in a profile, or in a part of one."""
     return [fact.name for fact in fields(profile)]
 
 

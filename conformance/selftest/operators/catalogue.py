@@ -24,8 +24,13 @@ _FILE: Final = TableFile(
     *read_package_toml(__package__, "catalogue"),
     dict.fromkeys(("apt", "values", "rows", "fields", "typed", "cells"), dict),
 )
+"""catalogue.toml, which has the operators (imitated mistakes of decoders) without arguments."""
 _LEVELS: Final = {"rows": (1, 2), "fields": (1,), "typed": (2,)}
+"""The tables of catalogue.toml with operators on rows, and the levels at which these can be
+tried.
+"""
 _ALTERS: Final = {**rows.ALTERS, **misread.ALTERS}
+"""The operators on rows that are written in Python, by name."""
 
 
 def _globs(words: str) -> Iterator[str]:
@@ -85,4 +90,4 @@ def _cell_operators() -> Iterator[Operator]:
 
 
 OPERATORS: Final = {operator.name: operator for operator in (*_row_operators(), *_cell_operators())}
-"""The catalogue."""
+"""All operators (imitated mistakes of decoders) without arguments, by name."""

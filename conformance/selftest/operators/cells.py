@@ -121,6 +121,7 @@ def _wrap_to_bits(bits: int) -> Callable[[SourceType, Any], Any]:
 
 
 _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+"""The bits of the integer types."""
 
 
 def _read_as_signed(type: SourceType, number: Any) -> Any:
@@ -131,6 +132,9 @@ def _read_as_signed(type: SourceType, number: Any) -> Any:
 
 
 def _read_as_unsigned(type: SourceType, number: Any) -> Any:
+    """The number that the bits of an integer are in an UNSIGNED one, as 255 for the -1 of 8 bits; a
+    number of a type that is no integer stays.
+    """
     return number % (1 << _WIDTHS[type.name]) if type.name in _WIDTHS else number
 
 
@@ -175,6 +179,7 @@ def _cut_decimal_places(places: int) -> Callable[[SourceType, Any], Any]:
 
 
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
+"""A regular expression of dates with a time, as texts."""
 
 
 def _moment_change(change: Callable[[datetime], datetime]) -> CellChange:
@@ -369,6 +374,7 @@ def _unescape(value: str) -> str:
 
 
 def _mojibake(value: str) -> str:
+    """The text as a decoder reads it that takes its UTF-8 for Latin-1."""
     return value.encode("utf-8", "replace").decode("latin-1")
 
 
@@ -603,6 +609,7 @@ def _scatter_hours(micros: int) -> int:
 
 
 _ANY: Final = tuple(Logical)
+"""All types."""
 LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "every-value-as-text": (
         _ANY,
@@ -652,10 +659,15 @@ LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "datetime-scattered": ((_DATETIME,), _change_of_typed_values(_scatter_hours, int)),
     "bits-as-bytes": ((_BIT,), lambda _type, value: Typed("binary", bytes([int(value) & 255]))),
 }
+"""Changes that only typed values (level two) can have, most of them of a value's type, by name: the
+types whose values change, and the change.
+"""
 
 
 class ChangeGroup(NamedTuple):
-    """Changes of the values of some types, by name."""
+    """Changes of the values of some types, by name; `name` is that of the group, with which the
+    names of its operators begin.
+    """
 
     name: str
     logicals: tuple[Logical, ...]
@@ -686,6 +698,7 @@ NUMBERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "null-for-negative": lambda n: None if n < 0 else n,
     "through-a-double": lambda n: int(float(n)),
 }
+"""The changes of numbers that catalogue.toml may name as arguments of its word `number`."""
 WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
     "sub": lambda expression, replacement: text_change(
         partial(compile_pattern(expression, replacement).sub, replacement)

@@ -19,6 +19,7 @@ from generators.model import Cell, Kind, Logical
 from generators.sources.databases import SOURCES
 
 RowAlter: TypeAlias = Callable[[OutputRow, MessageContext], Iterable[OutputRow]]
+"""The rows that a wrong decoder returns in place of one row of a message."""
 _IMAGES: Final = ("before", "after")
 _ON_MESSAGES: Final = ("message", "null", "tag", "profile")
 """Conditions on a message as a whole; all others are on one of its rows."""
@@ -32,6 +33,7 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 CellOfColumnChange: TypeAlias = Callable[[str, Any, Mapping[str, Cell]], Any]
 """A cell's new value, from its column, its value and the owed cells of the image."""
 _NO_IMAGES: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
+"""What a row that is no row change has in the parts of a row change."""
 
 
 def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
@@ -114,7 +116,7 @@ def _row_fulfils_one(
 
 
 def _column_names(output_row: OutputRow) -> list[str]:
-    """The names in both images of a row."""
+    """The names of the columns in both images of a row; those in both come twice."""
     return [*(output_row.before or ()), *(output_row.after or ())]
 
 
@@ -148,8 +150,8 @@ def _part_of(output_row: OutputRow, name: str) -> Any:
 
 
 def _as_kind(kind: str) -> Alter:
-    """The operator for a mistake of decoders: every change is of kind `kind`; one that becomes a
-    ROW is an INSERT without columns.
+    """The operator (an imitated mistake of a decoder) that gives every row the kind `kind`. A row
+    that becomes a ROW is an INSERT without columns; one that becomes CORRUPT has an error text.
     """
     is_row = kind == Kind.ROW
     images = {"op": "INSERT", "before": None, "after": {}} if is_row else _NO_IMAGES
@@ -247,6 +249,9 @@ def _change_texts_in(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _change_text_field(name: str, change: Callable[[str], str]) -> Alter:
+    """The operator (an imitated mistake of a decoder) that applies `change` to the texts in one
+    part of each row: to the part itself, or to those in its list or map.
+    """
     return _set_part(name, lambda output_row: _change_texts_in(_part_of(output_row, name), change))
 
 
@@ -306,7 +311,9 @@ def _on_cells_of_type(type_name: str, change: Callable[[Any], Any]) -> Alter:
 
 
 def _change_cell_texts(change: Callable[[str], Any]) -> Alter:
-    """Changes each cell that is a text."""
+    """The operator (an imitated mistake of a decoder) that applies `change` to each cell that is a
+    text.
+    """
     return _on_each_cell(lambda _column, value, _cells: _change_cell_text(value, change))
 
 
@@ -319,6 +326,7 @@ def _replace_in_cells(type: str, expression: str, replacement: str) -> Alter:
 
 
 def _as_text(value: Any) -> Any:
+    """A typed cell (level two) as a string; a cell of level one, which is a text already, stays."""
     return Typed("string", str(value.value)) if isinstance(value, Typed) else value
 
 
@@ -405,12 +413,14 @@ value, `join` the fields' values with dots between; `sub` replaces what matches 
 in an image, `cells` in cells of a logical type or of a type's name, `columns` in names.
 """
 _PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
+"""The parts of a row that the operators may name."""
 _SOURCE_TYPES: Final = tuple(
     chain.from_iterable(
         (*source.types.values(), *chain.from_iterable(source.families))
         for source in SOURCES.values()
     )
 )
+"""The types of columns of all databases."""
 _TYPE_NAMES: Final = {source_type.name for source_type in _SOURCE_TYPES}
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),

@@ -39,6 +39,7 @@ from conformance.selftest.operators.operator import (
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
+"""Limit of digits up to which a DECIMAL is altered."""
 _SECOND: Final = 1_000_000
 _EXACT: Final = Context(prec=MAX_PREC)
 _EPOCH: Final = date(1970, 1, 1)
@@ -120,8 +121,8 @@ def _mantissa_alone(_type: SourceType, number: Any) -> Any:
 
 
 def _keep_encoded_words(value: bytes) -> bytes:
-    """Bytes as a decoder leaves them that does not decode base64 which looks like a number or a
-    word.
+    """The bytes as a decoder gives them that does not decode base64 if the encoded text looks like
+    a number or a word in lower case: then the bytes of the text itself.
     """
     encoded = base64.b64encode(value)
     return encoded if re.fullmatch(rb"[0-9]+|[a-z]+", encoded) else value
@@ -170,6 +171,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
         text_change(lambda t: t.encode("gbk", "replace").decode("latin-1")),
     ),
 }
+"""Faults in the values of one type, by name: the type, and the change of its values."""
 
 
 def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
@@ -204,7 +206,7 @@ def _before_columns_of_all_rows(output_rows: Rows, _context: MessageContext) -> 
 
 
 def _missing_as_empty(output_row: OutputRow) -> OutputRow:
-    """The row of a decoder that gives an empty image in place of none."""
+    """The row of a decoder that gives an image without columns where a row change has none."""
     if output_row.kind != _ROW:
         return output_row
     return replace(output_row, before=output_row.before or {}, after=output_row.after or {})
@@ -236,6 +238,9 @@ def _unless_all_null(image: Image | None) -> Image | None:
 
 
 def _on_each_image(change: Callable[[Image], Image]) -> Alter:
+    """The operator (an imitated mistake of a decoder) that applies `change` to each image of each
+    row.
+    """
     return on_images(lambda image, _cells, _context: change(image))
 
 
@@ -311,8 +316,8 @@ def _first_column_as_key(output_row: OutputRow) -> OutputRow:
 
 
 def _row_beside_the_refusal(output_rows: Rows, context: MessageContext) -> Rows:
-    """The rows of a decoder that returns, beside the CORRUPT row of an unreadable message, an
-    INSERT of nothing but NULL.
+    """The rows of a decoder that, for an unreadable message, returns an INSERT whose columns are
+    all NULL, beside the CORRUPT row that it owes.
     """
     if not output_rows or output_rows[0].kind != Kind.CORRUPT.value:
         return output_rows
@@ -378,4 +383,4 @@ ALTERS: Final[Mapping[str, Alter]] = {
     "repeated-row-lost": _drop_repeated_rows,
     "row-beside-the-refusal": _row_beside_the_refusal,
 }
-"""Faults in rows that come of one wrong reading."""
+"""Faults in rows that come of one wrong reading of the format, by name."""

@@ -12,7 +12,11 @@ from conformance.judging.output import OutputRow
 from generators.model import SIDES, Case, Cell, Change, Logical, Message, Op, Side, SourceType
 
 Rows: TypeAlias = Sequence[OutputRow]
+"""A decoder's rows of one message."""
 Image: TypeAlias = Mapping[str, Any]
+"""The cells of a row before or after a change, by column: texts at level one, typed values at level
+two.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from conformance.selftest.operators.operator import (
 from generators.model import Cell, Kind, Op, State
 
 Cells: TypeAlias = Mapping[str, Cell]
+"""The expected cells of an image, by column."""
 
 _ROW, _DDL = Kind.ROW.value, Kind.DDL.value
 _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE))
@@ -65,9 +66,15 @@ def _with_key_values_of(image: Image, other_image: Image, output_row: OutputRow)
 _changed_columns_alone: Final = update_image_change(
     "after", lambda before, after, _output_row: changed_columns(after, before)
 )
+"""A change of rows: the after image of an UPDATE has only the columns that differ from the before
+image.
+"""
 _complete_before: Final = on_rows(
     update_image_change("before", lambda before, after, _output_row: {**after, **before})
 )
+"""The operator that completes the before image of an UPDATE by the columns that only the after
+image has, with its values.
+"""
 
 
 def _delete_with_key_alone(output_row: OutputRow) -> OutputRow:
@@ -93,6 +100,7 @@ def _reverse_rows(output_rows: Rows, _context: MessageContext) -> Rows:
 
 
 def _renumber(output_rows: Iterable[OutputRow]) -> Rows:
+    """The rows with the numbers from 0 on, in their order."""
     return [replace(output_row, row=number) for number, output_row in enumerate(output_rows)]
 
 
@@ -146,6 +154,7 @@ def _merge_names_by_case(image: Image, _cells: Cells, _context: MessageContext) 
 
 
 def _without_nulls(image: Image, _cells: Cells, _context: MessageContext) -> Image:
+    """The image of a decoder that leaves out columns which are NULL."""
     return {name: value for name, value in image.items() if value is not None}
 
 
@@ -163,11 +172,16 @@ def _zero_for_null(image: Image, cells: Cells, context: MessageContext) -> Image
 
 
 def _absent_as_null(image: Image, cells: Cells, context: MessageContext) -> Image:
+    """The image of a decoder of level one (values as texts) that gives NULL for columns of which
+    the message has no value; at level two it stays.
+    """
     return dict.fromkeys(cells, None) | dict(image) if context.case.level == 1 else image
 
 
 def _absent_from_after(output_rows: Rows, context: MessageContext) -> Rows:
-    """Columns that an UPDATE's before image has not, from its after image."""
+    """The rows of a decoder of level one (values as texts) that completes the before image of an
+    UPDATE by the columns that only the after image has, with its values; at level two they stay.
+    """
     return _complete_before(output_rows, context) if context.case.level == 1 else output_rows
 
 
@@ -261,11 +275,16 @@ def _drop_unchanged_update(output_row: OutputRow) -> OutputRow | None:
 
 
 def _on_key_columns(change: Callable[[list[str]], list[str]]) -> Alter:
-    """Changes the field `keys` of each row."""
+    """The operator (an imitated mistake of a decoder) that applies `change` to the field `keys` of
+    each row, the names of the key columns.
+    """
     return on_rows(field_change("keys", lambda keys, _output_row: change(keys)))
 
 
 def _position_of_32_bits(position: str, _output_row: OutputRow) -> str:
+    """The position as a decoder gives it that keeps only the lowest 32 bits of the number; a
+    position that is no number stays.
+    """
     return str(int(position) & 0xFFFFFFFF) if position.isdigit() else position
 
 
@@ -292,11 +311,14 @@ def _split_sql(output_rows: Rows, _context: MessageContext) -> Rows:
 
 
 def _last_row_alone(output_rows: Rows, _context: MessageContext) -> Rows:
+    """The rows of a decoder that returns only the last row of a message."""
     return _renumber(output_rows[-1:]) if len(output_rows) > 1 else output_rows
 
 
 def _drop_doubtful_rows(output_rows: Rows, context: MessageContext) -> Rows:
-    """No answer to a message that is spoiled, but may be read."""
+    """The rows of a decoder that returns none for a damaged message for which any rows would be
+    right, as long as there is one.
+    """
     return [] if any(change.anything for change in context.changes) else output_rows
 
 

@@ -93,7 +93,9 @@ def supports(type: SourceType) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CdlCell:
-    """A value in the payload, and the cell that a decoder owes for it."""
+    """A column of a row: its value in the message's payload, and the cell that a decoder must
+    return for it.
+    """
 
     value: Any
     cell: Cell
@@ -125,11 +127,12 @@ def schema_of(type: SourceType, nullable: bool, profile: CdlProfile) -> Schema:
 
 
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
+"""Why a time or timestamp in a message is not the source's: microseconds are cut off."""
 
 
 def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
-    """A column's value as the payload has it, and the cell that a decoder owes for it. Raises
-    TypeError for a value that the type does not have.
+    """A column's value as the message's payload has it, and the cell that a decoder must return for
+    it. Raises TypeError for a value that the type does not have.
     """
     type = column.type
     if value is None:
@@ -149,8 +152,9 @@ def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
 
 
 def _encode(type: SourceType, value: Value, profile: CdlProfile) -> tuple[Any, Value]:
-    """The value of a column as the payload has it, and the value of the source's type that a reader
-    gets from it.
+    """Two values for a value of a column: the one in the message's payload, and the source's value
+    that a reader gets from it, which may have fewer digits. Raises TypeError for a value that the
+    type does not have.
     """
     match type.logical, value:
         case (
@@ -195,8 +199,10 @@ Payload: TypeAlias = Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One row of an event on its way into a message: images as the payload holds them (None is
-    null), and the record's facts.
+    """One row of an event, as a message will hold it. `before`, `after` and `key` are values by
+    column as the payload has them, None for null. `heartbeat` is the message's
+    HEARTBEAT_IDENTIFIER, `sent_ms` the time of sending, `facts` the profile. `snapshot` is the
+    member of that name, None for a row of no snapshot.
     """
 
     table: Table
@@ -230,8 +236,8 @@ class Event:
         )
 
     def before_fields(self) -> tuple[tuple[str, Schema], ...]:
-        """The names and Connect schemas of the columns in `before`. Under REPLICA IDENTITY DEFAULT
-        all columns but the key's may be null there.
+        """The names and Connect schemas of the columns in the member `before`. Under REPLICA
+        IDENTITY DEFAULT (the log has only the old key) all columns but the key's may be null there.
         """
         if self.facts.identity == "full":
             return self.fields()
@@ -270,6 +276,7 @@ def document(event: Event, members: Sequence[Member]) -> Mapping[str, Any]:
 
 
 def _optional(table: Table, column: Column) -> bool:
+    """Whether a column's Connect schema is optional: it is nullable and not in the primary key."""
     return column.nullable and column.name not in table.primary_key
 
 
@@ -310,6 +317,7 @@ def write(
 
 
 def _reads(event: object) -> bool:
+    """Whether the event is of rows that a snapshot reads."""
     return isinstance(event, RowChange) and event.op is Op.READ
 
 
@@ -321,9 +329,9 @@ def _row_message(
     send_ms: int,
     profile: CdlProfile,
 ) -> tuple[Event, Change]:
-    """What a CDL message says of one row, and the change expected of it. For a snapshot's row both
-    INSERT and READ are right. Under REPLICA IDENTITY DEFAULT, `before` has the key's old values or
-    is null.
+    """What a CDL message says of one row, and the change expected of a decoder. A snapshot's row
+    may be returned as INSERT or as READ. Under REPLICA IDENTITY DEFAULT (the log has only the old
+    key) `before` has the key of a deleted row or of one whose key changes, else it is null.
     """
     table, op = event.table, event.op
     was = _encode_cells(table, before, profile) if before is not None else {}
@@ -372,9 +380,10 @@ def _row_message(
 def _identity_image(
     table: Table, was: Mapping[str, CdlCell]
 ) -> tuple[Mapping[str, CdlCell], Image]:
-    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of a row whose key
-    changes, as payload and as expected cells: the key, and null in the other columns, which at
-    level two may have held anything.
+    """Two before images of a deleted row, or of a row whose key changes, under REPLICA IDENTITY
+    DEFAULT (the log has only the old key): the payload's, in which all columns but the key are
+    null, and the image expected at level two (typed rows), where these columns may have held
+    anything.
     """
     key_image = {
         c.name: (
@@ -395,19 +404,24 @@ def _identity_image(
 
 
 def _encode_cells(table: Table, source_row: Row, profile: CdlProfile) -> dict[str, CdlCell]:
+    """The columns of a row as the payload has them, by name; NULL where the row has no value."""
     return {c.name: encode_cell(c, source_row.get(c.name), profile) for c in table.columns}
 
 
 def _payload_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Payload:
+    """The values of a row's columns for the payload; None, which is null, for no row."""
     return None if wire_cells is None else {name: cell.value for name, cell in wire_cells.items()}
 
 
 def _image_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Image | None:
+    """The image of a row that a decoder must return; None for no row."""
     return None if wire_cells is None else {name: cell.cell for name, cell in wire_cells.items()}
 
 
 def losses(profile: CdlProfile) -> tuple[Loss, ...]:
-    """What the profile's messages lose of a row, for every decoder."""
+    """What the profile's messages do not hold of values that the source has, whatever the decoder
+    does: microseconds, where timestamps are numbers.
+    """
     if profile.text_timestamps:
         return ()
     return (
@@ -418,4 +432,5 @@ def losses(profile: CdlProfile) -> tuple[Loss, ...]:
 
 
 def _in_milliseconds(_kind: SourceType, value: Value) -> Value:
+    """What is left of a value in microseconds that a message has in milliseconds."""
     return value // 1000 * 1000 if isinstance(value, int) else value

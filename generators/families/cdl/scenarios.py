@@ -20,6 +20,7 @@ from generators.sources.boundaries import change, insert, named
 from generators.wire_format import Format, Writer, about
 
 _AT: Final = Instant(1_707_047_996_013, 1)
+"""The commit time of these cases' events."""
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
 _PLAIN: Final = (
     _ID,
@@ -65,8 +66,8 @@ _SAMPLE: Final = (
 
 
 def _heartbeat(database: str) -> RowChange:
-    """The UPDATE of the row in CDL's own heartbeat table, whose message is the heartbeat
-    (huawei#heartbeat-table).
+    """The UPDATE of the one row in CDL's own heartbeat table: CDL sends it as an ordinary row's
+    message, which is the heartbeat (huawei#heartbeat-table).
     """
     columns = (
         Column("cdl_job_id", postgresql.TYPES["bigint"], nullable=False),
@@ -112,7 +113,9 @@ _FAULTS: Final = (
 
 
 def cell_faults(profile: CdlProfile) -> tuple[CellFault, ...]:
-    """JSON that a column's type cannot hold."""
+    """The unfit cells that a message can have, each with JSON that the column's type cannot hold;
+    the same for every profile.
+    """
     return _FAULTS
 
 

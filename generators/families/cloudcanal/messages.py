@@ -47,6 +47,7 @@ from generators.profiles import Profile
 from generators.sources import mysql
 
 SEND_LAG_MS: Final = 1377
+"""Milliseconds from a commit to the time at which its message is sent."""
 RELEASE: Final = "2022"
 """The year of the documents' example messages (execTs 1669789152000): the vendor names no version
 of its formats.
@@ -63,6 +64,7 @@ CANAL_ACTIONS: Final = {
 """`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
 
 Texts: TypeAlias = Mapping[str, str | None]
+"""A row as a message has it: the text of each column, None for NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,9 @@ class CloudCanalProfile(Profile):
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeShape:
-    """`ddl_actions` is the word for each action of `mysql.DDL_ACTIONS` (no entry: no message),
-    `transaction_end` whether a commit has a message of its own.
+    """What tells the envelopes of CloudCanal's two formats apart. `ddl_actions` is the word for
+    each action of `mysql.DDL_ACTIONS` (an action without an entry has no message),
+    `transaction_end` says whether a commit has a message of its own.
     """
 
     ddl_actions: Mapping[str, str]
@@ -107,11 +110,13 @@ class EnvelopeShape:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a message says, before its format names the members. `rows` stand in `data`, `old` are
-    the old rows, in the same order.
+    """The contents of a message before its format gives its members names. `rows` are the rows of
+    the list `data`, `old` the old rows, in the same order.
 
-    `keys` are the table's key, `columns` those that the type maps describe. `number`, `exec_ms` and
-    `send_ms` are the message's batch or sequence number and times.
+    `action` is the message's word for what was done, None for the end of a transaction. `keys` are
+    the columns of the table's key, `columns` those that the maps of types have. `described` is the
+    table that `tableChanges` describes. `changes` are expected of a decoder. `number`, `exec_ms`
+    and `send_ms` are the batch or sequence number, the time of the commit and the time of sending.
     """
 
     action: str | None
@@ -139,8 +144,8 @@ def write(
     shape: EnvelopeShape,
     finish: Callable[[Draft], WireMessage],
 ) -> list[Written]:
-    """The messages of a history in order; `finish` names the members of one, and owes its
-    changes.
+    """The messages of a history in order, each with the changes that a decoder must return for it.
+    `finish` makes a message of a draft: it gives the members the names of its format.
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     first = chance.randrange(1, 1_000_000)
@@ -245,8 +250,9 @@ def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Dr
 
 
 def _draft_of_rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
-    """The draft of one message with all rows of an INSERT, UPDATE or DELETE, in the lists that the
-    profile has for old, new and deleted rows; None for an event without rows.
+    """The draft of one message with all rows of an INSERT, UPDATE or DELETE, None for an event
+    without rows. The profile says whether a deleted row stands in `data` or `old`, and whether old
+    rows have columns that did not change.
     """
     table, forms = event.table, profile.forms
     rows: list[Texts] = []
@@ -282,12 +288,14 @@ def _draft_of_rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None
 
 
 LEFT_OUT: Final = "left-out"
-"""The class of an old value that stands in the new row alone."""
+"""The class of an old cell that the message leaves out, so that a reader takes it from the new row.
+"""
 
 
 def _old_images(before: Image, after: Image) -> tuple[Image, Image]:
-    """Two old images of an UPDATE: one with the changed columns alone, as the message has it, and
-    one for a reader who takes the other columns from the new row.
+    """Two old images of an UPDATE, from the whole rows before and after it: one with the changed
+    columns alone, as the message has it, and one in which a reader has taken the other columns from
+    the new row.
     """
     same = {name for name, cell in before.items() if cell.text == after[name].text}
     wire = {
@@ -301,6 +309,7 @@ def _old_images(before: Image, after: Image) -> tuple[Image, Image]:
 
 
 def _texts(image: Image) -> Texts:
+    """The texts of a row by column, without the columns that the message leaves out."""
     return {name: cell.text for name, cell in image.items() if cell.state is not State.ABSENT}
 
 
@@ -313,12 +322,16 @@ def jdbc_type(type: SourceType) -> int:
 
 
 def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> dict[str, str]:
-    """`dbValType`, or `mysqlType`: the type with its length by column."""
+    """The member `dbValType` (in Canal's format `mysqlType`) of a message: the text of each
+    column's type, with its length.
+    """
     return {column.name: type_of(column.type, profile) for column in columns}
 
 
 def jdbc_map(columns: Iterable[Column]) -> dict[str, int]:
-    """`jdbcType`, or `sqlType`: the `java.sql.Types` number by column."""
+    """The member `jdbcType` (in Canal's format `sqlType`) of a message: each column's number of
+    `java.sql.Types`.
+    """
     return {column.name: jdbc_type(column.type) for column in columns}
 
 
@@ -352,8 +365,9 @@ _BINARY_FAULTS: Final = {
 
 
 def text_faults(profile: Profile) -> tuple[CellFault, ...]:
-    """The cell faults of MySQL's texts, in the form of binaries that the deployment has. SET is
-    left out, since a decoder may pass its labels on.
+    """The cells of MySQL's types whose texts the type cannot hold, one fault for each, with
+    binaries in the form that the deployment says. SET is left out, since a decoder may pass its
+    labels on.
     """
     return (
         *(fault for fault in CELL_FAULTS if fault.column != "c_set_64"),

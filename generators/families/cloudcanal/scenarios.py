@@ -68,6 +68,9 @@ _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
     "drop column": _ABC[:-1],
     "modify column": (*_ABC[:-1], Column("b", mysql.integer("bigint"))),
 }
+"""The columns that a table of the columns _ABC has after a DDL action; after any other action it
+has the same ones.
+"""
 
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
@@ -189,6 +192,9 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
     ("text-like-an-envelope", _STRING, '{"action":"INSERT"}'),
 )
+"""Values whose texts have two readings or a special form here, each with the name of its case and
+its type.
+"""
 
 
 def _typed_rows() -> Iterator[Scenario]:

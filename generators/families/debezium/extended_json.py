@@ -41,12 +41,13 @@ class Style(enum.Enum):
 
 
 _LAST_OF_9999: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, since 1970."""
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
 def field_json(source_type: SourceType, value: Value, style: Style) -> Any:
-    """The JSON of a field's value: objects of one member for types that JSON does not have. Raises
-    TypeError for a type without a form.
+    """What stands in the JSON for a field's value: for types that JSON does not have an object of
+    one member, such as `{"$oid": "..."}`. Raises TypeError for a type without a form.
     """
     if value is None:
         return None
@@ -57,11 +58,14 @@ def field_json(source_type: SourceType, value: Value, style: Style) -> Any:
 
 
 def _long(value: Any, style: Style) -> Any:
+    """A long: a number in RELAXED, an object of one member in STRICT."""
     return value if style.is_relaxed else {"$numberLong": str(value)}
 
 
 def _double(value: float, style: Style) -> Any:
-    """A double, which STRICT prints as Java does, even if it is no JSON."""
+    """A double: a number, also for NaN and infinities in STRICT, whose text is no JSON; in RELAXED
+    these are objects of one member.
+    """
     if style.is_relaxed and not math.isfinite(value):
         return {"$numberDouble": java_double(value)}
     return value
@@ -77,6 +81,7 @@ def java_double(value: float) -> str:
 
 
 def _decimal(value: Any, _style: Style) -> Any:
+    """A decimal: an object of one member with its text."""
     return {"$numberDecimal": str(value)}
 
 
@@ -123,19 +128,23 @@ _FIELDS: Final[Mapping[str, Callable[[Any, Style], Any]]] = {
     "object": _part_of_json,
     "array": _part_of_json,
 }
+"""The function that gives what stands in the JSON for a field's value, by the name of its type."""
 
 
 def _regex(content: Mapping[str, str], style: Style) -> Any:
+    """A regular expression, from its pattern and options."""
     if style.is_relaxed:
         return {"$regularExpression": dict(content)}
     return {"$regex": content["pattern"], "$options": content["options"]}
 
 
 def _canonical_date(content: Mapping[str, str], style: Style) -> Any:
+    """A date within a document, from its canonical form."""
     return _date(int(content["$numberLong"]), style)
 
 
 def _canonical_binary(content: Mapping[str, str], style: Style) -> Any:
+    """Binary data within a document, from its canonical form."""
     return _binary(base64.b64decode(content["base64"]), content["subType"], style)
 
 
@@ -161,7 +170,10 @@ _CANONICAL: Final[Mapping[str, Callable[[Any, Style], Any]]] = {
 
 
 def part_json(value: Any, style: Style) -> Any:
-    """The JSON of a value within a document of the model (`generators.sources.mongodb`)."""
+    """What stands in the JSON for a value within a document, which the model keeps in canonical
+    form where JSON has no such type (`generators.sources.mongodb`). Raises TypeError for a value
+    that no document has.
+    """
     match value:
         case dict() if len(value) == 1 and next(iter(value)) in _CANONICAL:
             ((name, content),) = value.items()
@@ -182,7 +194,9 @@ def part_json(value: Any, style: Style) -> Any:
 
 
 def print_extended(value: Any, style: Style) -> str:
-    """The text of JSON as the driver prints it: a blank behind each colon, none around brackets."""
+    """The text of JSON as the driver prints it: a blank behind each colon, and behind commas if the
+    style says so, none around brackets.
+    """
     match value:
         case str():
             return quote_text(value)

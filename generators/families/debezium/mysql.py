@@ -38,6 +38,7 @@ _INTEGERS: Final = {
     "int": "int32",
     "bigint": "int64",
 }
+"""The Connect type of each signed integer type."""
 _UNSIGNED: Final = {
     "tinyint": "int16",
     "smallint": "int32",
@@ -45,13 +46,14 @@ _UNSIGNED: Final = {
     "int": "int64",
     "bigint": "int64",
 }
+"""The Connect type of each unsigned integer type."""
 
 
 @lru_cache(maxsize=4096)
 def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnReading | None:
-    """What the connector makes of a column because of how a streamed statement spells its type
-    (debezium#declared-types); None where the type alone gives the same. Raises Refused for a
-    spelling at which the connector stops.
+    """What the connector makes of a column whose type a streamed statement spells as `declared`
+    (debezium#declared-types), if that is something else than for the type in its usual spelling;
+    else None. Raises Refused for a spelling at which the connector stops.
     """
     reading = find_reading(declared, modes.columns) if declared else None
     if reading is None or (_is_int8(type, modes) and _TINYINT.match(declared)):
@@ -78,7 +80,9 @@ def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnRead
 
 
 def reads_zerofill_signed(modes: Modes) -> bool:
-    """Whether the connector does not know that ZEROFILL implies UNSIGNED (up to 1.9)."""
+    """Whether the connector takes a ZEROFILL column for a signed one, since it does not know that
+    ZEROFILL implies UNSIGNED (up to 1.9).
+    """
     reading = find_reading("SMALLINT ZEROFILL", modes.columns)
     return reading is not None and reading.is_signed
 
@@ -91,7 +95,9 @@ def _is_int8(type: SourceType, modes: Modes) -> bool:
 
 
 _TINYINT: Final = re.compile(r"(?:TINYINT|INT1)\b", re.IGNORECASE)
+"""The spellings of TINYINT at the beginning of a declared type."""
 _NO_BYTES: Final = '""'
+"""The JSON of no bytes."""
 
 
 _EPOCH_DATE: Final = date(1970, 1, 1)
@@ -105,10 +111,10 @@ _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.a
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
-    """The Connect schema of a column of that type; `declared` is the spelling of the streamed
-    statement.
+    """The Connect schema of a column of that type; `declared` is the type as a streamed statement
+    spells it, "" for the usual spelling.
 
-    Raises ValueError for `adaptive`, which the MySQL connector refuses.
+    Raises ValueError for the mode of times `adaptive`, which the MySQL connector refuses.
     """
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
@@ -168,9 +174,11 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by the
-    type's fallback. Raises TypeError for a value that is none of the type's, KeyError for a type
-    that MySQL does not have.
+    """A column's value as the connector writes it, with the cell that a decoder must return. NULL
+    in a NOT NULL column is replaced by a fallback by type. `snapshot` says that a snapshot reads
+    the value, not the binlog. `declared` is the type as a streamed statement spells it. Raises
+    TypeError for a value that is none of the type's, KeyError for a type that MySQL does not have,
+    Refused for a spelling or a value at which the connector stops.
     """
     declared = shown_spelling(declared) if snapshot else declared
     schema_ = schema(type, modes, nullable, declared)
@@ -201,8 +209,9 @@ def wire(
 
 
 def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
-    """The class of a value, changed where the connector's form matters: `escaped` labels of ENUM,
-    decimals as text with an `exponent`, padded binaries, `spatial`; else `cls`.
+    """The class of a value, by which rules select cells: `cls`, but for forms of the connector:
+    `escaped` labels of ENUM, decimals as text with an `exponent`, `spatial` values, and binaries,
+    whose class is that of the padded value.
     """
     match type.logical, meaning.value:
         case Logical.ENUM, str() if escapes and "\\" in meaning.value:
@@ -219,8 +228,8 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
 def _not_null_fallback(
     type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes
 ) -> Meaning:
-    """What the connector writes in a NOT NULL column in place of a value that it cannot write, and
-    what a reader has of it.
+    """What the connector writes in a NOT NULL column in place of a value that becomes null, and
+    what a reader gets of it; `meaning` says why it becomes null.
     """
     zero: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
     return Meaning(fallback(schema_, modes), zero, meaning.reason)
@@ -247,18 +256,19 @@ def fallback(schema_: Schema, modes: Modes) -> Any:
 
 
 _FLOAT_MAX: Final = 3.4028235677973366e38
+"""Beyond this number Java rounds a double to an infinite float."""
 _SIGNED: Final = "the connector takes the column, as the statement spells it, for a signed one"
 _REAL: Final = "REAL is written as binary32"
 _BARE: Final = "BINARY without a length is not padded: the server strips its zero byte"
 _AS_TEXT: Final = "a text in the character set binary is written as text"
 _UNFIT: Final = "the connector leaves out a value that does not fit the schema of this spelling"
 _LATIN: Final = json.dumps("a\xff\0\xc3\xa9")
-"""The bytes of the table of readings as ISO-8859-1."""
+"""The JSON of the text that the bytes in the table of readings are in Latin-1."""
 
 
 def shown_spelling(declared: str) -> str:
-    """The spelling of a type as a snapshot reads it in SHOW CREATE TABLE: that of FLOAT(M,D) stays;
-    "" for any other, where the type alone says as much.
+    """The spelling of a type in SHOW CREATE TABLE, from which snapshots read it: that of FLOAT(M,D)
+    is kept; "" for any other, which MySQL shows in the usual spelling.
     """
     return declared if spelling_words(declared).startswith("FLOAT(M,D)") else ""
 
@@ -266,8 +276,9 @@ def shown_spelling(declared: str) -> str:
 def _meaning_by_spelling(
     schema_: Schema, type: SourceType, value: Value, reading: ColumnReading, modes: Modes
 ) -> Meaning | None:
-    """What the connector writes for a value whose form depends on how the streamed statement spells
-    the type (debezium#declared-types); None for any other value.
+    """What the connector writes for a value whose form depends on how a streamed statement spells
+    the type (debezium#declared-types), and what a reader gets of it; None for a value whose form
+    does not depend on that. `reading` is what the connector makes of the spelling.
     """
     if reading.unfit:
         return Meaning(None, None, _UNFIT, lost=True)
@@ -306,8 +317,8 @@ def _meaning_by_spelling(
 
 
 def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
-    """The byte strings that the text could stand for in the mode's form of binaries, although none
-    has the column's length. An empty text stands for the same bytes in every form.
+    """The bytes that a decoder may take a text for in the mode's form of binaries, although the
+    text is none; (), or one value. An empty text stands for the same bytes in every form.
     """
     if modes.binary == "hex":
         return (bytes.fromhex(wire_text),) if re.fullmatch("(?:[0-9a-f]{2})+", wire_text) else ()
@@ -319,9 +330,9 @@ def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a value that is not NULL, and what a reader has of it; the
-    binlog (`snapshot` false) and a snapshot differ. Raises TypeError for a value that is none of
-    the type's.
+    """What the connector writes for a value that is not NULL, and what a reader gets of it.
+    `snapshot` says that a snapshot reads the value, not the binlog. Raises TypeError for a value
+    that is none of the type's.
     """
     match type.logical, value:
         case Logical.INT, int():
@@ -421,9 +432,9 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
 
 
 def misread_time(value: int, fsp: int) -> int:
-    """The value that connectors up to 1.9 read for a streamed TIME: a negative one without a
-    fraction is wrong (debezium#negative-time). The binlog has it in two's complement, from which
-    they take 1 twice: once field by field, once of a fraction that is 0.
+    """The microseconds that connectors up to 1.9 read for a streamed TIME of so many: a negative
+    one without a fraction is wrong (debezium#negative-time). The binlog has it in two's complement,
+    from which they take 1 twice: once field by field, once of a fraction that is 0.
     """
     seconds, fraction = divmod(abs(value), mysql.MICROS)
     if value >= 0 or fraction:
@@ -437,12 +448,13 @@ def misread_time(value: int, fsp: int) -> int:
 
 
 _LARGEST_INT: Final = (1 << 31) - 1
+"""The largest int of Java."""
 
 
 def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
-    """What the connector writes for an integer, and what a reader has of it: the number itself, but
-    a BIGINT UNSIGNED is a decimal in mode precise, and a signed 64-bit number, which may wrap
-    around, in mode long.
+    """What the connector writes for an integer, and what a reader gets of it: the number itself,
+    but of a BIGINT UNSIGNED a decimal in mode precise, and in mode long a signed number of 64 bits,
+    in which large numbers become negative.
     """
     if type.name != "bigint" or not type.unsigned:
         return Meaning(value, value)
@@ -461,15 +473,16 @@ def _fits_utf8(value: str) -> bool:
 
 
 def _fraction_digits(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
-    """The number of fraction digits of a streamed TIMESTAMP: as declared from release 2.2 on; None,
-    which is as many as needed, before that, in snapshots, and without declared digits.
+    """How many fraction digits the text of a TIMESTAMP has: as many as the column declares in
+    streams from release 2.2 on; None, which is as many as needed, before that, in snapshots, and
+    where the column declares none.
     """
     return type.fsp if type.fsp and modes.pads_timestamps and not snapshot else None
 
 
 def _adjust_date(value: date, modes: Modes) -> tuple[date, str]:
-    """The date that the connector makes of a date by Debezium's `adjustTemporal`, which moves years
-    of two digits; and, if it changed, the reason.
+    """The date that the connector makes of a date: it moves years of up to two digits to 1970 to
+    2069, if its option enable.time.adjuster is set. Also why it changed, "" if it did not.
     """
     if value.year > 99 or not modes.adjusts_years:
         return value, ""
@@ -477,8 +490,9 @@ def _adjust_date(value: date, modes: Modes) -> tuple[date, str]:
 
 
 def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
-    """What the connector writes for microseconds of a DATETIME since 1970; a year up to 99 is moved
-    to 1970 to 2069 if the connector adjusts years.
+    """What the connector writes for a DATETIME of `fsp` fraction digits, and what a reader gets of
+    it; `value` are the microseconds since 1970. Years up to 99 are moved to 1970 to 2069 if the
+    connector adjusts years.
     """
     days, micros_of_day = divmod(value, mysql.DAY)
     adjusted, reason = _adjust_date(_EPOCH_DATE + timedelta(days=days), modes)
@@ -488,8 +502,8 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a YEAR, and what a reader has of it; YEAR 0 becomes another
-    year.
+    """What the connector writes for a YEAR, and what a reader gets of it; the year 0 becomes
+    another one, in snapshots 2000.
     """
     if value:
         return Meaning(value, value)
@@ -523,9 +537,9 @@ def _spatial(type: SourceType, value: Json) -> Meaning:
 
 
 def label(text: str, escapes: bool, modes: Modes) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: unchanged, or, if `escapes` (as
-    in streams, not in snapshots), with each backslash doubled and, where `modes` says so, a
-    backslash before each comma (debezium#enum-label).
+    """A label of ENUM or SET as the connector's DDL parser keeps it. With `escapes` (in streams,
+    not in snapshots) each backslash is doubled and, where `modes` says so, a backslash stands
+    before each comma (debezium#enum-label); without, it is unchanged.
     """
     spelled = text.replace("\\", "\\\\") if escapes else text
     return spelled.replace(",", "\\,") if escapes and modes.escapes_commas else spelled

@@ -24,12 +24,15 @@ FILE: Final = "generators/families/debezium/mysql_columns.toml"
 class ColumnReading:
     """What a connector makes of one definition of a column.
 
-    `schema` is Connect's JSON schema, with the default. `value` is the JSON of what the converter
-    makes of a value of the binlog: all bits set, 0.1, or the bytes 61 ff 00 c3 a9; None if the
-    table has none. With `unfit` that is no value of the schema, and the connector leaves the column
-    out of the row. `empty` is the JSON of what it makes of no bytes. `refused` is the class of the
-    parser's error, with which the other fields are empty, `refused_default` that of the default's,
-    which the schema then has not.
+    `schema` is the JSON of the Connect schema, with the default. `value` is the JSON of what the
+    converter makes of a sample value of the binlog: all bits set, 0.1, or the bytes 61 ff 00 c3 a9;
+    None if the table has none. `unfit` says that `value` is no value of the schema, so that the
+    connector leaves the column out of rows. `empty` is the JSON of what the converter makes of no
+    bytes.
+
+    `refused` is the class of the error with which the connector's parser refuses the definition;
+    the other fields are empty then. `refused_default` is that of the error at the default, which
+    the schema then does not have.
     """
 
     schema: str = ""
@@ -61,8 +64,9 @@ class ColumnReading:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReadings:
-    """The table: the readings of each definition by connector, `3.5.0.Final+mariadb` or, of
-    MySQL's, `3.5.0.Final`.
+    """The whole table. `columns` has what each connector makes of each definition, by definition
+    and connector; a connector is a release of MySQL's such as `3.5.0.Final`, or one of MariaDB's
+    such as `3.5.0.Final+mariadb`.
     """
 
     connectors: tuple[str, ...]
@@ -137,7 +141,9 @@ _CLAUSES: Final = re.compile(
     r"|GENERATED|AS|KEY|REFERENCES|INVISIBLE)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
+"""What follows the type in a definition of a column."""
 _PARENTHESES: Final = re.compile(r"\s*\(([^()]*)\)")
+"""The parameters of a type in parentheses."""
 _BINARY_CHARSET: Final = re.compile(r"(?:CHARACTER\s+SET|CHARSET)\s+BINARY\b")
 _SIZED: Final = re.compile(
     r"(?:TINY|SMALL|MEDIUM|BIG|MIDDLE)?INT(?:EGER|\d)?|(?:NATIONAL |N)?(?:VAR)?CHAR|CHARACTER"
@@ -181,8 +187,9 @@ def _parameters(name: str, listed: str) -> str:
 
 @cache
 def _by_spelling(connector: str) -> Mapping[str, ColumnReading]:
-    """What a connector makes of definitions without a default or NOT NULL, by the words of the
-    definition that decide (`spelling_words`).
+    """What a connector makes of each definition without further clauses such as a default or NOT
+    NULL, by the words of the definition that decide (`spelling_words`). Raises UsageError if two
+    definitions of the same words are read in two ways.
     """
     readings_by_words: dict[str, ColumnReading] = {}
     for definition, readings in column_readings().columns.items():
@@ -197,7 +204,7 @@ def _by_spelling(connector: str) -> Mapping[str, ColumnReading]:
 
 
 def find_reading(declared: str, connector: str) -> ColumnReading | None:
-    """What a connector makes of a declared type; None for a spelling that the table does not
-    have.
+    """What a connector makes of a declared type, such as `float(7,3)`; None for a spelling that is
+    not in the table of readings.
     """
     return _by_spelling(connector).get(spelling_words(declared))

@@ -35,6 +35,7 @@ _HIDDEN: Final = (
     "the placeholder of a large value that the log does not have, or of NULL, or the same as"
     " genuine data: the bytes do not tell"
 )
+"""Why a cell with the placeholder may hold anything."""
 _EMPTY: Final = "LogMiner's function for an empty large value is read as NULL"
 _OFFSET: Final = "Spark's timestamp has the moment, not the offset"
 _CUT: Final = "Spark's types have microseconds: finer digits are cut off or rounded"
@@ -47,15 +48,18 @@ _ISO_OF_INTERVAL: Final = "an interval is written as an ISO duration"
 
 
 class ColumnSize(NamedTuple):
-    """The length and the scale of a column as the connector reads them from its definition."""
+    """The length and the scale of a column as the connector reads them from its definition; None
+    for one that it has not.
+    """
 
     length: int | None
     scale: int | None
 
 
 def column_size(type: SourceType) -> ColumnSize:
-    """The length and the scale of a type (debezium#oracle-types): a number's are its precision and
-    scale, a length of 126 of FLOAT; a timestamp's digits are its length.
+    """The length and the scale that the connector reads for a type (debezium#oracle-types):
+    precision and scale of a number, the digits of a timestamp's fraction as its length, 126 as the
+    length of FLOAT.
     """
     if type.name == "float":
         return ColumnSize(126, None)
@@ -70,12 +74,13 @@ def column_size(type: SourceType) -> ColumnSize:
 
 
 _WIDTHS: Final = ((3, "int8"), (5, "int16"), (10, "int32"), (19, "int64"))
-"""Integers of Connect, by the first number of digits that does not fit each."""
+"""Connect's integer types, each with the first number of digits that does not fit it."""
 
 
 def integer_schema(type: SourceType, modes: Modes) -> str:
-    """Connect's type of a NUMBER that the connector writes as an integer: of up to 18 digits before
-    the point, and none behind it. "" for any other type (debezium#oracle-numbers).
+    """The Connect type of a NUMBER without digits behind the point and with up to 18 before it,
+    which the connector writes as an integer; "" for any other type, and for a release that writes
+    such numbers as other decimals (debezium#oracle-numbers).
     """
     scale = type.scale or 0
     is_number = type.name == "number" and not is_free(type)
@@ -86,6 +91,7 @@ def integer_schema(type: SourceType, modes: Modes) -> str:
 
 
 def _follows_decimal(modes: Modes) -> bool:
+    """Whether the connector writes a NUMBER(p) as a decimal, not as an integer."""
     return modes.integers_follow_decimal and not modes.precise
 
 
@@ -117,8 +123,8 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
 
 
 def _is_nanos(type: SourceType, modes: Modes) -> bool:
-    """Whether the connector writes nanoseconds: of more than six fraction digits in the adaptive
-    modes, and always in the mode nanoseconds.
+    """Whether the connector writes a date and time in nanoseconds: one with more than six fraction
+    digits in the adaptive modes, any one in the mode nanoseconds.
     """
     is_adaptive = modes.temporal in ("adaptive", "adaptive_time_microseconds")
     return modes.temporal == "nanoseconds" or (is_adaptive and (type.scale or 0) > 6)
@@ -133,7 +139,9 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value as the connector writes it. `declared` changes nothing. Raises TypeError
+    """A column's value as the connector writes it, with the cell that a decoder must return.
+    `snapshot` says that a snapshot reads the value, not the log; `declared` changes nothing. A
+    value that becomes null is the empty value of the schema in a NOT NULL column. Raises TypeError
     for a value that is none of the type's.
     """
     schema_ = schema(type, modes, nullable)
@@ -149,7 +157,10 @@ def wire(
 
 
 def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, modes: Modes) -> str:
-    """The class of a value, changed where the connector's form matters."""
+    """The class of a value, by which rules select cells. It is the common one
+    (`mysql.value_class`), but for forms of the connector, such as `nanos`, `variable-scale` or
+    `offset`.
+    """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp":
             return "nanos"
@@ -165,7 +176,9 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, mo
 
 
 def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a large value that the log does not have (debezium#oracle-large-values)."""
+    """The cell of a large value that the log does not have: it holds the placeholder of unavailable
+    values (debezium#oracle-large-values).
+    """
     is_binary = type.logical is Logical.BINARY
     written = values.binary_value(UNAVAILABLE.encode(), modes) if is_binary else UNAVAILABLE
     genuine: Value = UNAVAILABLE.encode() if is_binary else UNAVAILABLE
@@ -174,7 +187,10 @@ def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a value that is not NULL, and what a reader has of it."""
+    """What the connector writes for a value that is not NULL, and what a reader gets of it.
+    `snapshot` says that a snapshot reads the value, not the log. Raises TypeError for a value that
+    is none of the type's.
+    """
     match type.logical, value:
         case Logical.INT, int():
             return _number(type, Decimal(value), modes, value)
@@ -207,13 +223,16 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
 
 
 def _minutes(offset: str) -> int:
-    """The minutes of an offset such as `+05:30`."""
+    """The minutes of an offset from UTC such as `+05:30`, negative for `-`."""
     sign = -1 if offset.startswith("-") else 1
     return sign * (int(offset[1:3]) * 60 + int(offset[4:6]))
 
 
 def _number(type: SourceType, value: Decimal, modes: Modes, canonical: Value) -> Meaning:
-    """What the connector writes for a number (debezium#oracle-numbers)."""
+    """What the connector writes for a number, and what a reader gets of it
+    (debezium#oracle-numbers). `canonical` is the value as the model has it, an int for an integer
+    type.
+    """
     if integer_schema(type, modes):
         return Meaning(int(value), canonical)
     precision, scale = type.precision or 0, type.scale or 0
@@ -231,7 +250,9 @@ def _number(type: SourceType, value: Decimal, modes: Modes, canonical: Value) ->
 
 
 def _interval(type: SourceType, value: str, modes: Modes) -> Meaning:
-    """What the connector writes for an interval (debezium#oracle-intervals)."""
+    """What the connector writes for an interval, and what a reader gets of it: microseconds, or an
+    ISO duration (debezium#oracle-intervals).
+    """
     sign = -1 if value.startswith("-") else 1
     if type.name == "interval-year":
         years, months = value[1:].split("-")
@@ -250,8 +271,9 @@ def _interval(type: SourceType, value: str, modes: Modes) -> Meaning:
 
 
 def _read(written: int | str, nanos: int, reason: str = "") -> Meaning:
-    """The meaning of a written value from which a reader has these nanoseconds: in microseconds,
-    cut off or rounded.
+    """The meaning of a written value which stands for these nanoseconds: a reader gets
+    microseconds, cut off or rounded. `reason` is why that is not the source's value, if there is
+    another reason.
     """
     cut, nanos_beyond = divmod(nanos, NANOS)
     if not nanos_beyond:
@@ -262,8 +284,8 @@ def _read(written: int | str, nanos: int, reason: str = "") -> Meaning:
 
 
 def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
-    """What the connector writes for a date and time without zone, from its nanoseconds of wall
-    clock since 1970.
+    """What the connector writes for a date and time without zone, and what a reader gets of it;
+    `nanos` are the nanoseconds of its wall clock since 1970.
     """
     micros = nanos // NANOS
     if _is_nanos(type, modes):
@@ -287,8 +309,8 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
 
 
 def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
-    """What the connector writes for a moment, from its nanoseconds since the epoch and its offset
-    in minutes (debezium#oracle-zoned).
+    """What the connector writes for a moment, and what a reader gets of it; `nanos` are its
+    nanoseconds since 1970 in UTC, `minutes` its offset (debezium#oracle-zoned).
     """
     reason = _OFFSET if minutes else ""
     local = iso_datetime(nanos + minutes * 60 * MICROS * NANOS)
@@ -301,6 +323,8 @@ def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
 
 
 def default_cell(type: SourceType, value: Value, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a column's default, which is converted as a value that a snapshot read."""
+    """The cell of a column's default; the connector converts a default as it converts a value that
+    a snapshot reads.
+    """
     cell = wire(type, value, modes, nullable=nullable, snapshot=True)
     return replace(cell, cell=replace(cell.cell, type=type))

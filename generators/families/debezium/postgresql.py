@@ -56,7 +56,9 @@ _FIXED: Final = {
     "name": (64, 1),
     "macaddr": (6, 4),
 }
-"""Bytes and alignment of the values of types that have the same for all."""
+"""How many bytes a value takes in a row, and at multiples of how many bytes it begins, by type:
+those whose values all take the same.
+"""
 
 MONTH: Final = DAY * 30 + DAY * 4375 // 10_000
 """Microseconds of a month in `io.debezium.time.MicroDuration`: 365.25 / 12 days."""
@@ -66,11 +68,12 @@ _HIDDEN: Final = (
     "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not"
     " tell"
 )
+"""Why a cell with the placeholder may hold anything."""
 
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type. Raises KeyError for a type that the module does
+    """The Connect schema of a column of that type. Raises KeyError for a type that this module does
     not know.
     """
     match type.logical:
@@ -168,9 +171,10 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value as the connector writes it. NULL in a NOT NULL column is replaced by a
-    fallback (`not_sent`). Raises TypeError for a value that is none of the type's. `declared`
-    changes nothing: PostgreSQL's types have one spelling. Raises Refused for a value at which the
+    """A column's value as the connector writes it, with the cell that a decoder must return. NULL
+    in a NOT NULL column is replaced by a fallback (`not_sent`). `snapshot` says that a snapshot
+    reads the value, not the log. `declared` changes nothing: PostgreSQL's types have one spelling.
+    Raises TypeError for a value that is none of the type's, Refused for a value at which the
     connector stops: a NaN, an infinity or an array of bits in a NOT NULL column.
     """
     if value is None:
@@ -203,9 +207,9 @@ def wire(
 
 
 def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
-    """The class of a value, changed where the connector's form matters: `variable-scale` decimals,
-    times in `unit-millis`, dates `beyond` what readers' types hold, `empty` bits, values of an
-    `unknown-type`.
+    """The class of a value, by which rules select cells. It is PostgreSQL's own, but for forms of
+    the connector: decimals of `variable-scale`, times in `unit-millis`, dates `beyond` what
+    readers' types hold, `empty` bits, values of an `unknown-type`.
     """
     if _is_unknown(type.name, modes):
         return "unknown-type"
@@ -220,8 +224,8 @@ def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meanin
 
 
 def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a column of which the server sent no old value: null, or in a NOT NULL column the
-    type's fallback (debezium#before-fallback: 0, false, "", the epoch, empty bytes).
+    """The cell of a column of which the server sent no old value: null, or in a NOT NULL column a
+    fallback by type, such as 0, false, "", the epoch or empty bytes (debezium#before-fallback).
     """
     schema_ = schema(type, modes, nullable)
     if nullable:
@@ -252,11 +256,12 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 _JSON_OBJECT: Final = "{}"
+"""The fallback of an hstore that is written as text."""
 
 
 def _fallback(schema_: Schema, modes: Modes) -> Any:
-    """The value that the connector writes in a NOT NULL column whose value it cannot have, by the
-    Connect schema of the column.
+    """The value that the connector writes in a NOT NULL column for which it has no value, by the
+    column's Connect schema.
     """
     match schema_.name.rpartition(".")[2]:
         case "Point":
@@ -284,10 +289,10 @@ def _fallback(schema_: Schema, modes: Modes) -> Any:
 
 
 def out_of_line(columns: Iterable[Column], source_row: Row, target: int) -> frozenset[str]:
-    """The names of the columns whose values PostgreSQL keeps out of line (TOAST) in a row that is
-    to have at most `target` bytes, so that the log has no such value for an UPDATE that does not
-    change it. How arrays, numbers, hstore and bit strings are compressed is not known: of these,
-    what has more bytes than the row may have.
+    """The names of the columns whose values PostgreSQL stores outside of the row (TOAST), so that
+    the row has at most `target` bytes. The log does not have such a value for an UPDATE that leaves
+    it as it is. How arrays, numbers, hstore and bit strings are compressed is not known here: of
+    these, a value counts if it alone has more than `target` bytes.
     """
     values = [(column, source_row.get(column.name)) for column in columns]
     stored = [_stored(column, value, target) for column, value in values if value is not None]
@@ -295,7 +300,9 @@ def out_of_line(columns: Iterable[Column], source_row: Row, target: int) -> froz
 
 
 def _stored(column: Column, value: Value, target: int) -> Stored:
-    """A column's value as it is stored in a row."""
+    """A column's value as PostgreSQL stores it in a row that is to have at most `target` bytes: its
+    size, or its bytes where these may be compressed.
+    """
     name, type = column.name, column.type
     if fixed := _FIXED.get(type.name):
         size, alignment = fixed
@@ -316,7 +323,7 @@ def _stored(column: Column, value: Value, target: int) -> Stored:
 
 
 def _rough_size(type: SourceType, value: Value) -> int:
-    """About the bytes of a value whose stored form this project does not make."""
+    """About how many bytes a value takes whose stored form is not computed here."""
     match value:
         case Decimal():
             return len(value.as_tuple().digits) // 2
@@ -330,9 +337,10 @@ def _rough_size(type: SourceType, value: Value) -> int:
 
 
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a value that is kept out of line and did not change, so that the server does not
-    send it: the placeholder (debezium#unavailable-value) in the column's type; up to release 2.0
-    null for arrays.
+    """The cell of a value that is stored outside of the row and did not change, so that the server
+    does not send it: the placeholder (debezium#unavailable-value) in the column's type. Where the
+    connector has none for the type, up to release 2.0 for all arrays, it is null, or the empty
+    value in a NOT NULL column.
     """
     if type.name.endswith("[]") and (
         not modes.unavailable_arrays or _has_no_placeholder(type, modes)
@@ -351,9 +359,11 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 _NAME: Final = "a streamed column of the type name is always null, up to 1.9 one of ltree"
+"""Why a value of the type name, or of ltree, is lost."""
 _UNWRITTEN: Final = (
     "the connector has no placeholder of this type: an unchanged value out of line is null"
 )
+"""Why a value that was not sent is null, in types without a placeholder."""
 
 
 def _has_no_placeholder(type: SourceType, modes: Modes) -> bool:
@@ -369,8 +379,8 @@ def _has_no_placeholder(type: SourceType, modes: Modes) -> bool:
 
 
 def _placeholder_cell(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a TOASTed value that an UPDATE left as it was, and that the server does not send:
-    a placeholder.
+    """The cell that holds the placeholder: for a value stored outside of the row (TOAST), which an
+    UPDATE did not change and the server does not send, or for a user's value that looks the same.
     """
     placeholder: Any = UNAVAILABLE
     match type.name:
@@ -408,8 +418,8 @@ def _placeholder_cell(type: SourceType, modes: Modes, nullable: bool) -> Debeziu
 
 
 def _typed_placeholder(type: SourceType, placeholder: Any) -> Value:
-    """The placeholder as a value of the column's type: what a decoder would read if it took the
-    placeholder for a value.
+    """The placeholder as a value of the column's type: what a decoder returns that does not know it
+    as a placeholder.
     """
     if type.name.endswith("[]"):
         return Json(
@@ -440,8 +450,9 @@ def _is_placeholder(value: Value) -> bool:
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = False) -> Meaning:
-    """What the connector writes for a value that is not NULL, and what a reader has of it. Raises
-    TypeError for a value that is none of the type's.
+    """What the connector writes for a value that is not NULL, and what a reader gets of it.
+    `snapshot` says that a snapshot reads the value, not the log. Raises TypeError for a value that
+    is none of the type's.
     """
     match type.logical, value:
         case Logical.INT, int():
@@ -496,21 +507,26 @@ _NO_BIT: Final = "a snapshot reads a varbit(1) as null, up to 3.5"
 _BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"
 _SPECIAL: Final = "NaN and infinities of numeric are null in mode precise, names in mode string"
 _INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_691}
+"""The days since 1970 that a streamed infinite date has."""
 _INFINITE_READ: Final = {"infinity": -622_191_234, "-infinity": -625_821_272}
+"""The days since 1970 that an infinite date has in a snapshot, or in an array."""
 _INFINITE_MICROS: Final = {
     "infinity": 9_223_372_036_825_200_000,
     "-infinity": -9_223_372_036_832_400_000,
 }
+"""The microseconds since 1970 that an infinite timestamp has."""
 _NAMES: Final = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NEGATIVE_INFINITY"}
+"""What the connector writes in mode string for a numeric that is no finite number."""
 
 
 def _is_common(micros: int) -> bool:
+    """Whether a moment, in microseconds since 1970, is one of those that readers' types hold."""
     return postgresql_values.TIMESTAMP_MIN <= micros <= postgresql_values.TIMESTAMP_MAX
 
 
 def _unreadable_moment(wire_value: Any) -> Meaning:
-    """What a reader has of a moment that Python's and Spark's types cannot hold: nothing, and it
-    may refuse the message.
+    """The meaning of a written moment that the types of Python and Spark cannot hold: a reader may
+    return anything for it, or refuse the message.
     """
     return Meaning(wire_value, None, _BEYOND, lost=True, corrupt=True)
 
@@ -525,9 +541,9 @@ def _infinite_moment(type: SourceType, value: str, modes: Modes, snapshot: bool)
 
 
 def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a numeric or money, and what a reader has of it. In mode
-    precise, a numeric without a declared scale is a struct of scale and value, and NaN and
-    infinities are null.
+    """What the connector writes for a numeric or money, and what a reader gets of it. In mode
+    precise a numeric without a declared scale is a struct of scale and value, and NaN and
+    infinities are null. Money goes through a double in some releases.
     """
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite():
@@ -574,11 +590,12 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
 
 _ROUNDED: Final = "money.fraction.digits rounds money, half up"
 _MONEY: Final = "money goes through a double in snapshots up to 3.5, and up to 1.9 in streams"
+"""Why a value of money may not be the source's."""
 
 
 def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
-    """What the connector writes for an array: its elements as their type is written; arrays inside
-    it are null (debezium#arrays).
+    """What the connector writes for an array, and what a reader gets of it: each element as its
+    type is written; an array inside of it is null (debezium#arrays).
     """
     items = value.value
     if _is_single(type):
@@ -608,9 +625,10 @@ _EPOCH_JDN: Final = 2_440_588
 
 
 def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
-    """The Connect value of an array's element, which goes through the classes of java.sql: days of
-    a timestamp before 1582-10-15 are by the Julian calendar, a date and a timestamp with zone keep
-    year, month and day, times are milliseconds of a day, times with zone seconds (debezium#arrays).
+    """The Connect value of an array's element, which the driver reads through Java's own classes of
+    dates: the day of a timestamp before 1582-10-15 is one of the Julian calendar, a date and a
+    timestamp with zone keep year, month and day, a time has milliseconds, a time with zone seconds
+    (debezium#arrays).
     """
     match element.logical, value:
         case Logical.DATE, date():
@@ -636,8 +654,8 @@ _MISSING_DAYS: Final = range(-141_437, -141_427)
 
 
 def _shown_day(day: int) -> int:
-    """The day, since 1970, whose year, month and day java.sql shows for `day`: a missing one is ten
-    days later.
+    """The day that java.sql shows for a day since 1970: ten days later for one of the days that its
+    calendar does not have, else the same.
     """
     return day + 10 if day in _MISSING_DAYS else day
 
@@ -664,8 +682,8 @@ _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
-    """What the connector writes for a value that this project keeps as JSON
-    (`generators.model.Json`): a point, an hstore, a JSON column.
+    """What the connector writes for a value that the model keeps as `Json`, and what a reader gets
+    of it: a point, an hstore, or a JSON column.
     """
     match type.name:
         case "point":
@@ -687,8 +705,9 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
 
 
 def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
-    """What the connector writes for a value that the model has as text: timetz in UTC, an interval
-    as microseconds or an ISO duration, bytes for a type it does not know, else the text.
+    """What the connector writes for a value that the model keeps as text, and what a reader gets of
+    it: a time with zone is in UTC, an interval is microseconds or an ISO duration, a type that the
+    connector does not know is bytes, any other is the text.
     """
     match type.name:
         case "timetz":
@@ -731,10 +750,12 @@ def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
 
 
 _NUMBER: Final = re.compile(r"-?(?:\d[\d.]*(?:e[-+]?\d+)?|Infinity)|NaN")
+"""A number in the text of a box or a circle."""
 
 
 _INT64_MAX: Final = (1 << 63) - 1
 _DAYS_OF_MONTH: Final = 365.25 / 12.0
+"""The days of a month in Debezium's intervals."""
 
 
 def micro_duration(months: int, days: int, micros: int) -> int:

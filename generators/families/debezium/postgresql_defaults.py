@@ -35,18 +35,21 @@ _CATALOGUE_NAMES: Final = {
     "boolean": "bool",
     "char": "bpchar",
 }
+"""The name in PostgreSQL's catalogue of each type that has another one there."""
 _CAST_NUMBER: Final = re.compile(r"\(?\s*[+-]?\d+(\.\d+)?\s*\)?\s*::\s*(.*)")
 _INTEGER_NAMES: Final = ("int", "int4", "integer")
 _NUMERIC_NAMES: Final = ("numeric", "decimal")
 _TEXTS: Final = ("text", "varchar", "bpchar", "xml")
 _TIMES: Final = ("date", "time", "timestamp", "timestamptz")
 _NIL: Final = "00000000-0000-0000-0000-000000000000"
+"""The UUID of zeros."""
 
 
 @cache
 def read_defaults() -> Mapping[str, Any]:
-    """The parsed table: `types`, the types that have a mapper of defaults, and `defaults`, what the
-    mapper makes of each default, by type and text.
+    """The parsed table of defaults. `types` are the types for which the connector has code that
+    reads defaults (a mapper); `defaults` has what the mapper makes of each default, by type and
+    text.
     """
     file = resources.files("generators.families.debezium").joinpath("postgresql_defaults.toml")
     return tomllib.loads(file.read_text("utf-8"))
@@ -73,8 +76,9 @@ def is_cast_number(default_text: str) -> bool:
 
 
 def read_bits(default_text: str) -> str | None:
-    """The text that the connector reads as the digits of a bit string's default: what stands in the
-    first quotes, or all of `(300)::bit(16)`. None for a function.
+    """The text that the connector reads as the digits of a bit string's default: what stands
+    between the first quotes, or the whole text if it has no quotes, such as `(300)::bit(16)`. None
+    for the call of a function.
     """
     if _FUNCTION.match(default_text):
         return None
@@ -83,16 +87,17 @@ def read_bits(default_text: str) -> str | None:
 
 
 def bits_value(digits: str) -> int:
-    """The number whose bits the connector makes of such a text: each 1 in it is a bit, counted from
-    the last character.
+    """The number whose bits the connector makes of the text `digits` of a bit string's default:
+    each 1 in it is a bit, counted from the last character, anything else is 0.
     """
     return int("".join("1" if digit == "1" else "0" for digit in digits) or "0", 2)
 
 
 def expression_value(type: SourceType, expression: str) -> Value:
-    """The value that the connector takes a default for which is an expression, not a literal: of a
-    function that of nothing, else the first literal in quotes, of a text the expression itself
-    where it has none. None if it knows none.
+    """The value for which the connector takes a default that is an expression. Of the call of a
+    function, and of CURRENT_DATE and the like in types of times, it is the type's empty value; else
+    the first literal in quotes. Without quotes it is false in a boolean, and in types of text the
+    expression itself. None if the connector makes nothing of it.
     """
     name = catalogue_name(type.name)
     is_function = _FUNCTION.match(expression) is not None
@@ -112,7 +117,9 @@ def expression_value(type: SourceType, expression: str) -> Value:
 
 
 def _nothing(type: SourceType, name: str) -> Value:
-    """The value that stands for what a function returns."""
+    """The empty value of a type, which the connector takes for what a function returns; `name` is
+    the type's name in PostgreSQL's catalogue.
+    """
     match type.logical:
         case Logical.JSON:
             return Json({})
@@ -128,8 +135,8 @@ def _nothing(type: SourceType, name: str) -> Value:
 
 
 def _quoted_value(type: SourceType, literal: str) -> Value:
-    """The value of a literal. Raises ValueError or ArithmeticError for a text that is none of the
-    type's.
+    """The value that a quoted literal of the type stands for. Raises ValueError or ArithmeticError
+    for a text that is no value of the type.
     """
     match type.logical:
         case Logical.INT:

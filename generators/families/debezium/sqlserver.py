@@ -34,6 +34,7 @@ _HIDDEN: Final = (
     "the placeholder of an old text or image that an UPDATE did not change, or of NULL, or the same"
     " as genuine data: the bytes do not tell"
 )
+"""Why a cell with the placeholder may hold anything."""
 _NOT_LOGGED: Final = "change data capture has no old value of a large column"
 _OFFSET: Final = "Spark's timestamp has the moment, not the offset"
 _SECOND_LATE: Final = (
@@ -69,8 +70,9 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
 
 
 def _is_nanos(type: SourceType, modes: Modes) -> bool:
-    """Whether the connector writes nanoseconds: of more than six fraction digits in the adaptive
-    modes, but of a time not in adaptive_time_microseconds; and always in the mode nanoseconds.
+    """Whether the connector writes a date and time, or a time, in nanoseconds: one with more than
+    six fraction digits in the mode adaptive (a date and time also in adaptive_time_microseconds),
+    any one in the mode nanoseconds.
     """
     by_scale = modes.temporal == "adaptive" or (
         modes.temporal == "adaptive_time_microseconds" and type.logical is Logical.DATETIME
@@ -87,8 +89,10 @@ def wire(
     snapshot: bool = False,
     declared: str = "",
 ) -> DebeziumCell:
-    """A column's value as the connector writes it. `declared` changes nothing. Raises TypeError
-    for a value that is none of the type's, and Refused for one at which the connector stops.
+    """A column's value as the connector writes it, with the cell that a decoder must return.
+    `snapshot` says that a snapshot reads the value, not the log; `declared` changes nothing. Raises
+    TypeError for a value that is none of the type's, Refused for one at which the connector stops:
+    a moment that becomes null in a NOT NULL column.
     """
     schema_ = schema(type, modes, nullable)
     if value is None:
@@ -105,7 +109,9 @@ def wire(
 
 
 def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) -> str:
-    """The class of a value, changed where the connector's form matters."""
+    """The class of a value, by which rules select cells. It is the common one
+    (`mysql.value_class`), but for forms of the connector: `nanos`, `unit-millis`, `offset`.
+    """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp" | "NanoTime":
             return "nanos"
@@ -117,8 +123,8 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) ->
 
 
 def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a large value that is not known, in releases with placeholders
-    (debezium#sqlserver-large-values).
+    """The cell of a large value that the connector does not know: in releases with placeholders it
+    holds the placeholder (debezium#sqlserver-large-values).
     """
     is_binary = type.logical is Logical.BINARY
     written = values.binary_value(UNAVAILABLE.encode(), modes) if is_binary else UNAVAILABLE
@@ -144,14 +150,18 @@ _LARGE_JDBC: Final = (-1, -4, -16)
 
 
 def is_large(type: SourceType) -> bool:
-    """Whether the connector takes a NULL of the type for an unavailable value: where the driver's
-    type is a long one. It tells varchar(max), nvarchar(max) and varbinary(max) as plain ones.
+    """Whether the connector takes a NULL of the type for a value that was not sent: where the
+    driver gives the type as a long one. It gives varchar(max), nvarchar(max) and varbinary(max) as
+    plain ones.
     """
     return sqlserver_types()[type.name].jdbc in _LARGE_JDBC
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a value that is not NULL, and what a reader has of it."""
+    """What the connector writes for a value that is not NULL, and what a reader gets of it.
+    `snapshot` says that a snapshot reads the value, not the log. Raises TypeError for a value that
+    is none of the type's.
+    """
     match type.logical, value:
         case ((Logical.INT | Logical.FLOAT | Logical.DOUBLE), int() | float()):
             return Meaning(value, value)
@@ -196,14 +206,15 @@ def read_nanos(moment: str) -> int:
 
 
 def _minutes(offset: str) -> int:
-    """The minutes of an offset such as `+05:30`."""
+    """The minutes of an offset from UTC such as `+05:30`, negative for `-`."""
     sign = -1 if offset.startswith("-") else 1
     return sign * (int(offset[1:3]) * 60 + int(offset[4:6]))
 
 
 def _read(written: Any, nanos: int, reason: str = "") -> Meaning:
-    """The meaning of a written value from which a reader has these nanoseconds: in microseconds,
-    cut off or rounded.
+    """The meaning of a written value which stands for these nanoseconds: a reader gets
+    microseconds, cut off or rounded. `reason` is why that is not the source's value, if there is
+    another reason.
     """
     cut, nanos_beyond = divmod(nanos, NANOS)
     if not nanos_beyond:
@@ -214,8 +225,8 @@ def _read(written: Any, nanos: int, reason: str = "") -> Meaning:
 
 
 def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
-    """What the connector writes for a date and time without zone, from its nanoseconds of wall
-    clock since 1970.
+    """What the connector writes for a date and time without zone, and what a reader gets of it;
+    `nanos` are the nanoseconds of its wall clock since 1970.
     """
     micros = nanos // NANOS
     if _is_nanos(type, modes):
@@ -238,18 +249,19 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
 
 
 def _lost_digits(nanos: int) -> str:
-    """Why a value in milliseconds is not the source's; "" if it is."""
+    """Why a value that is written in milliseconds is not the source's; "" if it is."""
     return _NO_MICROS if nanos % (1000 * NANOS) else ""
 
 
 def _lost_nanos(nanos: int) -> str:
-    """Why a value in microseconds is not the source's; "" if it is."""
+    """Why a value that is written in microseconds is not the source's; "" if it is."""
     return _NO_NANOS if nanos % NANOS else ""
 
 
 def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a time, from its nanoseconds of the day. Up to 2.5 a streamed
-    time goes through java.sql.Time, which has milliseconds (debezium#sqlserver-time).
+    """What the connector writes for a time of day, and what a reader gets of it; `nanos` are the
+    nanoseconds since midnight. Up to release 2.5 a streamed time goes through java.sql.Time, which
+    has milliseconds (debezium#sqlserver-time).
     """
     reason = ""
     if modes.streams_time_in_millis and not snapshot:
@@ -270,8 +282,8 @@ def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning
 
 
 def _zoned(nanos: int, minutes: int) -> Meaning:
-    """What the connector writes for a datetimeoffset, from its nanoseconds since the epoch and its
-    offset in minutes (debezium#sqlserver-datetimeoffset).
+    """What the connector writes for a datetimeoffset, and what a reader gets of it; `nanos` are its
+    nanoseconds since 1970 in UTC, `minutes` its offset (debezium#sqlserver-datetimeoffset).
     """
     fraction = nanos % (MICROS * NANOS)
     reason = _OFFSET if minutes else ""
@@ -294,7 +306,9 @@ def _zoned(nanos: int, minutes: int) -> Meaning:
 _FIRST_GREGORIAN: Final = -141_427
 """The day of 1582-10-15 since 1970."""
 _YEAR_ONE: Final = -719_162
+"""The day 0001-01-01 since 1970."""
 _EPOCH_JDN: Final = 2_440_588
+"""The Julian day number of 1970-01-01."""
 _JULIAN: Final = "a datetimeoffset before 1582-10-15 is read by the Julian calendar"
 
 
@@ -325,6 +339,8 @@ def iso_time(nanos: int) -> str:
 
 
 def default_cell(type: SourceType, value: Value, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of a column's default, which is converted as a value that a snapshot read."""
+    """The cell of a column's default; the connector converts a default as it converts a value that
+    a snapshot reads.
+    """
     cell = wire(type, value, modes, nullable=nullable, snapshot=True)
     return replace(cell, cell=replace(cell.cell, type=type))

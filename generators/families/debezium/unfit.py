@@ -22,10 +22,14 @@ from generators.sources.databases import source
 
 @dataclass(frozen=True, slots=True)
 class _Unfit:
-    """A value of a column, by its names in MySQL and PostgreSQL ("" where there is none), and the
-    JSON of a value that the type cannot hold, by the last part of the schema's name, or by its type
-    where it has none. `sqlserver` is a column that only SQL Server has; else it has the one of the
-    same kind as PostgreSQL's.
+    """A cell that a column's type cannot hold, and the value in whose place it stands in a spoiled
+    message. `mysql`, `postgresql` and `sqlserver` name the type of the column in each source, ""
+    for none; SQL Server and Oracle mostly have the type of the same kind as PostgreSQL's
+    (_SQLSERVER, _ORACLE).
+
+    `unfit_json` is the JSON that the type cannot hold, by the last part of the name of the column's
+    Connect schema, or by the schema's type if it has no name. `readable_as` is the value of that
+    JSON, if a reader may return it.
     """
 
     name: str
@@ -38,10 +42,12 @@ class _Unfit:
 
 
 def _base64(raw: bytes) -> str:
+    """The JSON string of bytes in base64."""
     return f'"{base64.b64encode(raw).decode()}"'
 
 
 _ELEVEN: Final = 12_345_678_925
+"""The unscaled number of a decimal(11,2), which has one digit more than the column."""
 _SECONDS: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 _MOMENT: Final = mysql.wall("2021-07-19 11:12:13")
 
@@ -173,8 +179,9 @@ _ORACLE: Final = {
 
 
 def cell_faults(write_cell: CellWriter, source_name: str) -> tuple[CellFault, ...]:
-    """The cell faults of a source's types in Debezium's formats, whose cells `write_cell` writes.
-    The name of the column makes each piece of JSON unique in the message.
+    """The faults of cells (JSON that a column's type cannot hold) of a source's types, in formats
+    with Debezium's types. `write_cell` writes the cells. The column's name stands before each piece
+    of JSON, which so occurs once in a message.
     """
     faults = []
     for unfit in _UNFIT:

@@ -30,6 +30,7 @@ MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
 
 DECIMALS: Final = ("precise", "double", "string", "numeric")
+"""The values of `decimal.handling.mode`, and `numeric`."""
 TEMPORALS: Final = (
     "adaptive_time_microseconds",
     "adaptive",
@@ -38,14 +39,17 @@ TEMPORALS: Final = (
     "microseconds",
     "nanoseconds",
 )
+"""The values of `time.precision.mode`."""
 BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
+"""The values of `binary.handling.mode`."""
 UNSIGNEDS: Final = ("long", "precise")
+"""The values of `bigint.unsigned.handling.mode`."""
 
 
 DecimalMode: TypeAlias = Literal["precise", "double", "string", "numeric"]
 """`decimal.handling.mode`, or `numeric`: the JSON converter's `decimal.format=NUMERIC`."""
 DECIMAL_MODES: Final[tuple[DecimalMode, ...]] = ("precise", "double", "string")
-"""Those of the connector."""
+"""The values of `decimal.handling.mode`."""
 TemporalMode: TypeAlias = Literal[
     "adaptive",
     "adaptive_time_microseconds",
@@ -65,8 +69,8 @@ INTERVAL_MODES: Final[tuple[IntervalMode, ...]] = ("numeric", "string")
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What of a connector decides how values are written: its options, and what its releases do
-    otherwise. The defaults are those of 3.5.
+    """What decides how a connector writes values: its options, and what its releases do
+    differently. The defaults are those of release 3.5.
     """
 
     decimal: DecimalMode = "precise"
@@ -157,10 +161,11 @@ class Modes:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A Connect value, and what a reader of it has: `canonical` the value, or `options` when
-    the bytes leave several; a `reason` where that is not the source's value. `lost` says that
-    nothing can be recovered but what the value is not, in `options`; `corrupt` that the wire's
-    value no longer fits the column, so that refusing the message is as good.
+    """A Connect value (`value`), and what a reader of it gets. `canonical` is the source's value,
+    or `options` are several that the bytes leave open. `reason` says why a reader does not get the
+    source's value, "" if it does. `lost` says that the source's value cannot be recovered at all: a
+    reader may return anything but `options`. `corrupt` says that the value no longer fits the
+    column, so that a reader may refuse the message.
     """
 
     value: Any
@@ -173,8 +178,8 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class DebeziumCell:
-    """A column of a row on the wire: its Connect schema and value, that value's JSON, and what a
-    decoder owes for it.
+    """A column of a row as a message has it: its Connect schema, its Connect value and the JSON of
+    that, and the cell that a decoder must return for it.
 
     `corrupt` says that a decoder may refuse the message, since the value does not fit the column's
     type.
@@ -188,17 +193,19 @@ class DebeziumCell:
 
 
 CellWriter: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
-"""A function that writes a value of a column of the type: it returns the column as it is on the
-wire, with what a decoder owes for it.
+"""The function that writes a value of a column of this type: it gives the column as a message has
+it, with the cell that a decoder must return.
 """
 
 
 def wire_values(write_cell: CellWriter) -> Callable[[SourceType, Value], Value]:
-    """The function that gives the value that a reader finds in a message in place of a value of a
-    type, where `write_cell` writes the cells.
+    """The function that gives, for a value of a column of a type, the value that a reader of its
+    message gets: the same, or another one if the message loses some of it. `write_cell` writes the
+    cells.
     """
 
     def wire_value(type: SourceType, value: Value) -> Value:
+        """The value that a reader gets; the first one if there are several."""
         cell = write_cell(type, value).cell
         return cell.options[0] if cell.state is State.ONE_OF else cell.value
 
@@ -208,9 +215,9 @@ def wire_values(write_cell: CellWriter) -> Callable[[SourceType, Value], Value]:
 def wired(
     schema: Schema, type: SourceType, cls: str, meaning: Meaning, modes: Modes
 ) -> DebeziumCell:
-    """The cell of a column with this schema, type and class whose Connect value is `meaning.value`,
-    and what a decoder owes for it. A null under an optional schema is NULL, with the reason if
-    there is one.
+    """The cell of a column with this schema, type and class of values (`cls`), for what the
+    connector writes (`meaning`). A null under an optional schema is a cell that is NULL, with the
+    reason if there is one.
     """
     value = meaning.value
     json = payload_text(schema, value)
@@ -238,8 +245,8 @@ def wired(
 
 
 def wire_text(value: Any, json: str) -> tuple[str, bool]:
-    """The text of a Connect value at level one, given its JSON, and whether it is a JSON value
-    other than a string.
+    """The text that a decoder returns at level one for a Connect value, and whether that text is a
+    JSON value other than a string. `json` is the value's JSON.
     """
     if not json.startswith('"'):
         return json, True
@@ -252,8 +259,9 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
 
 
 def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
-    """The text at level one, and whether it is JSON, of a value that AvroConverter writes otherwise
-    than JSON: a decimal, a struct of one, or a float. None for any other value.
+    """The text that a decoder returns at level one, and whether that text is JSON, for a value that
+    AvroConverter does not write as JSON is written: a decimal, an array of decimals, or a float.
+    None for any other value.
     """
     if schema.type == "float" and math.isfinite(value):
         return shortest(value), True
@@ -271,7 +279,9 @@ def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
 
 
 def shortest(value: float) -> str:
-    """The fewest digits that identify a binary32; Java prints others."""
+    """The text of a binary32 with the fewest digits that identify it, such as `1e+00`; Java prints
+    other digits.
+    """
     single = to_float32(value)
     texts = (f"{single:.{digits}e}" for digits in range(9))
     return next(digits_text for digits_text in texts if to_float32(float(digits_text)) == single)
@@ -330,9 +340,9 @@ def decimal_schema(
 def decimal_value(
     value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = ""
 ) -> Meaning:
-    """What the connector writes for a decimal of fixed scale, by the mode in which decimals are
-    written, and what a reader has of it. The value is padded to the scale, as the database gives
-    it. `mode` overrides `modes.decimal`.
+    """What the connector writes for a decimal of a fixed scale, and what a reader gets of it, by
+    the mode in which decimals are written; `mode` overrides `modes.decimal`. The value is padded to
+    the scale, as the database has it.
     """
     number = unscaled(value, scale)
     match mode or modes.decimal:
@@ -347,6 +357,7 @@ def decimal_value(
 
 
 _WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
+"""Why a decoder may refuse a decimal that stands as a JSON number."""
 
 
 def zero_decimal(schema: Schema, modes: Modes) -> bytes | Raw:
@@ -355,8 +366,8 @@ def zero_decimal(schema: Schema, modes: Modes) -> bytes | Raw:
 
 
 def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
-    """Connect's Decimal of an unscaled number: bytes, or a JSON number where decimal.format is
-    NUMERIC (connect#decimal-numeric).
+    """The Connect Decimal of an unscaled number: its two's complement in bytes, or a JSON number
+    where the converter's option decimal.format is NUMERIC (connect#decimal-numeric).
     """
     return (
         Raw(java_decimal(number, scale, plain=False))
@@ -366,14 +377,15 @@ def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
 
 
 _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
+"""Why a decimal that is written as a double is not the source's."""
 
 
 def double_of(
     value: Decimal, precision: int, scale: int, print_double: Callable[[float], str] = double_text
 ) -> Meaning:
-    """What the connector writes for a decimal as a double, and what a reader has of it: the value,
-    if it has up to 15 digits; beyond, the rounded value of the binary number, or of the text that
-    `print_double` makes of it.
+    """What the connector writes for a decimal as a double, and what a reader gets of it. If that is
+    not the decimal itself, it is one of two numbers, rounded to the column's scale: the double's
+    exact number, or that of the text which `print_double` makes of the double.
     """
     double = float(value)
     if math.isinf(double):
@@ -421,12 +433,15 @@ _SCHEMAS: Final = {
 
 
 def _temporal_schema(kind: str, modes: Modes, optional: bool, type: str, name: str) -> Schema:
+    """The Connect schema of a `Date`, `Time` or `Timestamp` (`kind`) in the mode of times; `type`
+    and `name` are those of the adaptive modes.
+    """
     type, name = _SCHEMAS.get(modes.temporal, {}).get(kind, (type, f"{_OWN}.{name}"))
     return semantic(type, name, optional)
 
 
 def date_schema(modes: Modes, optional: bool) -> Schema:
-    """The Connect schema of a DATE, which is a number of days since 1970, or a text."""
+    """The Connect schema of a DATE: a number of days since 1970, or in mode isostring a text."""
     return _temporal_schema("Date", modes, optional, "int32", "Date")
 
 
@@ -449,8 +464,8 @@ _OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
 
 
 def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
-    """What the connector writes for a date and time without zone, from its microseconds of wall
-    clock since 1970-01-01, and what a reader has of it.
+    """What the connector writes for a date and time without zone of `fsp` fraction digits, and what
+    a reader gets of it; `micros` are the microseconds of its wall clock since 1970-01-01.
     """
     match modes.temporal:
         case "connect":
@@ -481,9 +496,7 @@ def epoch_micros(micros: int) -> int:
 
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
-    """The Connect schema of a time with `fsp` fraction digits: of a time of day, or of MySQL's
-    TIME.
-    """
+    """The Connect schema of a time of `fsp` fraction digits."""
     millis = modes.temporal == "adaptive" and fsp <= 3
     return _temporal_schema(
         "Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime"))
@@ -497,8 +510,9 @@ _MIDNIGHT: Final = "24:00:00 is written as midnight"
 
 
 def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
-    """What the connector writes for a time, from its signed microseconds, and what a reader has of
-    it; a null outside a day where the mode has no value for that.
+    """What the connector writes for a time of `fsp` fraction digits, and what a reader gets of it;
+    `micros` may be negative or more than a day. In the modes connect and isostring a time outside
+    of a day is null.
     """
     match modes.temporal:
         case "connect" | "isostring" if not 0 <= micros <= DAY:
@@ -593,9 +607,9 @@ def binary_value(value: bytes, modes: Modes) -> bytes | str:
 
 
 def header_text(schema: Schema, value: Any) -> str:
-    """A value inside a struct as `SimpleHeaderConverter` writes it into a header: in strings only
-    back-slashes and quotes are escaped; a date is a text; a decimal has its digits
-    (connect#header-values).
+    """A value inside of a struct as Connect's `SimpleHeaderConverter` writes it into a record's
+    header: in strings only backslashes and quotes are escaped, a date or time is a text, a decimal
+    has its digits (connect#header-values).
     """
     match value:
         case str():
@@ -618,6 +632,9 @@ _DATES: Final = {
     f"org.apache.kafka.connect.data.{name}": ms
     for name, ms in (("Date", _DAY_MS), ("Time", 1), ("Timestamp", 1))
 }
+"""How many milliseconds a number stands for, by the name of the schema: Connect's types of dates
+and times.
+"""
 
 
 def _date_text(ms: int) -> str:
@@ -634,8 +651,8 @@ def _date_text(ms: int) -> str:
 
 
 def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:
-    """The Connect schema of a type that the MySQL and the PostgreSQL connector write alike; None
-    for any other type.
+    """The Connect schema of a type that the connectors write in the same way whatever the database
+    is; None for any other type.
     """
     match type.logical:
         case Logical.DOUBLE:

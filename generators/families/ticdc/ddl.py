@@ -48,7 +48,9 @@ def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str =
 
 @dataclass(slots=True)
 class _Parser(Options):
-    """Statements."""
+    """Reads whole DDL statements. Each method reads a part of one, and returns it as TiDB prints
+    it.
+    """
 
     def restored(self) -> str:
         """Reads a DDL statement and returns it as TiDB's parser restores it. Raises Refused for a
@@ -98,9 +100,13 @@ class _Parser(Options):
         )
 
     def existing(self) -> str:
+        """Reads IF EXISTS if it comes next, and returns it with a blank behind it; "" if not."""
         return "IF EXISTS " if self.skip("IF EXISTS") else ""
 
     def absent(self) -> str:
+        """Reads IF NOT EXISTS if it comes next, and returns it with a blank behind it; "" if
+        not.
+        """
         return "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
 
     def create(self) -> str:
@@ -133,8 +139,8 @@ class _Parser(Options):
         return " ".join(parts)
 
     def definitions(self) -> list[str]:
-        """Reads a table's columns and constraints in brackets, and returns them as TiDB prints
-        them: columns first.
+        """Reads the columns and constraints of a table in brackets, and returns each as TiDB prints
+        it, the columns first.
         """
         self.expect("(")
         columns: list[str] = []
@@ -172,8 +178,8 @@ class _Parser(Options):
         return options
 
     def lock(self) -> str:
-        """Reads the ALGORITHM and LOCK clauses of a statement, and returns those that do not name
-        the default.
+        """Reads the clauses ALGORITHM and LOCK at the end of a statement, and returns them as TiDB
+        prints them; "" for those that name the default.
         """
         options = {}
         while word := self.option("ALGORITHM", "LOCK"):
@@ -383,7 +389,9 @@ class _Parser(Options):
         return " ".join(parts)
 
     def set_default(self) -> str:
-        """Reads the new default of a column; what is no literal gets brackets."""
+        """Reads the new default of a column in SET DEFAULT, and returns it as TiDB prints it:
+        anything but a literal in brackets.
+        """
         bracket = self.next_is("(")
         start = self.at
         default = self.grouped() if bracket else self.expression(12)
@@ -434,7 +442,9 @@ class _Parser(Options):
         return f"ADD COLUMN {absent}({', '.join(self.definitions())})"
 
     def column_and_place(self) -> str:
-        """Reads a column's definition, and FIRST or AFTER a column if that follows."""
+        """Reads a column's definition and, if it follows, FIRST or AFTER with another column, and
+        returns both as TiDB prints them.
+        """
         column = self.column()
         if self.skip("FIRST"):
             return f"{column} FIRST"

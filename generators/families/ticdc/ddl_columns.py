@@ -62,29 +62,41 @@ _TYPES: Final = {
 }
 """TiDB's name of each spelling of a type."""
 _SPELLINGS: Final = tuple(sorted(_TYPES, key=lambda words: -len(words.split())))
+"""The spellings of types, those of more words first."""
 _CHARACTERS: Final = frozenset(
     {"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"}
 )
+"""The types that may have a character set."""
 _AS_BYTES: Final = {"CHAR": "BINARY", "VARCHAR": "VARBINARY"} | {
     f"{size}TEXT": f"{size}BLOB" for size in ("TINY", "", "MEDIUM", "LONG")
 }
+"""The type that TiDB makes of a text type in the character set binary."""
 _CHARSETS: Final = ("UTF8MB4", "UTF8MB3", "UTF8", "LATIN1", "ASCII", "BINARY", "GBK", "GB18030")
+"""The character sets that TiDB knows."""
 _OPTIONS: Final = ("ON DELETE", "ON UPDATE")
+"""The events of a foreign key, in the order in which TiDB prints them."""
 _REFERENCES: Final = ("RESTRICT", "CASCADE", "SET NULL", "NO ACTION", "SET DEFAULT")
+"""What a foreign key does at an event."""
 
 
 def commented(feature: str, clause: str) -> str:
-    """A feature of TiDB's own, in a comment that TiDB alone reads."""
+    """A clause that is TiDB's own in a comment that only TiDB reads; `feature` is the feature's
+    name in brackets, such as `[ttl]`, or "".
+    """
     return f"/*T!{feature} {clause} */"
 
 
 @dataclass(slots=True)
 class Statement:
-    """What a statement tells beside its text: the restored default of each column that it defines
-    (None without one), the old name of each column that it renames, its indexes and those that it
-    drops, the expressions of hidden columns by name, the number of partitions, how they are chosen,
-    and the values of each; whether a view's SELECT has names of two parts, for which TiDB has a
-    text of its own.
+    """What a DDL statement says. `text` is its SQL as TiDB prints it. `defaults` has the default of
+    each column that it defines, as TiDB prints it, None for a column without one. `renamed` has the
+    old name of each column that it renames, by the new name. `indexes` are those that it makes,
+    `dropped_indexes` the names of those that it drops. `hidden` has the expressions of indexes, by
+    the name of the hidden column that TiDB adds for each.
+
+    `partitions` is the number of partitions that it makes, `method` how a row's partition is
+    chosen, `values` what each partition is defined by. `resolved` says that a view's SELECT has
+    names of two parts: of such a SELECT TiDB stores a text of its own.
     """
 
     text: str = ""
@@ -106,7 +118,11 @@ def bare(name: str) -> str:
 
 @dataclass(slots=True)
 class Columns(Reader):
-    """Columns, indexes and constraints."""
+    """Reads columns, indexes and constraints of a statement, and notes what they say in
+    `statement`. `key` are the parts of the index that is being read, `column_name` is the column
+    that was read last. `placement` and `ttl_off` say that TiCDC keeps placement rules, and that it
+    turns TTL off.
+    """
 
     statement: Statement = field(default_factory=Statement)
     key: list[str] = field(default_factory=list)
@@ -174,8 +190,9 @@ class Columns(Reader):
         return "DOUBLE" if int(arguments[1:-1]) > 24 else "FLOAT"
 
     def sized(self, name: str) -> str:
-        """Reads the length of a type, and returns the type with it; with none, or TiDB's default,
-        if no length follows.
+        """Reads the length of a type of this name, if one follows, and returns the type with it;
+        BIT without a length gets TiDB's default. Raises Refused for a VARCHAR or VARBINARY without
+        a length.
         """
         if name == "VECTOR" and self.skip("<"):
             self.expect("FLOAT")
@@ -187,8 +204,8 @@ class Columns(Reader):
         return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
 
     def characters(self, name: str, type_text: str) -> str:
-        """Reads the character set of a text type, and returns the type with it. A text type in the
-        character set binary is a BLOB or BINARY.
+        """Reads the character set behind a type that may have one, and returns the type, which so
+        far is `type_text`, with it. In the character set binary the type is a BLOB or BINARY.
         """
         binary = bool(self.skip("BINARY"))
         charset = ""
@@ -294,8 +311,8 @@ class Columns(Reader):
         return f"{clause} {'ENFORCED' if is_enforced else 'NOT ENFORCED'}"
 
     def references(self, table: Callable[[], str]) -> str:
-        """Reads what a foreign key refers to, and returns it as TiDB prints it; `table` reads the
-        parent's name.
+        """Reads the clause REFERENCES of a foreign key, and returns it as TiDB prints it; `table`
+        is called to read the name of the parent table.
         """
         clause = f"{self.expect('REFERENCES')} {table()}{self.parts()}"
         if self.skip("MATCH"):
@@ -309,7 +326,7 @@ class Columns(Reader):
 
     def parts(self) -> str:
         """Reads the columns or expressions of an index in brackets, and returns them in brackets as
-        TiDB prints them. `self.key` has their names afterwards, for the index that is being read.
+        TiDB prints them. Afterwards `self.key` has the columns and expressions of this index.
         """
         self.key.clear()
         return self.bracketed(self.part)
@@ -331,7 +348,7 @@ class Columns(Reader):
 
     def index_options(self, before: str = "") -> str:
         """Reads the options of an index, and returns them in the one order in which TiDB prints
-        them. `before` is the USING clause that stood before the columns.
+        them. `before` is the USING clause that stood before the columns, "" for none.
         """
         options = {"USING": before}
         while True:
@@ -396,8 +413,9 @@ class Columns(Reader):
         return ""
 
     def indexed(self, kind: str, name: str) -> str:
-        """Reads an index's name, columns and options behind its kind, adds the index to those of
-        the statement, and returns the whole as TiDB prints it.
+        """Reads the name, columns and options of an index, whose words such as `PRIMARY KEY`
+        (`kind`) have been read, and adds the index to the statement's. Returns the whole as TiDB
+        prints it. `name` is the constraint's name, which wins over the index's own, "" for none.
         """
         using = ""
         if self.next not in ("(", "USING", "TYPE"):
@@ -410,9 +428,9 @@ class Columns(Reader):
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Adds an index, whose columns are in `self.key`, to those of the statement; without a name
-        it gets that of its first column, or `expression_index`, with a number if that is taken. For
-        each of its expressions TiDB adds a hidden column.
+        """Adds an index of the columns and expressions in `self.key` to the statement's. Without a
+        name it gets the one that TiDB gives it (`free_index_name`). For each expression TiDB adds a
+        hidden column, which is noted, too.
         """
         name = "PRIMARY" if primary else name or self.free_index_name()
         columns = []

@@ -27,11 +27,12 @@ _COMMENTED: Final = {
 }
 """Table options with a number that stand in a comment of TiDB."""
 _FORMATS: Final = ("DEFAULT", "DYNAMIC", "FIXED", "COMPRESSED", "REDUNDANT", "COMPACT")
+"""The values of the table option ROW_FORMAT."""
 
 
 @dataclass(slots=True)
 class Options(Columns):
-    """Options of tables and databases, partitions."""
+    """Reads the options of tables and databases, and partitions."""
 
     def table_options(self) -> Iterator[str]:
         """Reads the options of a table, and yields each as TiDB prints it."""
@@ -114,9 +115,9 @@ class Options(Columns):
             raise self.refusal()
 
     def placement_policy(self) -> Iterator[str]:
-        """Reads the name of a placement policy of a table or database, and yields the option as
-        TiDB prints it; "" where TiCDC leaves it out: the caller joins options with blanks, and the
-        blank before it stays.
+        """Reads the name of a placement policy, and yields the option as TiDB prints it. Where
+        TiCDC leaves it out, it yields "": the caller joins options with blanks, and the blank
+        before this one stays.
         """
         token = self.take("word", "text", "name")
         name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
@@ -174,8 +175,8 @@ class Options(Columns):
         return clause
 
     def method(self) -> str:
-        """Reads how a table is partitioned, by HASH, KEY, RANGE or LIST, and returns it as TiDB
-        prints it.
+        """Reads how a table is partitioned, such as `HASH (id)`, and returns it as TiDB prints it.
+        Raises Refused for partitions of an INTERVAL.
         """
         linear = "LINEAR " if self.skip("LINEAR") else ""
         kind = self.expect("HASH", "KEY", "RANGE", "LIST")
@@ -217,8 +218,8 @@ class Options(Columns):
         return clause
 
     def member(self) -> str:
-        """Reads one of the values of a partition by LIST: DEFAULT, an expression, or several in
-        brackets.
+        """Reads one of the values of a partition by LIST, and returns it as TiDB prints it:
+        DEFAULT, an expression, or several in brackets.
         """
         if self.skip("DEFAULT"):
             return "DEFAULT"

@@ -31,5 +31,6 @@ def stored_expression(literal: str) -> str:
 
 
 def _lower_code(match: re.Match[str]) -> str:
+    """A piece of an expression in lower case; a text or a name in quotes as it is."""
     matched = match[0]
     return matched if matched[0] in "'`" else matched.lower()

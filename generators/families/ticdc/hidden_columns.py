@@ -15,16 +15,18 @@ from generators.model import Column, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql
 
 FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
-"""A text in other letters, as TiDB prints the expression."""
+"""An expression LOWER or UPPER of a column, as TiDB prints it."""
 COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
-"""A sum or a product of two numbers, of which one is a column."""
+"""A sum, difference or product of a column with a number or another column, as TiDB prints it."""
 MULTIVALUED: Final = re.compile(r"CAST\(.* AS (?:CHAR\((\d+)\)|[^()]*(?:\([\d, ]*\))?) ARRAY\)")
-"""The values of a JSON array; the group is the length of texts."""
+"""The expression of an index over the values of a JSON array, as TiDB prints it; the group is the
+length of texts.
+"""
 
 
 def expression_type(expression: str, table: Table) -> SourceType | None:
-    """The type of the hidden column for an expression over columns of the table; None for an
-    expression whose type is not known here.
+    """The type of the column that TiDB adds to a table, hidden, for an expression of an index; None
+    for an expression whose type is not known here.
     """
     columns = {mysql.quote(column.name): column.type for column in table.columns}
     if MULTIVALUED.fullmatch(expression):
@@ -42,15 +44,16 @@ def expression_type(expression: str, table: Table) -> SourceType | None:
 
 @dataclass(slots=True)
 class HiddenColumns:
-    """The expressions of the hidden columns that the statements of a history have made, by the
-    table's database and name and the column's name.
+    """The columns that TiDB has added to tables, hidden, for the expressions of indexes: by the
+    table's database and name, and the column's name, the expression.
     """
 
     _expressions: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
     def follow(self, event: SchemaChange) -> None:
-        """Follows a statement: one that makes a table or an index may add hidden columns, and a
-        renamed table keeps its own. A statement whose form is not known here adds none.
+        """Takes account of a statement: one that makes a table or an index may add hidden columns,
+        and a renamed table keeps those that it has. A statement whose form is not known here adds
+        none.
         """
         table_key = (event.database, event.table)
         if event.old_name:

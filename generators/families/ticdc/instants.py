@@ -25,7 +25,9 @@ MORE_DDL: Final[Mapping[str, mysql.DdlAction]] = {
     "change column": mysql.DdlAction("ALTER TABLE {table} CHANGE COLUMN `c` `d` bigint"),
     "rebase auto id": mysql.DdlAction("ALTER TABLE {table} AUTO_INCREMENT = 1000"),
 }
-"""Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
+"""Statements of TiDB, beside those of `mysql.DDL_ACTIONS`, so that each type of DDL has one
+(ticdc#ddl-types).
+"""
 
 RESTORED: Final = (
     "create table {table} (id bigint unsigned primary key, e enum('a','d''q') not null default 'a',"
@@ -64,7 +66,7 @@ def at(tso: int) -> Instant:
 
 
 def noise(size: int, seed: int = 1) -> str:
-    """Text of that many characters that does not compress well."""
+    """A text of `size` letters and digits that hardly compresses; each seed gives another one."""
     return "".join(
         random.Random(seed).choices(
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-", k=size

@@ -14,13 +14,15 @@ from generators.families.ticdc.placing import Place, place_nowhere, place_of_row
 from generators.model import Row, SchemaChange, Table
 
 _UNPARTITIONED: Final = ("drop table", "remove partitioning")
+"""The actions after which a table has no partitions."""
 _IDS: Final = 1_000_000
+"""How many numbers the ids of partitioned tables are drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Partitioning:
-    """How many partitions a table has, as the statement that made them says, and which is a
-    row's.
+    """A table's partitions: how many it has, as the statement that made them says, and the function
+    that gives the number of a row's partition.
     """
 
     count: int
@@ -29,13 +31,15 @@ class _Partitioning:
 
 @dataclass(slots=True)
 class Partitions:
-    """The partitioned tables that the statements of a history have made, by database and name."""
+    """The partitioned tables that the statements of a history have made so far, by database and
+    name.
+    """
 
     _tables: dict[tuple[str, str], _Partitioning] = field(default_factory=dict)
 
     def follow(self, event: SchemaChange) -> None:
-        """Follows a statement that makes, changes, renames or drops a table. The partitions of a
-        statement whose form is not known here are not known.
+        """Takes account of a statement that makes, changes, renames or drops a table. After one
+        whose form is not known here, the table counts as having no partitions.
         """
         table_key = (event.database, event.table)
         old_key = (event.database, event.old_name)
@@ -51,7 +55,7 @@ class Partitions:
             )
 
     def _make(self, table_key: tuple[str, str], event: SchemaChange) -> None:
-        """Follows a statement that makes a table or divides one into partitions."""
+        """Takes account of a statement that makes a table, or divides one into partitions."""
         self._tables.pop(table_key, None)
         try:
             statement = parse(event.sql)
@@ -64,8 +68,8 @@ class Partitions:
             self._tables[table_key] = _Partitioning(statement.partitions, place_row)
 
     def id_of(self, table: Table, source_row: Row) -> int | None:
-        """A number that stands for the id of the row's partition; None for a table that has
-        none.
+        """A number that stands for the id of the partition that holds the row; None for a table
+        without partitions. Where the row's partition is not known, its key chooses one.
         """
         partitioning = self._tables.get((table.database, table.name))
         if partitioning is None:

@@ -14,29 +14,34 @@ from generators.model import Row, SchemaChange, Table, Value
 from generators.sources import mysql
 
 Place: TypeAlias = Callable[[Row], int | None]
-"""The number of a row's partition, None where it is not known."""
+"""The function that gives the number of the partition in which a row is stored, None where that is
+not known.
+"""
 
 _METHOD: Final = re.compile(
     r"(?P<kind>HASH|RANGE|LIST)(?: COLUMNS)? \((?P<year>YEAR\()?(?P<column>`(?:[^`]|``)+`)\)?\)"
 )
+"""How a table is partitioned, in TiDB's spelling: by a column, or by the year of one."""
 
 
 def place_nowhere(_source_row: Row) -> int | None:
-    """The function of tables of which no row's partition is known: it always gives None."""
+    """Always gives None: the function that places rows of a table whose rows' partitions are not
+    known.
+    """
     return None
 
 
 def unplaced(event: SchemaChange, place: Place) -> Place:
-    """How rows are placed in partitions after a statement, if that is not computed anew: as before,
-    or not known after a statement that changes partitions.
+    """The function that places rows after a statement that does not say how: `place`, the one
+    before it, or, if the statement changes partitions, one that knows no row's partition.
     """
     return place_nowhere if "partition" in event.action else place
 
 
 def place_of_rows(table: Table, statement: Statement) -> Place:
-    """The function that gives the number of a row's partition, from the statement that partitioned
-    the table by a column of whole numbers or texts, or by the year of a date. For other ways of
-    partitioning it always gives None.
+    """The function that gives the number of a row's partition, from the parsed statement that
+    partitioned the table. It knows partitioning by a column of whole numbers or texts, and by the
+    year of a date; for any other it always gives None.
     """
     matched = _METHOD.fullmatch(statement.method)
     names = [
@@ -53,8 +58,8 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     count = statement.partitions
 
     def place(source_row: Row) -> int | None:
-        """The number of the partition that holds the row; None if it does not follow from the row's
-        value.
+        """The number of the partition that holds the row; None if no partition takes the row's
+        value, or the value is of another type.
         """
         value = source_row[name]
         if yearly:
@@ -74,8 +79,8 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
 
 
 def _is_below(value: Value, limit: Value) -> bool:
-    """Whether the value is less than the limit of a RANGE partition; dates are compared as ISO
-    texts.
+    """Whether a row's value is less than the limit of a RANGE partition. Dates are compared as ISO
+    texts; values of two types are never below each other.
     """
     if isinstance(value, date):
         value = value.isoformat()
@@ -83,8 +88,8 @@ def _is_below(value: Value, limit: Value) -> bool:
 
 
 def _limits(values: str) -> list[Value] | None:
-    """The values of the literals in the brackets of a partition's definition; None if it holds
-    anything else.
+    """The values in a partition's definition, such as `(10)` or `(1,NULL)`; None if it has anything
+    but numbers, texts, NULL and MAXVALUE.
     """
     literals: list[Value] = []
     for literal in re.findall(r"_UTF8MB4'(?:[^']|'')*'|[^,() ]+", values):

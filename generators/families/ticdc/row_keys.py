@@ -15,15 +15,17 @@ from generators.model import Column, Logical, Row, Table, Value, ZeroDate
 from generators.sources import mysql
 
 _BYTES, _INT, _UINT, _DURATION = b"\x01", b"\x03", b"\x04", b"\x07"
+"""The byte that stands before a value of a key and says what is encoded."""
 _SIGN: Final = 1 << 63
+"""What is added to a signed number of 64 bits, so that its bytes compare as the numbers do."""
 
 
 def row_key(table: Table, source_row: Row) -> str:
-    """The key in base64: the table's id and the row's handle.
+    """The key under which TiKV stores a row, in base64: the table's id and the row's handle.
 
-    The handle is a single integer key, or the values of a clustered key of another kind; a table
-    without a clustered key has a number of TiDB's own. Raises Refused for a clustered key whose
-    encoding is not known here.
+    The handle is the value of a single integer key, or the values of another clustered key (the key
+    by which TiDB stores rows); for a table without one a number stands for that of TiDB's own.
+    Raises Refused for a clustered key whose encoding is not known here.
     """
     key = tuple(table.column(name) for name in table.primary_key)
     clustered = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
@@ -48,16 +50,20 @@ def row_key(table: Table, source_row: Row) -> str:
 
 
 def _number(value: int) -> bytes:
+    """The eight bytes of a signed number, which compare as the numbers do."""
     return struct.pack(">Q", value + _SIGN)
 
 
 def _key_of_all_columns(source_row: Row) -> bytes:
+    """A number that stands for the one that TiDB gives a row itself; it follows from all
+    columns.
+    """
     return _number(zlib.crc32(repr(sorted(source_row.items())).encode()))
 
 
 def _encode_value(column: Column, value: Value) -> bytes | None:
-    """The bytes of a value of a clustered key, which compare as the values do; None for a type
-    whose encoding is not known here.
+    """The bytes of a value of a clustered key, which compare as the values do; None for a type or a
+    collation whose encoding is not known here.
     """
     kind = column.type
     match collated(column, None if value is None else text.canonical(kind, value)):
@@ -94,8 +100,8 @@ def _pack_moment(moment: datetime) -> int:
 
 
 def _group_bytes(raw: bytes) -> bytes:
-    """The bytes of a text in TiKV's memcomparable form: groups of eight bytes, each followed by a
-    mark of how many count.
+    """The bytes of a text or of bytes in TiKV's memcomparable form: groups of eight bytes, filled
+    up with zeros, each with a byte behind it that says how many of the eight count.
     """
     groups = [raw[at : at + 8] for at in range(0, len(raw) + 1, 8)]
     return b"".join(group.ljust(8, b"\0") + bytes([255 - (8 - len(group))]) for group in groups)

@@ -26,7 +26,9 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
     "America/New_York": mysql.wall("2024-11-03 05:30:00"),
 }
-"""An instant in the first of two equal hours, by zone."""
+"""The first moment of two at which the clock shows the same time, in microseconds since 1970, by
+time zone.
+"""
 
 
 def statements(
@@ -97,7 +99,9 @@ def key_updates(database: str) -> Iterator[Scenario]:
 
 
 def selected_columns(database: str, profile: SinkProfile) -> Iterator[Scenario]:
-    """The cases of rows of a table of which column-selectors leave out a column in the middle."""
+    """The cases of rows of a table with a column in the middle that column-selectors leave out of
+    messages; none for a profile without column-selectors.
+    """
     if not profile.selected:
         return
     columns = (
@@ -118,13 +122,13 @@ def selected_columns(database: str, profile: SinkProfile) -> Iterator[Scenario]:
 
 
 def watermark(tso: int) -> Scenario:
-    """A watermark alone."""
+    """The case of a watermark with this TSO (TiDB's timestamp), and no other event."""
     return named("control/watermark", Watermark(at(tso)), tags=("control",))
 
 
 def declared_types(name: str, database: str, profile: SinkProfile, *tags: str) -> Scenario:
-    """The case of a row of columns whose declarations matter: precision and scale, a vector, other
-    character sets, a virtual column.
+    """The case `name` of a row whose columns' declarations say more than the type's name: precision
+    and scale, a vector, other character sets, a virtual column.
     """
     type_columns = declared_columns(vectors=profile.vectors)
     columns = (
@@ -150,8 +154,8 @@ def doubles(database: str) -> Scenario:
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:
-    """The level-two cases of TIMESTAMPs in both of two hours that have one wall clock in the zone;
-    none for a zone without such hours.
+    """The level-two cases (judged by typed rows) of two TIMESTAMPs an hour apart at which the clock
+    in the time zone shows the same time; none for a zone without such hours.
     """
     empty: Row = {column.name: None for column in every_type(lambda _: True).columns} | {"id": 1}
     # UTC has no equal hours.
@@ -166,8 +170,8 @@ def ambiguous_hours(zone: str) -> Iterator[Scenario]:
 
 
 def oversized_rows(max_message_bytes: int, database: str) -> Iterator[Scenario]:
-    """The cases of rows whose messages are longer than the limit, so that TiCDC sends their handle
-    key alone.
+    """The cases of rows whose messages are longer than `max_message_bytes`, so that TiCDC sends
+    only their handle key (the columns that identify the row).
     """
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
@@ -191,8 +195,9 @@ def oversized_rows(max_message_bytes: int, database: str) -> Iterator[Scenario]:
 
 
 def oversized_typed_rows(max_message_bytes: int) -> Iterator[Scenario]:
-    """The level-two cases of rows whose messages are longer than the limit, so that TiCDC sends
-    their handle key alone.
+    """The level-two cases (judged by typed rows) of rows whose messages are longer than
+    `max_message_bytes`, so that TiCDC sends only their handle key (the columns that identify the
+    row).
     """
     tags = frozenset({"boundary", "reduced"})
     big, other_noise = (noise(max_message_bytes * 3 // 2, seed) for seed in (1, 2))

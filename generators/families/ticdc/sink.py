@@ -50,7 +50,9 @@ RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
 _DROPS: Final = {"drop table": "DROP TABLE", "drop view": "DROP VIEW"}
+"""The words with which TiCDC writes a DROP anew, by its action."""
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
+"""The order in which the rows of a statement are sent when one of them was split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,10 @@ def partition_of(
     *,
     new_architecture: bool = False,
 ) -> int:
-    """The partition that TiCDC's dispatcher chooses for a row; of an UPDATE it is the row after it.
-    `new_architecture` is that of pingcap/ticdc. Raises Refused for a row at which TiCDC stops.
+    """The partition that a dispatcher of TiCDC (`table`, `ts`, `index-value` or `columns`) chooses
+    for a row with the commit TSO `tso`; of an UPDATE the row is the one after it.
+    `new_architecture` says that TiCDC is that of pingcap/ticdc. Raises Refused for a row at which
+    TiCDC stops.
     """
     match dispatcher:
         case "ts":
@@ -118,9 +122,9 @@ def row_hash(
     *,
     new_architecture: bool = False,
 ) -> int:
-    """The hash from which a row's partition follows: the CRC-32 of database and table, and,
-    combined with it by XOR, the CRC-32 of name and value of each column in `names`. NULL is the
-    text null in the classic architecture, and not hashed in the new one (ticdc#partitions).
+    """The hash that chooses a row's partition: the CRC-32 of database and table, combined by XOR
+    with the CRC-32 of name and value of each column in `names`. In the classic architecture NULL is
+    hashed as the text null, in the new one (`new_architecture`) not at all (ticdc#partitions).
     """
     crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
@@ -139,7 +143,7 @@ def row_hash(
 
 
 def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
-    """The columns of a table that messages of its rows have: no virtual ones, and without those
+    """The columns of a table that the messages of its rows have: all but virtual ones, and those
     that column-selectors leave out (ticdc#column-selectors).
     """
     hidden = "hidden_" if profile.selected else "\0"
@@ -158,8 +162,8 @@ def default_of(column: Column) -> Default | None:
 
 
 def source_of(table: Table, profile: SinkProfile) -> Table:
-    """The table under its name at the source, by which a row's partition is chosen, where tables
-    are routed to another database (ticdc#table-routing).
+    """The table as a dispatcher sees it, which chooses a row's partition: where tables are routed
+    to another database, it still has the name of its own (ticdc#table-routing).
     """
     return replace(table, database=f"source_{table.database}") if profile.routed else table
 
@@ -167,8 +171,9 @@ def source_of(table: Table, profile: SinkProfile) -> Table:
 def statement(
     event: SchemaChange, profile: SinkProfile, placement: bool = False, ttl_off: bool = True
 ) -> str:
-    """The SQL text of a DDL statement as the profile's TiCDC sends it. Raises Refused for a
-    statement of which that text is not known here.
+    """The SQL of a DDL statement as the profile's TiCDC sends it. `placement` says that it keeps
+    placement rules, `ttl_off` that it turns TTL off. Raises Refused for a statement whose text in
+    TiCDC is not known here.
     """
     if profile.stored_select and parse(event.sql).resolved:
         raise Refused(
@@ -178,8 +183,8 @@ def statement(
 
 
 def jobs_of_event(event: Event, profile: SinkProfile) -> Iterator[Event]:
-    """The jobs of an event at TiDB: a DROP of several tables is one for each of them, with a commit
-    of its own (ticdc#ddl-one-statement). Any other event stays as it is.
+    """The jobs that TiDB makes of an event: of a DROP of several tables one for each table, with a
+    commit of its own (ticdc#ddl-one-statement); any other event is one job, as it is.
     """
     if not isinstance(event, SchemaChange) or event.action not in _DROPS:
         yield event
@@ -206,9 +211,10 @@ def publish_events(
     *event_types: type,
     printer: Printer | None = None,
 ) -> list[Written]:
-    """The messages of a history's events, or of those of `event_types`, in the order of
-    publication, up to where TiCDC stops. `messages` gives those of an event, or of one job of it,
-    which is sent at that millisecond; `printer` prints them.
+    """The messages of a history's events in the order of publication, up to where TiCDC stops; with
+    `event_types` only of events of these classes. `messages` gives the messages of an event, or of
+    one job of it (`jobs_of_event`), for the millisecond at which they are sent; `printer` makes
+    bytes of them.
     """
     written: list[Written] = []
     with contextlib.suppress(Stopped):
@@ -254,7 +260,9 @@ def writer_of_events(
 def committed(
     kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **fields: Any
 ) -> Change:
-    """A change with the position and the time of its commit: the TSO, and its milliseconds."""
+    """A change with the position and the time of its commit `at`: the position is its TSO, TiDB's
+    timestamp. `fields` are further fields of `Change`.
+    """
     return Change(
         0,
         kind,
@@ -267,8 +275,8 @@ def committed(
 
 
 class SplitRow(NamedTuple):
-    """A row of a statement as TiCDC sends it: one half of an UPDATE that is split is a DELETE or an
-    INSERT. An image is None where the operation has none.
+    """A changed row of a statement as TiCDC sends it: an UPDATE may be split into a DELETE and an
+    INSERT. `before` and `after` are its images, None where the operation has none.
     """
 
     op: Op
@@ -277,7 +285,9 @@ class SplitRow(NamedTuple):
 
 
 class PlacedRow(NamedTuple):
-    """A row of a statement as TiCDC sends it, and the partition that it goes to."""
+    """A changed row of a statement as TiCDC sends it (`SplitRow`), and the partition that it goes
+    to.
+    """
 
     partition: int
     op: Op
@@ -288,8 +298,8 @@ class PlacedRow(NamedTuple):
 def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new_architecture: bool = False
 ) -> Iterator[PlacedRow]:
-    """The rows of a row change as TiCDC sends them, each with its partition by the dispatcher
-    `table`. An UPDATE that changes a key is sent as a DELETE and an INSERT.
+    """The rows of a row change as TiCDC sends them, each with the partition that the dispatcher
+    `table` chooses. An UPDATE that changes a key is sent as a DELETE and an INSERT.
     """
     source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new_architecture=new_architecture):
@@ -302,7 +312,9 @@ def place_rows_of_table(
 
 
 Moves: TypeAlias = Callable[[Row, Row], bool]
-"""Whether TiDB itself deletes a row and inserts it again."""
+"""The function that says, of the row before and after an UPDATE, whether TiDB itself deletes the
+row and inserts it again.
+"""
 
 
 def split_rows(
@@ -313,13 +325,13 @@ def split_rows(
     raw: bool = False,
     by_tidb: Moves | None = None,
 ) -> list[SplitRow]:
-    """The rows of a statement as they are sent. An UPDATE of a key is split into a DELETE and an
-    INSERT, and then all deletes come first.
+    """The changed rows of a statement as TiCDC sends them. An UPDATE that changes a key is sent as
+    a DELETE and an INSERT; then all deletes of the statement come first.
 
-    `split_keys` says that the release splits an UPDATE of any key; clustered integer keys are
-    always split by TiDB. `new_architecture` is that of pingcap/ticdc, `raw` says that TiCDC itself
-    splits nothing; `by_tidb` says whether TiDB moves a row, where that does not follow from the key
-    alone.
+    `split_keys` says that the release splits an UPDATE of any key; else TiCDC splits one of a
+    single integer key only. `new_architecture` says that TiCDC is that of pingcap/ticdc, `raw` that
+    TiCDC itself splits nothing. `by_tidb` says whether TiDB deletes and inserts a row itself; None
+    means that the key alone decides that (`moved`).
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
     split_changes: list[SplitRow] = []
@@ -351,8 +363,9 @@ def split_rows(
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
-    """Whether TiCDC, not TiDB, split the UPDATE of which `half` is the old or the new row: that it
-    was split is taken for granted. False for any row but those of the event's UPDATEs.
+    """Whether it was TiCDC that split the UPDATE which `half` comes from, not TiDB (`by_tidb`).
+    `half` is the old or the new row of an UPDATE of the event that was split; False for any other
+    row.
     """
     for before, after in ((images.before, images.after) for images in event.rows):
         if (
@@ -367,7 +380,7 @@ def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
 
 def moved(table: Table, before: Row, after: Row) -> bool:
     """Whether TiDB itself deletes the row and inserts it again, because an UPDATE gives it another
-    clustered key, as the key's collation compares.
+    clustered key (the key by which TiDB stores rows), as the key's collation compares.
     """
     clustered = (
         ()
@@ -381,8 +394,8 @@ def moved(table: Table, before: Row, after: Row) -> bool:
 
 
 def collated(column: Column, value: Value) -> Value:
-    """What TiDB compares of a key's value: a text without trailing spaces and, under a collation
-    that ends in `_ci`, without case and accents; any other value as it is.
+    """A key's value as TiDB compares it: a text without trailing spaces and, under a collation that
+    ends in `_ci`, in upper case without accents; any other value as it is.
     """
     if not isinstance(value, str) or column.type.logical is not Logical.TEXT:
         return value
@@ -394,8 +407,8 @@ def collated(column: Column, value: Value) -> Value:
 
 
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
-    """The columns in a table's keys such that TiCDC writes an UPDATE that changes one of them as a
-    DELETE and an INSERT.
+    """The columns of which TiCDC sends an UPDATE as a DELETE and an INSERT. With `split_keys` they
+    are those of every key, else that of a single integer primary key.
     """
     key = table.primary_key
     if split_keys:
@@ -417,8 +430,8 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
 
 
 def _differs(type: SourceType, before: Value, after: Value, new_architecture: bool) -> bool:
-    """Whether an UPDATE changes the value of a key's column, as TiCDC compares the texts of both
-    values. In the classic architecture NULL equals the text null.
+    """Whether an UPDATE changes the value of a key's column, as TiCDC sees it: it compares the
+    texts of both values. In the classic architecture NULL equals the text null.
     """
     texts = [
         None if value is None else text.value_text(type, text.canonical(type, value))
@@ -430,8 +443,8 @@ def _differs(type: SourceType, before: Value, after: Value, new_architecture: bo
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:
-    """The file in which a claim check has the whole message: a random UUID below the storage's URI,
-    with the ending `.json` in every encoding.
+    """The file in which the whole of a message is stored that is too large to be sent (a claim
+    check): a random UUID below the storage's URI, with the ending `.json` in every encoding.
     """
     return f"{storage}/{uuid.UUID(int=chance.getrandbits(128), version=4)}.json"
 

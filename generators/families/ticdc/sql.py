@@ -41,6 +41,9 @@ _ESCAPES: Final = {
     "%": "\\%",
     "_": "\\_",
 }
+"""What a backslash and a character stand for in a text literal, by the character; for any other it
+is the character itself.
+"""
 _BINARY: Final = {
     **dict.fromkeys(("OR", "||"), (1, " OR ")),
     "XOR": (2, " XOR "),
@@ -56,9 +59,13 @@ _BINARY: Final = {
     "MOD": (10, "%"),
     "^": (11, "^"),
 }
-"""How tightly an operator binds, and its text."""
+"""The operators with two operands: how tightly each binds (a larger number binds more tightly), and
+its text as TiDB prints it.
+"""
 _PREDICATE: Final = 5
+"""How tightly IS, IN, BETWEEN, LIKE and comparisons bind."""
 _UNARY: Final = 12
+"""How tightly a sign binds to its operand."""
 _QUOTES: Final = "`'\""
 _UNITS: Final = frozenset(
     re.findall(
@@ -68,7 +75,9 @@ _UNITS: Final = frozenset(
         " DAY_SECOND DAY_MINUTE DAY_HOUR YEAR_MONTH",
     )
 )
+"""The units of time in INTERVAL and in functions of times."""
 NOW: Final = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
+"""The names of the function CURRENT_TIMESTAMP."""
 _BARE: Final = (
     *(*NOW[:1], *NOW[2:]),
     *(
@@ -99,11 +108,14 @@ _RESERVED: Final = frozenset(
         " COLLATE SELECT FROM WHERE BY AS ON",
     )
 )
+"""Words of SQL that are no name of a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A name in back quotes, a text, a number, bits, a word or a sign."""
+    """A token of a statement. `kind` is `name` (in back quotes), `text` (in quotes), `number`,
+    `bits` (a bit or hexadecimal literal), `word` or `sign`; `text` are its characters.
+    """
 
     kind: str
     text: str
@@ -115,8 +127,8 @@ class Token:
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """The tokens of a statement. Comments are left out, except those in which features of TiDB and
-    MySQL stand: what is in them is read.
+    """The tokens of a statement, without comments. A comment in which MySQL or TiDB reads a
+    feature, such as `/*T! ... */`, is not left out: its tokens are read.
     """
     for match in _TOKEN.finditer(sql):
         if match["special"] is not None:
@@ -127,7 +139,9 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def unquoted(literal: str) -> str:
-    """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
+    """The text that a quoted literal stands for: without quotes, with doubled quotes and backslash
+    escapes resolved.
+    """
     mark = literal[0]
     return re.sub(
         rf"{mark}{mark}|\\(.)",
@@ -138,14 +152,16 @@ def unquoted(literal: str) -> str:
 
 
 def plain_text(value: str) -> str:
-    """The SQL literal of a text outside of expressions: TiDB doubles its quotes and leaves its
-    backslashes alone.
+    """The SQL literal of a text that stands outside of expressions, as TiDB prints it: quotes are
+    doubled, backslashes are not.
     """
     return "'" + value.replace("'", "''") + "'"
 
 
 def value_text(value: str) -> str:
-    """The SQL literal of a text that is a value: its quotes and its backslashes are doubled."""
+    """The SQL literal of a text in an expression, as TiDB prints it: quotes and backslashes are
+    doubled.
+    """
     return plain_text(value.replace("\\", "\\\\"))
 
 
@@ -176,10 +192,12 @@ def bits(literal: str) -> str:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads a statement from the left; what it returns is restored text.
+    """Reads a statement from its first token to the last. Its methods read what comes next, and
+    return it as TiDB prints it.
 
-    `routed` is the database of a statement whose tables are routed: their names tell it, and texts
-    have no introducer.
+    `at` is the index of the next token. `routed` is the database of a statement whose tables are
+    routed to another one, "" for others: names of tables have the database in front then, and texts
+    have no introducer of a character set.
     """
 
     sql: str
@@ -188,7 +206,9 @@ class Reader:
     routed: str = ""
 
     def refusal(self) -> Refused:
-        """The error to raise for a statement that is not known here."""
+        """The error to raise for a statement whose form in TiDB is not known here; the caller
+        raises it.
+        """
         return Refused(
             f"TiDB's form of this statement is not known here, from token {self.at + 1} on:"
             f" {self.sql}"
@@ -201,7 +221,7 @@ class Reader:
 
     @property
     def next(self) -> str:
-        """The next token in upper case if it is a word or a sign, else ""."""
+        """The next token in upper case if it is a word or a sign, else "". It is not read yet."""
         return "" if self.ended else self.tokens[self.at].upper
 
     def take(self, *kinds: str) -> Token:
@@ -214,12 +234,16 @@ class Reader:
         return self.tokens[self.at - 1]
 
     def next_is(self, *words: str) -> bool:
-        """Whether the next tokens are these words or signs, in this order."""
+        """Whether the next tokens are these words or signs, in this order; they are not read
+        yet.
+        """
         following = self.tokens[self.at : self.at + len(words)]
         return [token.upper for token in following] == list(words)
 
     def skip(self, words: str) -> bool:
-        """Reads these words if they come next; returns whether they did."""
+        """Reads these words, with blanks between them, if they come next. Returns whether they
+        did.
+        """
         texts = words.split()
         if not self.next_is(*texts):
             return False
@@ -227,7 +251,9 @@ class Reader:
         return True
 
     def either(self, *choices: str) -> str:
-        """Reads the first of the choices that comes next and returns it; "" if none does."""
+        """Reads the first of the choices, each one or more words, that comes next, and returns it;
+        "" if none does, with nothing read.
+        """
         return next((words for words in choices if self.skip(words)), "")
 
     def option(self, *choices: str) -> str:
@@ -259,15 +285,15 @@ class Reader:
         return name
 
     def table(self) -> str:
-        """Reads the name of a table, and returns it in back quotes; a routed table gets its
+        """Reads the name of a table, and returns it in back quotes; in a routed statement with its
         database in front.
         """
         name = self.name()
         return f"{quote(self.routed)}.{name}" if self.routed and "`.`" not in name else name
 
     def listed(self, part: Callable[[], str], separator: str) -> str:
-        """Reads one or more items with commas between them, each by `part`, and returns them with
-        `separator` between them.
+        """Reads one or more items with commas between them, each by calling `part`, and returns
+        them with `separator` between them.
         """
         parts = [part()]
         while self.skip(","):
@@ -275,8 +301,8 @@ class Reader:
         return separator.join(parts)
 
     def bracketed(self, part: Callable[[], str], separator: str = ", ") -> str:
-        """Reads one or more items in brackets, each by `part`, and returns them in brackets with
-        `separator` between them.
+        """Reads one or more items in brackets with commas between them, each by calling `part`, and
+        returns them in brackets with `separator` between them.
         """
         self.expect("(")
         items = self.listed(part, separator)
@@ -298,20 +324,20 @@ class Reader:
         return ("-" if sign == "-" else "") + self.digits()
 
     def string_literal(self) -> str:
-        """Reads a text that stands outside of expressions, and returns its literal as TiDB prints
-        it.
+        """Reads a text that stands outside of expressions, such as a comment, and returns its
+        literal as TiDB prints it.
         """
         return plain_text(unquoted(self.take("text").text))
 
     def value(self) -> str:
-        """Reads a text that is a value, and returns its literal as TiDB prints it, without an
-        introducer of a character set.
+        """Reads a text in an expression, and returns its literal as TiDB prints it, without an
+        introducer of a character set such as `_UTF8MB4`.
         """
         return value_text(unquoted(self.take("text").text))
 
     def expression(self, binding: int = 0) -> str:
-        """Reads an expression whose operators bind at least as tightly as `binding`, and returns it
-        as TiDB prints it.
+        """Reads an expression whose operators bind at least as tightly as the number `binding` says
+        (`_BINARY`), and returns it as TiDB prints it.
         """
         operand = self._negated(binding)
         while True:
@@ -382,6 +408,7 @@ class Reader:
         return ""
 
     def _interval(self) -> str:
+        """Reads the number and the unit of an INTERVAL, and returns them as TiDB prints them."""
         return f"{self.expression()} {self.unit()}"
 
     def unit(self) -> str:
@@ -423,9 +450,9 @@ class Reader:
         raise self.refusal()
 
     def _word(self, word: str) -> str:
-        """Reads the rest of an operand that begins with `word`, which was taken: a constant, a
-        literal, CASE, a call or a column. Returns it as TiDB prints it. Raises Refused for anything
-        that is not known here.
+        """Reads an operand that begins with the word `word` in upper case, which has been read: a
+        constant, a literal, CASE, a call or a column. Returns it as TiDB prints it. Raises Refused
+        for anything whose form in TiDB is not known here.
         """
         called = self.next_is("(")
         if word in ("TRUE", "FALSE", "NULL", "MAXVALUE") and not called:
@@ -471,8 +498,8 @@ class Reader:
         return "CURRENT_TIMESTAMP()"
 
     def _case(self) -> str:
-        """Reads a CASE expression behind its first word, and returns the whole as TiDB prints
-        it.
+        """Reads the rest of a CASE expression, whose first word has been read, and returns the
+        whole as TiDB prints it.
         """
         expression = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
         while self.skip("WHEN"):
@@ -539,8 +566,8 @@ class Reader:
         return call
 
     def _cast_type(self) -> str:
-        """Reads the target type of a CAST, and returns it as TiDB prints it; ARRAY stands behind
-        that of a multi-valued index.
+        """Reads the type to which CAST converts, and returns it as TiDB prints it, with ARRAY
+        behind it in a multi-valued index.
         """
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")

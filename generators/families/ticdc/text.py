@@ -34,23 +34,29 @@ _GO: Final[dict[int, str]] = {
     # surrogateescape's stand-ins for bytes that are no UTF-8
     **dict.fromkeys(range(0xDC80, 0xDD00), "\\ufffd"),
 }
+"""What Go's JSON libraries write for characters in a string without HTML escapes, by code point."""
 _GO_HTML: Final = _GO | {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+"""The same as _GO with the HTML escapes of `<`, `>` and `&`."""
 _ITERATOR: Final = {code: shown for code, shown in _GO.items() if code not in (0x2028, 0x2029)}
+"""What the library json-iterator writes for characters in a string, by code point."""
 _GO_SHORT: Final = _GO_HTML | {8: "\\b", 12: "\\f"}
+"""The same as _GO_HTML with escapes of two characters for backspace and form feed."""
 _EXACT: Final = Context(prec=100)
+"""A decimal context that rounds no number of TiDB."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def escape(value: str, *, html: bool = True, short: bool = False) -> str:
-    """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the
-    escapes b and f of Go 1.22.
+    """The text as a JSON string with its quotes, as easyjson and Go's encoding/json write it; with
+    `html` `<`, `>` and `&` are escaped. `short` is Go since 1.22, with `html`: it has escapes of
+    two characters for backspace and form feed, too.
     """
     return f'"{value.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
 
 
 def iterator_string(value: str) -> str:
-    """A JSON string with its quotes, as json-iterator writes it without HTML escapes: U+2028 and
-    U+2029 as they are.
+    """The text as a JSON string with its quotes, as the library json-iterator writes it: without
+    HTML escapes, U+2028 and U+2029 as they are.
     """
     return f'"{value.translate(_ITERATOR)}"'
 
@@ -65,6 +71,7 @@ def escape_name(name: str) -> str:
 
 @lru_cache(64)
 def _long_class(type: SourceType, value: str) -> str:
+    """The class of a long text, cached."""
     return mysql.value_class(type, value)
 
 
@@ -138,11 +145,14 @@ def fixed32(value: float) -> str:
 
 
 _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_float32(1e21))}
+"""From the first number on and below the second one a float has no exponent; True is the key for
+binary32.
+"""
 
 
 def json_number(value: float, *, single: bool = False) -> str:
-    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and
-    from 1e21 on. `single` takes the shortest digits that read back as the same binary32.
+    """A float as Go's encoding/json writes it: the fewest digits that read back as the same number,
+    with an exponent below 1e-6 and from 1e21 on. `single` says that the number is a binary32.
     """
     plain = fixed32(value) if single else fixed(value)
     low, high = _PLAIN[single]
@@ -154,6 +164,7 @@ def json_number(value: float, *, single: bool = False) -> str:
 
 
 def _plain(digits: str) -> str:
+    """The text of a number without an exponent; of a whole one without point and zero."""
     plain = format(Decimal(digits), "f")
     return plain.removesuffix(".0")
 
@@ -172,8 +183,8 @@ def zone(name: str) -> ZoneInfo:
 def timestamp_text_and_instants(
     micros: int, fsp: int, time_zone: str
 ) -> tuple[str, tuple[int, ...]]:
-    """The text of a TIMESTAMP in the server's zone, and the instants that share this wall clock:
-    one, or two in an hour that occurs twice.
+    """The text of a TIMESTAMP, its wall clock in the server's time zone, and the moments, in
+    microseconds since 1970, that this clock may mean: one, or two in an hour that occurs twice.
     """
     local = (_EPOCH + timedelta(microseconds=micros)).astimezone(zone(time_zone))
     wall = (local.replace(tzinfo=None) - mysql.EPOCH) // timedelta(microseconds=1)
@@ -185,8 +196,8 @@ def timestamp_text_and_instants(
 
 
 def zoned(cell: Cell, micros: int, time_zone: str) -> Cell:
-    """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock
-    shows it twice.
+    """The cell of a TIMESTAMP with its text, the wall clock in the server's time zone. In an hour
+    that occurs twice a decoder may return either of the two moments.
     """
     wall_clock, instants = timestamp_text_and_instants(micros, cell.type.fsp, time_zone)
     if len(instants) > 1:
@@ -248,7 +259,11 @@ def value_text(
     float_via_double: bool = False,
     json_doubles: Doubles = "go",
 ) -> str:
-    """The text of a canonical non-NULL value before JSON escaping."""
+    """The text of a value that is not NULL, before it is escaped for JSON; the value is as TiDB
+    stores it (`canonical`). `time_zone` is that of TIMESTAMP, `json_doubles` the spelling of
+    doubles in JSON documents. `float_via_double` prints a FLOAT with the digits of a double. Raises
+    TypeError for a value that the type does not have.
+    """
     match type.logical, value:
         case Logical.FLOAT, float():
             return fixed(value) if float_via_double else fixed32(value)
@@ -279,8 +294,11 @@ def value_text(
 
 
 _JAVA: Final = type_numbers("ticdc_java")
+"""The `java.sql.Types` number of each type that TiCDC can write."""
 _JAVA_LEGACY: Final = type_numbers("ticdc_java_v5_3")
+"""The same numbers in v5.3 and older."""
 _OVER_SIGNED: Final = type_numbers("java_over_signed")
+"""The numbers of unsigned integer types for values above the signed maximum."""
 
 
 def supports(type: SourceType) -> bool:
@@ -310,8 +328,9 @@ def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
 def mysql_type(
     type: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False
 ) -> str:
-    """The text of a column's type in the member `mysqlType`: the bare name, or with `parameters`
-    (content-compatible) TiDB's full description.
+    """The text of a column's type in the member `mysqlType`: the name with unsigned and zerofill
+    where the release writes these; with `parameters` (the option content-compatible) TiDB's full
+    description, such as `decimal(10,2)`.
     """
     type_text = type.name + (_parameters(type) if parameters else "")
     if type.logical not in (Logical.BIT, Logical.YEAR):

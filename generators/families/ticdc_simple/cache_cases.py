@@ -30,19 +30,22 @@ _A: Final = Column("a", mysql.integer("int"))
 _ADD: Final = "ALTER TABLE {t} ADD COLUMN `a` int"
 _MODIFY: Final = "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)"
 _RENAME: Final = "RENAME TABLE {db}.{old} TO {db}.{t}"
+"""SQL of statements for `_ddl`, which puts names in the place of {t}, {db} and {old}."""
 _ROW: Final[Row] = {"id": 1, "n": 5, "s": "x"}
 _WIDE: Final[Row] = {**_ROW, "a": 9}
 
 
 def _at(second: int) -> Instant:
+    """The commit time at that second of a history."""
     return Instant(START.ms + 1000 * second, 1 + second)
 
 
 def _ddl(
     second: int, action: str, before: Table | None, after: Table | None, sql: str
 ) -> SchemaChange:
-    """The event of a statement at that second of the history; in `sql` {t}, {db} and {old} stand
-    for names of the tables and the database.
+    """The event of a DDL statement at that second of a history. In `sql` {t} stands for the table's
+    name, {db} for the database's, {old} for the table's name before a RENAME. `before` and `after`
+    are the table before and after the statement, None if it does not exist then.
     """
     table = after or before
     assert table is not None
@@ -60,8 +63,8 @@ def _ddl(
 def _alter_table(
     cases: Cases, name: str, second: int, action: str, sql: str, *columns: Column, suffix: str = ""
 ) -> tuple[Table, Table, SchemaChange]:
-    """Three things of a case: its table, what a statement makes of it (other columns, or a name
-    with `suffix`), and the event of the statement.
+    """Three things for a case of the name `name`: its table before a statement, its table after it
+    (with other columns, or `suffix` behind its name), and the event of the statement.
     """
     old = cases.table(name)
     new = replace(old, columns=columns or old.columns, name=f"{old.name}{suffix}")
@@ -69,8 +72,8 @@ def _alter_table(
 
 
 def schemas(database: str) -> Iterator[Scenario]:
-    """Cases for a decoder's cache of table schemas (a row names its schema by version, another
-    message carries it), with tables in the database `database`.
+    """The cases on a decoder's cache of table schemas: a row names its schema by a version, and
+    another message has that schema. Their tables are in the database `database`.
     """
     cases = Cases(database, (ID, _N, _S))
     yield from _order(cases)
@@ -80,8 +83,8 @@ def schemas(database: str) -> Iterator[Scenario]:
 
 
 def _order(cases: Cases) -> Iterator[Scenario]:
-    """Yields the cases on when a schema comes: before a table's rows, behind them, never, or twice,
-    and the schema of a table with a column of every type.
+    """Yields the cases on when the message with a table's schema comes: before the rows, behind
+    them, never, or twice; and the case of a table with a column of every type.
     """
     updated = change(OWN, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
     yield cases.case(

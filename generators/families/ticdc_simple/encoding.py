@@ -40,11 +40,11 @@ HIDDEN: Final = "_V$_"
 _TEXT: Final = mysql.text()
 
 Known = Mapping[records.SchemaKey, records.TableSchema]
-"""Every schema that the messages of a history carry."""
+"""The schemas that the messages of a history carry, by database, table and version."""
 
 
 class Encoding(Protocol):
-    """How one profile's logical messages become bytes, and what those bytes tell."""
+    """How the messages of one profile become bytes, and what a decoder can read in these."""
 
     @property
     def profile(self) -> SimpleProfile:
@@ -59,14 +59,17 @@ class Encoding(Protocol):
         """Whether an image without columns stands in the message, as an empty map."""
 
     def value(self, record: records.Record, chance: random.Random) -> bytes:
-        """The message's bytes before compression; random key orders are drawn from `chance`."""
+        """The bytes of a message's value before compression; what is left to chance, such as the
+        order of keys, is drawn from `chance`.
+        """
 
     def expected(self, type: SourceType, value: Value) -> Cell:
-        """What a perfect decoder recovers of a stored value."""
+        """The cell that a perfect decoder returns for a value of the type as TiDB stores it."""
 
 
 def publish(history: History, layout: Layout, encoding: Encoding) -> list[Written]:
-    """Every message of the history with its expectation, in the order of publication.
+    """Every message of the history in the order of publication, each with the change that a decoder
+    must return for it.
 
     DDL statements and watermarks have messages, too; the SQL texts of row changes, heartbeats and
     transaction marks have none in this protocol.
@@ -88,8 +91,8 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
 def _encode_record(
     encoding: Encoding, record: records.Record, known_schemas: Known, chance: random.Random
 ) -> tuple[bytes, Change]:
-    """The bytes of a message, which is cut to its handle key if it is too long, and the change that
-    a decoder owes for it.
+    """The bytes of a message, and the change that a decoder must return for it. A row's message
+    that is too long for the profile is cut to its handle key (the columns that identify the row).
     """
     profile = encoding.profile
     compression = profile.deployment.compression
@@ -108,9 +111,9 @@ def _encode_record(
 
 
 def row_change(encoding: Encoding, record: records.DmlRecord, known_schemas: Known) -> Change:
-    """The one change that a decoder owes for a row's message, given the schemas that were sent.
-    TiDB's hidden columns are absent from its images; if the message has no image, one CORRUPT row
-    is right, too.
+    """The change that a decoder must return for the message of a row; `known_schemas` are those
+    that were sent, from which types and key come. TiDB's hidden columns are absent from its images.
+    If the message has no image, a CORRUPT row is right, too.
     """
     schema = known_schemas.get(record.schema_key)
     hidden_columns = (
@@ -157,6 +160,7 @@ def _expected(
 
 
 def _micros(commit_ts: int) -> int:
+    """The microseconds since 1970 of a TSO, TiDB's timestamp, which has milliseconds."""
     return (commit_ts >> 18) * 1000
 
 
@@ -164,8 +168,9 @@ def _change(
     record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord,
     bootstrap_position: str | None,
 ) -> Change:
-    """The change that a decoder owes for a message without rows: WATERMARK, BOOTSTRAP or DDL. Its
-    key, types and schema version are those of the schema in the message, if it has one.
+    """The change that a decoder must return for a message without rows: WATERMARK, BOOTSTRAP or
+    DDL. Its key, types and schema version are those of the schema in the message, None if that has
+    none.
     """
     if isinstance(record, records.WatermarkRecord):
         return Change(
@@ -219,8 +224,8 @@ def timestamp_texts(profile: SimpleProfile, type: SourceType, value: Value) -> T
 
 
 def timestamp_cell(profile: SimpleProfile, type: SourceType, value: Value) -> Cell:
-    """The cell that a decoder owes for a TIMESTAMP: its text is the JSON object of location and
-    wall clock.
+    """The cell that a decoder must return for a TIMESTAMP; its text is the JSON object of time zone
+    and wall clock that the message has.
     """
     texts = timestamp_texts(profile, type, value)
     location, wall, instants = texts.location, texts.wall, texts.instants

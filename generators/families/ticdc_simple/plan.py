@@ -48,15 +48,19 @@ CHECKSUM_VERSION: Final = 2
 """The version in recorded messages (ticdc#simple-checksum)."""
 
 BOOTSTRAP_SECONDS: Final = 120
+"""After how many seconds a table's BOOTSTRAP is sent again."""
 BOOTSTRAP_ROWS: Final = 10_000
+"""After how many rows of a table its BOOTSTRAP is sent again."""
 QUIET: Final = frozenset({POOL_DATABASE})
-"""Databases of a changefeed of their own, whose bootstraps are turned off."""
+"""Databases without BOOTSTRAP messages: they have a changefeed of their own, in which these are
+turned off.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A message to be encoded once and published to each of the partitions. `event` numbers the
-    history's events.
+    """A message that is to be encoded, and the partitions to each of which it is sent. `event` is
+    the number of its event in the history.
     """
 
     record: records.Record
@@ -74,8 +78,8 @@ def host_zone(profile: SimpleProfile) -> str:
 def plan(
     history: History, profile: SimpleProfile, partitions: int, chance: random.Random
 ) -> Iterator[Planned]:
-    """The messages of a history before they are encoded, in the order of publication; none of them
-    is cut to its handle key yet.
+    """The messages of a history before they are encoded, in the order of publication. None of them
+    is cut to its handle key (the columns that identify a row) yet.
     """
     catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
@@ -133,15 +137,17 @@ def plan(
 
 
 def _numbered_jobs(history: History, profile: SimpleProfile) -> Iterator[tuple[int, Event]]:
-    """The jobs of a history's events at TiDB, each with the number of its event."""
+    """The jobs that TiDB makes of a history's events (`jobs_of_event`), each with the number of its
+    event.
+    """
     for number, event in enumerate(history.events):
         for job in jobs_of_event(event, profile):
             yield number, job
 
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
-    """Every schema that the messages carry, also those of tables before a statement, by (database,
-    table, version). If several have one key, the first counts.
+    """Every schema that these messages carry, also schemas before a statement, by database, table
+    and version. If several have the same key, the first counts.
     """
     schemas: dict[records.SchemaKey, records.TableSchema] = {}
     for entry in planned:
@@ -159,20 +165,23 @@ def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, recor
 
 @dataclass(slots=True)
 class _Announced:
-    """When a table's last BOOTSTRAP was sent, and how many rows were since."""
+    """The time of a table's last BOOTSTRAP in milliseconds since 1970, and how many rows of the
+    table were sent since.
+    """
 
     ms: int
     rows: int = 0
 
     def due(self, ms: int) -> bool:
+        """Whether the BOOTSTRAP must be sent again at that time."""
         return ms - self.ms >= BOOTSTRAP_SECONDS * 1000 or self.rows >= BOOTSTRAP_ROWS
 
 
 def _plan_bootstrap(
     known_table: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
 ) -> Planned:
-    """The BOOTSTRAP message with a table's present schema. It goes to every partition, or to the
-    first alone if the profile says so.
+    """The BOOTSTRAP message with a table's present schema. It goes to all partitions
+    (`everywhere`), or to the first alone if the profile says so. `number` is that of its event.
     """
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
     return Planned(
@@ -183,8 +192,8 @@ def _plan_bootstrap(
 def _ddl(
     catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int
 ) -> records.DdlRecord:
-    """The contents of a DDL statement's message, with the schemas of its table after and before
-    it.
+    """The message of a DDL statement before it is encoded, with the schemas of its table after and
+    before it. `built` is the time of sending.
     """
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
@@ -216,8 +225,8 @@ def _plan_row(
     tso: int,
     built: int,
 ) -> records.DmlRecord:
-    """The message of one row at its full size. It has a checksum where the profile sends them,
-    unless all values of the row are NULL.
+    """The message of one row before it is encoded, with all columns. It has a checksum if the
+    profile sends them, unless all values of the row are NULL.
     """
     data, old = (
         None if image is None else _row_image(known_table, profile, image)
@@ -250,7 +259,7 @@ def _plan_row(
 
 
 def _row_image(known_table: Known, profile: SimpleProfile, source_row: Row) -> records.RowImage:
-    """The columns of a row that its message has, each with its type and its value as TiDB stores
+    """The columns of a row that a message has, each with its type and its value as TiDB stores
     it.
     """
     return {
@@ -260,12 +269,14 @@ def _row_image(known_table: Known, profile: SimpleProfile, source_row: Row) -> r
 
 
 def _stored(type: SourceType, value: Value) -> Value:
+    """The value as TiDB stores it; None for NULL."""
     return None if value is None else text.canonical(type, value)
 
 
 def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
-    """A row's message that was too large, cut to the columns of its handle key and marked so; with
-    claim check it also has the location of the whole message.
+    """A row's message that was too large, cut to the columns of its handle key (those that identify
+    the row) and marked so. `location` is where the whole message is stored (a claim check), "" for
+    nowhere.
     """
     key = record.source.handle_key
     data, old = (

@@ -13,10 +13,10 @@ from typing import TypeAlias
 from generators.model import Op, SourceType, Table, Value
 
 SchemaKey: TypeAlias = tuple[str, str, int]
-"""(database, table, version): what a schema cache is keyed by."""
+"""(database, table, version): the key of a schema in a decoder's cache of schemas."""
 
 RowImage: TypeAlias = Mapping[str, tuple[SourceType, Value]]
-"""A row image that the message carries: type and value as stored, by column."""
+"""A row image in a message: each column's type and its value as TiDB stores it, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class DataType:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """A column. `default` is None, the text that TiDB stores, or the number of a BIT column's
-    default.
+    """A column in a table's schema. `default` is the text of its default as TiDB stores it, a
+    number for a BIT column, None for no default.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ColumnSchema:
 
 @dataclass(frozen=True, slots=True)
 class IndexSchema:
-    """An index; `nullable` when any of its columns is."""
+    """An index in a table's schema; `nullable` says that one of its columns is."""
 
     name: str
     unique: bool
@@ -60,7 +60,9 @@ class IndexSchema:
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table at one version; `table_id` is the logical table's id."""
+    """A table's schema at one version; `table_id` is the id of the whole table, not of a
+    partition.
+    """
 
     database: str
     table: str
@@ -87,7 +89,9 @@ class TableSchema:
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """A row's checksums after and before the change; 0 is "not available"."""
+    """The checksums of a row after the change (`current`) and before it (`previous`); 0 says that
+    there is none.
+    """
 
     version: int
     current: int
@@ -96,10 +100,13 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class DmlRecord:
-    """A row change. `table_id` is the physical table's id, that of the partition. An image that is
-    empty is not sent.
+    """The message of a row change. `source` is the table with all its columns, also those that the
+    images lack. `table_id` is the id of the table, or of the partition that holds the row. `data`
+    and `old` are the row after and before the change; one that is None or empty is not sent.
 
-    `source` is the table with all its columns, those that the images lack too.
+    `handle_key_only` says that the images were cut to the columns that identify the row, because
+    the message was too large; `claim_check_location` is where the whole message is stored, "" for
+    nowhere.
     """
 
     source: Table
@@ -122,7 +129,9 @@ class DmlRecord:
 
 @dataclass(frozen=True, slots=True)
 class DdlRecord:
-    """A DDL statement with the table's schema after and before it, where the message has them."""
+    """The message of a DDL statement, with the table's schema after and before it; None where the
+    message has none.
+    """
 
     type: str
     sql: str
@@ -134,7 +143,7 @@ class DdlRecord:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapRecord:
-    """A table's schema; its commitTs is 0."""
+    """The message of a table's schema, which no statement caused; its commitTs is 0."""
 
     build_ts: int
     table_schema: TableSchema
@@ -142,7 +151,9 @@ class BootstrapRecord:
 
 @dataclass(frozen=True, slots=True)
 class WatermarkRecord:
-    """Everything committed before `commit_ts` has been sent."""
+    """The message of a watermark: everything that was committed before `commit_ts` has been
+    sent.
+    """
 
     commit_ts: int
     build_ts: int

@@ -48,7 +48,9 @@ BASE64: Final = "base64-digits"
 """The tag of cases about base64, which only the JSON encoding has."""
 
 _SEVERAL: Final = (("a",), ("b", "c"), ("c",))
-"""Unique keys of which the second is the first without NULLs, and the third the handle key."""
+"""Three unique keys: the first has a nullable column, the second has none, and the third is the
+shortest without one, which identifies rows (the handle key).
+"""
 _ADDED: Final = Column("added", mysql.integer("int"))
 _C: Final = Column("c", mysql.integer("int"))
 
@@ -66,12 +68,14 @@ _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] 
     "multi schema change": ((ID, _C), (ID, _ADDED)),
     "change column": ((ID, _C), (ID, Column("d", mysql.integer("bigint")))),
 }
-"""A table's columns before and after each action; all others leave `id`, `c` as they are."""
+"""The columns of a statement's table before and after it, by action, None where there is no table;
+at any other action it has `id` and `c` before and after.
+"""
 
 
 def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    """All cases that only the Simple protocol has, for a profile; their level-one tables are in
-    `database`.
+    """The named cases that only the Simple protocol has, as far as the profile can write them;
+    level-one tables are in `database`.
     """
     cases = Cases(database)
     yield from _ddl(profile, database)
@@ -225,9 +229,9 @@ def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    """Yields the cases on types: unsigned integers around half of their range, doubles, spellings
-    of types, zero dates, binaries whose Base64 looks like decimal or hex digits, and hours that
-    occur twice.
+    """Yields the cases on types: unsigned integers around half of their range, doubles at which
+    Go's form changes, declared types, zero dates, binaries whose Base64 looks like decimal or hex
+    digits, and hours that occur twice.
     """
     cases = Cases(database)
     kinds = {
@@ -312,7 +316,9 @@ def _checksums(database: str) -> Iterator[Scenario]:
 
 
 def _oversized(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    """Yields the cases whose messages are longer than the limit of a message's bytes."""
+    """Yields the cases of messages that are longer than the profile's limit, so that TiCDC sends
+    less of them.
+    """
     cases = Cases(database)
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)

@@ -38,22 +38,32 @@ DDL_LEAD: Final = 4
 """
 
 _BEFORE_ALL: Final = 1_690_000_000_000
+"""The milliseconds from which the versions of tables that no statement made are counted back:
+before all events of a history.
+"""
 _CHARACTERS: Final = ("utf8mb4", "utf8mb4_bin")
+"""The character set and collation of a text column that declares none."""
 _BYTES: Final = ("binary", "binary")
+"""The character set and collation of any other column."""
 _COLLATIONS: Final = {"gbk": "gbk_chinese_ci"}
+"""The default collation of a character set, where it is not its name with `_bin`."""
 _TEMPORAL_LENGTH: Final = {"date": 10, "datetime": 19, "timestamp": 19, "time": 10}
+"""The length in the schema of a type of date and time, without a fraction."""
 PRIMARY: Final = "PRIMARY"
 """The name of a primary key's index; TiDB has none for a single integer key, by which it finds
 rows.
 """
 _LONG: Final = 4_294_967_295
+"""The length in the schema of a JSON column."""
 _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
+"""The kinds of types that may be unsigned and zerofill."""
 
 
 @lru_cache(maxsize=256)
 def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataType:
-    """The dataType of a column in messages. Its mysqlType never says unsigned, because a flag of
-    its own does.
+    """The member `dataType` of a column in a message's schema. Its `mysqlType` never says unsigned,
+    because a flag of its own does. `charset` and `collation` are the column's own, "" for the
+    default.
     """
     is_text = type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and type.name != "vector"
     default = _CHARACTERS if is_text else _BYTES
@@ -88,6 +98,7 @@ def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataT
 
 
 def _bytes(label: str) -> int:
+    """How many bytes a label of an ENUM or SET has in UTF-8."""
     return len(label.encode(errors="surrogatepass"))
 
 
@@ -97,13 +108,14 @@ _UNSPECIFIED: Final = DataType("unspecified", "", "")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an
-    ordinary table.
+    """What TiCDC knows of a table at a point of a history. `ids` are the ids of its columns and
+    `defaults` their defaults, by name.
 
-    `indexes` are those that statements made; `hidden` are the columns that TiDB added for their
-    expressions, which rows lack; `place` gives the partition of a row by its number, None where
-    that is not known; `added_key` tells that a statement added the primary key, which finds no rows
-    then; `view` tells that it is a view.
+    `indexes` are those that statements made, `hidden` the columns that TiDB added for the
+    expressions of indexes, which rows lack. `physical` are the ids of its partitions, () for a
+    table without partitions; `place` gives the number of the partition of a row, None where that is
+    not known. `added_key` says that a later statement added the primary key: TiDB does not store
+    rows by it then. `view` says that it is a view.
     """
 
     table: Table
@@ -119,8 +131,8 @@ class Known:
     view: bool = False
 
     def physical_id(self, source_row: Row) -> int:
-        """The table id in the message of a row: that of the row's partition, or of a table without
-        partitions.
+        """The id of the table in the message of a row: that of the partition that holds the row, or
+        of a table without partitions. Where the partition is not known, the row's key chooses one.
         """
         if not self.physical:
             return self.table_id
@@ -136,14 +148,12 @@ class Known:
         return moved(self.table, before, after) or self.place(before) != self.place(after)
 
     def by_id(self) -> tuple[Column, ...]:
-        """The table's columns in the order of their ids, which is the order in which they were
-        created.
-        """
+        """The table's columns in the order of their ids, in which they were created."""
         return tuple(sorted(self.table.columns, key=lambda column: self.ids[column.name]))
 
     def schema(self, order: str) -> TableSchema:
-        """The table's schema as messages have it; `order` says whether columns stand by their "id"
-        or as in the "table".
+        """The table's schema as messages have it. `order` is "id" for columns in the order of their
+        ids, "table" for the order in the table.
         """
         columns = self.by_id() if order == "id" else self.table.columns
         schemas = [
@@ -166,12 +176,14 @@ class Known:
         )
 
     def _column(self, column: Column) -> ColumnSchema:
+        """A column of the table as the schema has it, with its default."""
         kind = data_type(column.type, column.charset, column.collation)
         return ColumnSchema(column.name, kind, column.nullable, self.defaults.get(column.name))
 
     def _indexes(self) -> tuple[IndexSchema, ...]:
-        """The indexes in the table's schema: TiDB's own, and one named primary of the columns that
-        identify a row (its handle), or else of the first unique key without NULLs.
+        """The indexes in the table's schema, of which one is primary: the primary key, or else the
+        first unique key without NULLs, which the schema then has twice, the second time under the
+        name `primary`.
         """
         table, key = self.table, self.table.primary_key
         listed = [self._index(index) for index in table.indexes or (*self._unique(), *self.indexes)]
@@ -192,15 +204,18 @@ class Known:
         )
 
     def _unique(self) -> Iterator[Index]:
-        """The unique keys of the table as indexes, the known ones under their names."""
+        """The unique keys of the table as indexes. An index has the name of its first column, with
+        a number behind it if another index has that name already.
+        """
         name_counts: dict[str, int] = {}
         for columns in self.table.unique:
             times = name_counts[columns[0]] = name_counts.get(columns[0], 0) + 1
             yield Index(columns[0] if times == 1 else f"{columns[0]}_{times}", columns, True)
 
     def _index(self, index: Index) -> IndexSchema:
-        """An index of the table as the messages have it; it is nullable if one of its columns is,
-        or is hidden. Raises Refused for an index over a column that the table has not.
+        """An index of the table as the schema has it. It counts as nullable if one of its columns
+        is nullable or hidden. Raises Refused for an index over a column that the table does not
+        have.
         """
         table, columns = self.table, index.columns
         hidden = {column.name for column in self.hidden}
@@ -214,10 +229,11 @@ class Known:
 
 
 class Catalogue:
-    """The tables of one history. A table that no DDL of the history made has the version and id of
-    its own name and columns.
+    """The tables of one history, as TiCDC knows them while the history passes. A table that no
+    statement of the history made has a version and an id that follow from its own name and columns.
 
-    Defaults of TIMESTAMP columns are converted from `time_zone` to UTC.
+    `time_zone` is the zone in which defaults of TIMESTAMP columns are written; TiDB stores them in
+    UTC.
     """
 
     def __init__(self, time_zone: str) -> None:
@@ -233,8 +249,8 @@ class Catalogue:
         return known_table
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
-        """Follows a DDL statement, and returns what TiCDC knows of its table after it (of a dropped
-        table: what it was) and before it; None where it sends no schema.
+        """Takes account of a DDL statement. Returns what TiCDC knows of its table after it (of a
+        dropped table what it knew) and before it, None where the statement's message has no schema.
         """
         if not event.table:
             return None, None
@@ -270,8 +286,8 @@ class Catalogue:
         return after, None if event.action in _CREATES else before
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
-        """What TiCDC knows of a table after a statement that makes or changes it: its ids, version,
-        defaults, indexes and hidden columns. `before` is what was known, None for a new table.
+        """What TiCDC knows of a table after a statement that makes or changes it. `table` is the
+        table after the statement, `before` what was known before it, None for a new table.
         """
         known_table = self._fresh(table) if before is None or event.action in _CREATES else before
         statement = parse(event.sql)
@@ -319,8 +335,8 @@ class Catalogue:
         )
 
     def _fresh(self, table: Table) -> Known:
-        """What TiCDC knows of a table that no statement of the history made: its id, version and
-        column ids follow from its name and columns.
+        """What TiCDC knows of a table that no statement of the history made: id, version and column
+        ids follow from the table's name and columns.
         """
         number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
         version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
@@ -333,8 +349,9 @@ class Catalogue:
         return Known(table, _id(table, 0), version, ids, self._defaults(solid, {}))
 
     def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
-        """The defaults of the columns as TiDB stores them, by name: of a column without one in the
-        model the literal that a statement spelled (`spelled`). A default of NULL is left out.
+        """The defaults of the table's columns as TiDB stores them, by name. `spelled` has the
+        literals that a statement spelled, by column; they count for columns without a default in
+        the model. A default of NULL is left out.
         """
         literals = {
             c.name: c.default.text if c.default else spelled.get(c.name) or "NULL"
@@ -369,6 +386,7 @@ class Catalogue:
 
 
 _SAME_VERSION: Final = ("truncate table", "truncate partition")
+"""The actions after which the schema of a table that was there before keeps its version."""
 _CREATES: Final = (
     "create table",
     "create tables",
@@ -376,14 +394,16 @@ _CREATES: Final = (
     "create sequence",
     "recover table",
 )
+"""The actions that make a table."""
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
 _TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
+"""What TiDB stores for the defaults TRUE and FALSE."""
 _MICRO: Final = timedelta(microseconds=1)
 
 
 def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
-    """The column that TiDB adds for an expression of an index: its type is the expression's
-    (ticdc#simple-hidden-column).
+    """The column that TiDB adds to a table, hidden, under this name for an expression of an index;
+    its type is the expression's (ticdc#simple-hidden-column).
 
     Raises Refused for an expression whose type is not known here.
     """
@@ -419,8 +439,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
 def _ids(
     known_table: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement
 ) -> Mapping[str, int]:
-    """The ids of a table's columns after a statement. A column keeps its id, unless it is new, or
-    TiDB writes its values anew.
+    """The ids of a table's columns after a statement, by name. A column keeps its id, unless TiDB
+    writes its values anew; that one, a new column and a new hidden one get the next ids.
     """
     kinds = {column.name: column.type for column in known_table.table.columns}
     ids: dict[str, int] = {}
@@ -459,12 +479,13 @@ def _writes_anew(old: SourceType, new: SourceType) -> bool:
 
 
 def _version(event: SchemaChange) -> int:
+    """The version of a schema that this statement made, a TSO (TiDB's timestamp)."""
     return event.at.tso - DDL_LEAD
 
 
 def _id(table: Table, generation: int) -> int:
-    """A number that stands for a table id: one for each name, and another one for each time that
-    the name was created or truncated anew.
+    """A number that stands for a table's id: each name has another one, and each `generation`, a
+    number that is another one whenever a table of that name is made or truncated.
     """
     name = f"{table.database}\0{table.name}\0{generation}"
     return (

@@ -88,28 +88,35 @@ from generators.sources import mysql
 from generators.wire_format import Format, Loss, about
 
 BATCH_MS: Final = 100
+"""Events committed within so many milliseconds (`canal.mq.canalGetTimeout`) share a batch
+(canal#batch-size).
+"""
 BATCH_BYTES: Final = 50 * 1024
-"""Events committed within 100 ms (`canal.mq.canalGetTimeout`) share a batch, up to the one that
-fills it (canal#batch-size).
-"""
+"""A batch ends with the event by which it has more bytes of the binlog than this."""
 PAUSE_MS: Final = 5_000
-PAUSE_ODDS: Final = 16
-"""One batch of so many comes after a pause of the consumer, and has what was committed in that
-time; 5 s were recorded.
+"""How long a pause of the consumer is: 5 s were recorded. The batch after it has what was committed
+in that time.
 """
+PAUSE_ODDS: Final = 16
+"""One batch of so many comes after a pause of the consumer."""
 TRANSACTION_BYTES: Final = 150
 """About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
+"""The shortest time from a commit to the member `ts`, in milliseconds."""
 
 __all__ = ["FORMAT", "CanalProfile", "partition_of", "write"]
 
 Texts: TypeAlias = Mapping[str, str | None]
+"""The text of each column in an image, None for NULL."""
 Wires: TypeAlias = Mapping[str, CanalCell]
+"""Each column of an image as Canal writes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlatMessage:
-    """What a flat message says of its event."""
+    """What a flat message says of its event: `keys` is the member pkNames (None for null), `codes`
+    is sqlType, `types` is mysqlType; the other fields have the names of their members.
+    """
 
     type: str
     database: str = ""
@@ -217,12 +224,16 @@ def is_unread(event: Event) -> bool:
 
 
 def _replace_beyond_three_bytes(value: str) -> str:
+    """The text with `?` for each character beyond U+FFFF, which takes more than three bytes in
+    UTF-8.
+    """
     return "".join("?" if c > "\uffff" else c for c in value)
 
 
 def _stops_the_writer(event: Event, profile: CanalProfile) -> bool:
-    """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element
-    of `old` for every row unless `old` is empty (canal#old-left-out).
+    """Whether Canal stops for ever at the event. Up to release 1.1.6, where rows are spread over
+    partitions, it looks up an element of `old` for every row, also where some rows have none
+    (canal#old-left-out).
     """
     spread = profile.pk_hash or profile.hash_columns
     if not (
@@ -496,6 +507,7 @@ def partition_of(database: str | None, values: Iterable[str | None], partitions:
 
 
 def _texts(wires: Wires) -> Texts:
+    """The text of each column in an image, None for NULL."""
     return {name: cell.text for name, cell in wires.items()}
 
 
@@ -594,6 +606,7 @@ def _row_change(number: int, op: Op, table: Table, row_image: RowImage, aligned:
 
 
 def _image(table: Table, wires: Wires) -> Image:
+    """The expected cell of each column of a table, from an image as Canal writes it."""
     return table.image({name: wire.cell for name, wire in wires.items()})
 
 
@@ -625,6 +638,7 @@ def _image_under_old(table: Table, row_image: RowImage) -> Image:
 
 
 def _unknown(type: SourceType, reason: str) -> Cell:
+    """A cell of that type in which any value is right, for that reason."""
     return Cell(State.ANY, type, reason=reason)
 
 

@@ -21,12 +21,19 @@ _DECLARED: Final = re.compile(
     r"(?P<name>(?:national\s+)?\w+(?:\s+precision|\s+varying|\s+varchar)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+"""A type as a statement spells it: its name, its parameters, and the attributes behind them."""
 _SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")
+"""Spaces that stand outside of quotes."""
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+"""A back-slash with the character behind it, which is the group."""
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "'": "''"}
 """What the character behind a back-slash in a label stands for, where that is not itself."""
 _STRIPPED: Final = "the binlog holds BINARY(n) without its trailing zero bytes; n is known"
+"""Why the value of a BINARY is right with its trailing zero bytes and without."""
 _TEXTS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
+"""Types of texts that have no length. Canal takes a text for a BLOB if a statement spelled its type
+in another way, such as TEXT(100).
+"""
 _TEXT_WORDS: Final = ("varchar", "tinytext", "text", "mediumtext", "longtext")
 """Spellings of a text that is bytes in the character set binary."""
 CHARSETS: Final = {
@@ -97,7 +104,9 @@ def _spell_type(declared: str) -> str:
 
 
 def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
-    """A column's value as Canal's message has it, with its code, and what a decoder owes for it."""
+    """A column's value as Canal's message has it, with the code of its type, and what a decoder
+    owes for it. Codes are those of JDBC: 1 is CHAR, -5 BIGINT, -6 TINYINT, -7 BIT, 2004 BLOB.
+    """
     type, spelled = column.type, column.declared.lower()
     if type.name in mysql.SPATIAL:
         return _spatial(type, value, facts)
@@ -136,7 +145,7 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
 
 def _serial_cell(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
     """The cell of a column that a live statement declared as SERIAL. The word does not say
-    UNSIGNED, so that Canal reads a signed BIGINT (canal#live-serial).
+    UNSIGNED, so that Canal reads a signed BIGINT, whose code in JDBC is -5 (canal#live-serial).
     """
     read = (value + (1 << 63)) % (1 << 64) - (1 << 63)
     if read == value:
@@ -180,8 +189,9 @@ def _padded_cell(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
 
 
 def _blob_cell(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
-    """The cell of a text that Canal takes for a BLOB: its bytes as ISO-8859-1 text. A decoder sees
-    that in code and type, and may restore the text.
+    """The cell of a text that Canal takes for a BLOB (2004 in JDBC): its bytes as ISO-8859-1 text.
+    A decoder sees that in code and type, and may restore the text. `cell` is the cell that a text
+    would be.
     """
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
@@ -204,8 +214,9 @@ def _blob_cell(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalC
 def _garbled_cell(
     type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile
 ) -> CanalCell:
-    """The cell of bytes that Canal decodes with the character set of its connection, though the
-    column has another one.
+    """The cell of bytes (`data`) that Canal decodes with the character set of its connection,
+    though the column has another one. `code` is that of the column's type, `cell` the cell that the
+    right text would be.
     """
     decoded = data.decode(CHARSETS[facts.connection_charset], "replace")
     meant_value: Value = decoded.encode() if type.logical is Logical.BINARY else decoded

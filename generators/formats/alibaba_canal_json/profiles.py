@@ -90,6 +90,7 @@ STATEMENT_TYPES: Final[Mapping[StatementFamily, str]] = {
     "xa-commit": "XACOMMIT",
     "xa-rollback": "XAROLLBACK",
 }
+"""The message's `type` by the family of a statement that is no DDL."""
 
 
 def ddl_type(action: str, profile: CanalProfile) -> str | None:

@@ -112,7 +112,9 @@ each with a value.
 """
 
 _EVERY_SPELLING: Final = tuple(itertools.chain.from_iterable(_SPELLINGS.values()))
+"""The types of all groups as statements spell them, each with its type and a value."""
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+"""The columns of most cases."""
 
 
 def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:

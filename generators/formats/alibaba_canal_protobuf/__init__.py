@@ -145,7 +145,10 @@ CHOICES: Final = read_choices(NAME, CanalProtobufProfile)
 
 
 class _Entries(NamedTuple):
-    """What an event gives a partition: the documents of its entries, and the changes of them."""
+    """What an event gives to one partition: the documents of its entries, the changes expected of
+    them, and the flat message of the same rows or statement, which has the names of its database
+    and table.
+    """
 
     partition: int
     entries: tuple[Mapping[str, Any], ...]
@@ -154,14 +157,16 @@ class _Entries(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """The begin or the end of a transaction: the document of its entry, and the change of it."""
+    """The begin or the end of a transaction: the document of its entry, and the change expected of
+    it.
+    """
 
     entry: dict[str, Any]
     change: Change
 
 
 class _Place(NamedTuple):
-    """A place in the binlog."""
+    """A place in the binlog: a file and an offset in it."""
 
     file: str
     offset: int
@@ -246,8 +251,9 @@ def _entries_of_event(
 
 
 def _place(event: Event) -> _Place:
-    """File and position, which both change their number of digits: a history begins in the file
-    999999. Each millisecond has room for 2^11 events, with their marks.
+    """The place of an event in the virtual binlog. A history begins in the file 999999, so that
+    both numbers change their count of digits. Each millisecond has room for 2^11 events, with the
+    marks of their transactions.
     """
     since = event.at.ms - START.ms
     number = max(999_999 + since // _FILE_MS, 1)
@@ -257,7 +263,9 @@ def _place(event: Event) -> _Place:
 
 
 def _header(event: Event, place: _Place, profile: CanalProtobufProfile) -> dict[str, Any]:
-    """A header with empty names: those of a transaction's marks have no eventType either."""
+    """The header of an entry, with empty names and without an eventType, as the marks of
+    transactions have it.
+    """
     return {
         "version": 1,
         "logfileName": place.file,
@@ -294,8 +302,9 @@ def _statement_entries(
     changes: Sequence[Change],
     profile: CanalProtobufProfile,
 ) -> _Entries:
-    """The entry of a statement. An event of rows' text says nothing of isDdl, and names no
-    database; an XA statement has its words in props (canal-protobuf#statements).
+    """The entry of a statement, and its changes. The entry of a rows-query (the text of a statement
+    before its rows) has no isDdl and no ddlSchemaName; an XA statement has its words in props
+    (canal-protobuf#statements).
     """
     place = _place(event)
     stored: dict[str, Any] = {"eventType": flat.type, "sql": flat.sql}
@@ -413,8 +422,9 @@ def _marks(event: RowChange, row_count: int, profile: CanalProtobufProfile) -> t
 def _row_data(
     table: Table, row_image: RowImage, op: Op, key: set[str], profile: CanalProtobufProfile
 ) -> dict[str, Any]:
-    """The columns of a row. `updated` marks a new value, of an INSERT every one; an INSERT has no
-    before image, a DELETE no new one (canal-protobuf#columns).
+    """The columns of a row before and after a change. `updated` marks a column after it whose value
+    is new, in an INSERT every column. An INSERT has no columns before, a DELETE none after
+    (canal-protobuf#columns).
     """
     before = _columns(table, row_image.before, key, profile) if op is not Op.INSERT else []
     after = _columns(table, row_image.after, key, profile) if op is not Op.DELETE else []
@@ -452,8 +462,9 @@ def _row_change(
     key: set[str],
     profile: CanalProtobufProfile,
 ) -> Change:
-    """What a decoder owes for a row: its images as they stand, and the key of the one that has its
-    columns.
+    """The change expected for row `number` of a message: its images as the message has them. `keys`
+    are the columns of the key that the image before the change has, for an INSERT the image after
+    it.
     """
     names = row_image.after if op is Op.INSERT else {**row_image.before, **row_image.after}
     keyed = row_image.after if op is Op.INSERT else row_image.before
@@ -472,7 +483,7 @@ def _row_change(
 
 
 def _image(table: Table, cells: Mapping[str, Any]) -> Any:
-    """The expected cells of an image."""
+    """The expected cell of each column of a table, from an image as Canal writes it."""
     return table.image({name: cell.cell for name, cell in cells.items()})
 
 

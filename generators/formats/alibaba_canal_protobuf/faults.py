@@ -30,14 +30,16 @@ from generators.model import Kind
 from generators.profiles import Profile
 
 Spoil = Callable[[bytes], bytes | None]
+"""Spoils a record's value; None where the value has no place for it."""
 
 
 def _edit_packet(change: Callable[[dict[str, Any]], None]) -> Spoil:
-    """A fault: `change` edits the parsed Packet of a record in place, which is encoded again. The
-    fault gives None for a value that is no Packet.
+    """The function that spoils a record's value: `change` edits the parsed Packet in place, which
+    is then encoded again. It gives None for a value that is no Packet.
     """
 
     def apply(value: bytes) -> bytes | None:
+        """The value with its Packet changed; None if it is no Packet."""
         try:
             document = read_packet(value)
         except NotProtobuf:
@@ -49,54 +51,60 @@ def _edit_packet(change: Callable[[dict[str, Any]], None]) -> Spoil:
 
 
 def _row_entries(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of type ROWDATA."""
+    """The entries of type ROWDATA in a packet's document."""
     return [entry for entry in document["body"]["messages"] if entry["entryType"] == "ROWDATA"]
 
 
 def _edit_last_row_entry(change: Callable[[dict[str, Any]], None]) -> Spoil:
-    """The packet with its last entry of rows changed."""
+    """The function that spoils a record's value: `change` edits the last entry of type ROWDATA in
+    place.
+    """
     return _edit_packet(lambda document: change(_row_entries(document)[-1]))
 
 
 def _cut_first_entry(document: dict[str, Any]) -> None:
-    """The first entry lacks its last byte, behind a length that is right."""
+    """Cuts the last byte off the packet's first entry; the length before it is that of the shorter
+    entry.
+    """
     entries = document["body"]["messages"]
     entries[0] = entry_bytes(entries[0])[:-1]
 
 
 def _cut_stored(entry: dict[str, Any]) -> None:
-    """The storeValue lacks its last byte, behind a length that is right."""
+    """Cuts the last byte off an entry's storeValue; the length before it is that of the shorter
+    bytes.
+    """
     entry["storeValue"] = (stored_bytes(entry) or b"")[:-1]
 
 
 def _set_unknown_entry_type(entry: dict[str, Any]) -> None:
-    """The entry is of the type 77; its storeValue stays."""
+    """Gives an entry the type 77, which there is not; its storeValue stays."""
     entry["storeValue"] = stored_bytes(entry)
     entry["entryType"] = 77
 
 
 def _append(tail: bytes) -> Spoil:
-    """Puts bytes behind the packet."""
+    """The function that puts these bytes behind a record's value."""
     return lambda value: value + tail
 
 
 def _set_packet_field(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    """Gives a field of the packet another value."""
+    """The function that gives a field of a packet's document another value."""
     return lambda document: document.update({name: value})
 
 
 def _set_unknown_event_type(entry: dict[str, Any]) -> None:
-    """Header and RowChange of the entry are of the type 77."""
+    """Gives an entry's header and its RowChange the event type 77, which there is not."""
     entry["header"]["eventType"] = entry["storeValue"]["eventType"] = 77
 
 
 def _drop_rows(entry: dict[str, Any]) -> None:
-    """The RowChange of the entry has no rows."""
+    """Removes all rows from an entry's RowChange."""
     entry["storeValue"]["rowDatas"] = []
 
 
 def _drop_entries(document: dict[str, Any]) -> None:
-    """The packet has no entries."""
+    """Removes all entries from a packet."""
     document["body"]["messages"] = []
 
 
@@ -110,6 +118,7 @@ def _spoil_name(value: bytes) -> bytes | None:
         return None
 
     def spoil_headers(document: dict[str, Any]) -> None:
+        """Gives the headers that name this table a name that ends in the byte FF."""
         for entry in _row_entries(document):
             if entry["header"].get("tableName") == name:
                 entry["header"]["tableName"] = name.encode()[:-1] + b"\xff"
@@ -225,9 +234,12 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 
 def _edit_new_cells(column: str, cell_text: str) -> Spoil:
-    """The packet in which the new value of a column is another text."""
+    """The function that spoils a record's value: the text of a column after the change becomes
+    `cell_text`, in each row where it is not NULL.
+    """
 
     def change(document: dict[str, Any]) -> None:
+        """Puts `cell_text` into the column's cells after the change."""
         for entry in _row_entries(document):
             for row_data in entry["storeValue"]["rowDatas"]:
                 for cell in row_data["afterColumns"]:
@@ -238,7 +250,9 @@ def _edit_new_cells(column: str, cell_text: str) -> Spoil:
 
 
 def _edit_for_cell(fault: CellFault) -> CellFault:
-    """An unfit cell of JSON as an edit of the packet: its text, or the JSON of what is no text."""
+    """A fault of a cell in JSON as a fault of the packet: `edit` puts the spoiled form into the
+    cell, as its text, or as its JSON if it is no text.
+    """
     spoiled = json.loads(str(fault.spoiled_form))
     cell_text = spoiled if isinstance(spoiled, str) else json.dumps(spoiled)
     return dataclasses.replace(fault, edit=_edit_new_cells(fault.column, cell_text))
@@ -248,6 +262,9 @@ CELL_FAULTS: Final = tuple(map(_edit_for_cell, faults.CELL_FAULTS))
 
 
 def unfit(profile: Profile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells, which no option changes."""
+    """Yields a cell fault for each logical type of MySQL and each way of not fitting it; none for a
+    profile with options, which change nothing about them. `fits` are the combinations that a
+    decoder may read.
+    """
     if not profile.options:
         yield from map(_edit_for_cell, unfit_cells(profile.source, fits))

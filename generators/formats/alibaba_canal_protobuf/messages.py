@@ -21,7 +21,9 @@ from generators.families.protobuf import (
 from generators.garbage.wellformed import NULL, READABLE, Remains, State
 
 PACKET_TYPES: Final = {"HANDSHAKE": 1, "ACK": 3, "MESSAGES": 7, "HEARTBEAT": 11}
+"""The numbers of a packet's types, by name."""
 COMPRESSIONS: Final = {"NONE": 1, "ZLIB": 2, "GZIP": 3, "LZF": 4}
+"""The numbers of a packet's compressions, by name."""
 ENTRY_TYPES: Final = {
     "TRANSACTIONBEGIN": 1,
     "ROWDATA": 2,
@@ -29,6 +31,7 @@ ENTRY_TYPES: Final = {
     "HEARTBEAT": 4,
     "GTIDLOG": 5,
 }
+"""The numbers of an entry's types, by name."""
 EVENT_TYPES: Final = {
     "INSERT": 1,
     "UPDATE": 2,
@@ -46,7 +49,9 @@ EVENT_TYPES: Final = {
     "XAROLLBACK": 14,
     "MHEARTBEAT": 15,
 }
+"""The numbers of the types of a change or a statement, by name."""
 SOURCE_TYPES: Final = {"ORACLE": 1, "MYSQL": 2, "PGSQL": 3}
+"""The numbers of the kinds of sources, by name."""
 
 _TEXT: Final = Scalar.TEXT
 _PROPS: Final = ProtoField("props", message="Pair", repeated=True)
@@ -149,7 +154,7 @@ _STORED: Final = {
     "TRANSACTIONEND": "TransactionEnd",
     "GTIDLOG": "Pair",
 }
-"""The message in an entry's storeValue, by its type."""
+"""The message in an entry's storeValue, by the entry's type."""
 
 
 def packet_bytes(document: Mapping[str, Any]) -> bytes:
@@ -161,7 +166,9 @@ def packet_bytes(document: Mapping[str, Any]) -> bytes:
 
 
 def _body_bytes(body: Mapping[str, Any]) -> bytes:
-    """The bytes of a Messages of its document, whose entries may be bytes already."""
+    """The bytes of the message Messages (a packet's body) from its document of names and values,
+    whose entries may be bytes already.
+    """
     entries = [
         entry if isinstance(entry, bytes) else entry_bytes(entry)
         for entry in body.get("messages", ())
@@ -170,13 +177,14 @@ def _body_bytes(body: Mapping[str, Any]) -> bytes:
 
 
 def entry_bytes(entry: Mapping[str, Any]) -> bytes:
-    """The bytes of an entry of its document."""
+    """The bytes of an entry from its document of names and values."""
     return encode(SCHEMA, "Entry", {**entry, "storeValue": stored_bytes(entry)})
 
 
 def stored_bytes(entry: Mapping[str, Any]) -> bytes | None:
-    """The bytes of the message that an entry stores, None for none; of an entry without a type
-    those of a RowChange, since ROWDATA is the default of Canal's class.
+    """The bytes of the message in an entry's storeValue, None if the document has none there. Of an
+    entry without a type they are those of a RowChange, since ROWDATA is the default of Canal's
+    class.
     """
     stored = entry.get("storeValue")
     if isinstance(stored, Mapping):
@@ -209,7 +217,9 @@ def _read_entry(data: bytes, reader: ProtoReader) -> dict[str, Any]:
 
 
 def remains_of_value(value: bytes | None) -> Remains:
-    """What is left of a record's value, by a reader that knows all of its messages."""
+    """What a reader that knows all of Canal's messages can read of a record's value: all, nothing,
+    or what is in doubt.
+    """
     if value is None:
         return NULL
     if not value:
@@ -227,8 +237,8 @@ def remains_of_value(value: bytes | None) -> Remains:
 
 
 def _is_sent(entry: Mapping[str, Any]) -> bool:
-    """Whether Canal sends such an entry: of a known type, and of ROWDATA with rows of a known type,
-    or a statement.
+    """Whether Canal sends an entry like this one: it is of a known type, and one of type ROWDATA
+    has rows, of an INSERT, UPDATE or DELETE, or the text of a statement.
     """
     if entry.get("entryType") != "ROWDATA":
         return entry.get("entryType") in _STORED

@@ -108,11 +108,14 @@ COMMITS_PER_FILE: Final = 1000
 EVENTS_PER_FILE: Final = 60
 """Events of a history after which the file of the virtual binlog ends."""
 FIRST_FILE: Final = 78
+"""The number of the first file of the virtual binlog."""
 GTID: Final = "9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b"
+"""The server's part of a gtid, before the transaction's number."""
 LAG_MS: Final = 431
 """How much later the task handles an event."""
 
 _SESSION: Final = {"thread_id": "27", "server_id": "2026310845"}
+"""The tags that name MySQL's thread and server, of rows and DDL statements."""
 
 _OPERATIONS: Final = {
     Op.INSERT: "INSERT",
@@ -120,7 +123,9 @@ _OPERATIONS: Final = {
     Op.DELETE: "DELETE",
     Op.READ: "INIT",
 }
+"""The record's operation by that of the row change."""
 _ALIVE: Final = ((Kind.HEARTBEAT, None),)
+"""A decoder may also call the record a HEARTBEAT."""
 _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
     "CHECKPOINT": _ALIVE,
     "NOOP": _ALIVE,
@@ -129,7 +134,9 @@ _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
     "CONTROL": (),
     "RDB": (),
 }
-"""Operations that tell nothing of data, and what they may be called beside CONTROL."""
+"""Operations that tell nothing of data, each with the kinds, beside CONTROL, as which a decoder may
+return the record.
+"""
 
 
 def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Written]:
@@ -151,7 +158,9 @@ def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Writ
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What one record says beside its head: see `AvroRecord`."""
+    """What one record says beside its head (fields as in `AvroRecord`), with the change expected of
+    it. `name` is the head's objectName.
+    """
 
     operation: str
     change: Change
@@ -390,6 +399,9 @@ class _Task:
 
 
 def _unset(cell: Cell) -> tuple[Datum, Cell]:
+    """What stands for a column that was not captured: EmptyObject NONE, of which a decoder owes an
+    absent cell of the same type.
+    """
     return NONE, Cell(State.ABSENT, cell.type)
 
 
@@ -434,8 +446,9 @@ def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
 
 
 def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
-    """The sourcePosition and safeSourcePosition of an event: end offset and file in the virtual
-    binlog; a reader of PostgreSQL's physical log joins two places in the log.
+    """The sourcePosition and safeSourcePosition of event `ordinal` of a history: an offset and a
+    file of the virtual binlog, `offset@file`. A reader of PostgreSQL's physical log joins two
+    places in that log; `bare` and `short` profiles write less.
     """
     if profile.bare:
         return "", ""
@@ -457,7 +470,9 @@ def object_name(*parts: str) -> str:
 
 
 def physical(parts: Sequence[str]) -> list[str]:
-    """The names of a sharded database and of its table at the source, which have suffixes."""
+    """The names of a database and of its table (the first two of `parts`) as a sharded source has
+    them: with a suffix each.
+    """
     return [part + suffix for part, suffix in zip(parts, ("_pyii_0005", "_aeje_11"), strict=False)]
 
 

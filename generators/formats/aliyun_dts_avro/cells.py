@@ -25,16 +25,23 @@ from generators.sources import mysql, postgresql, postgresql_text, postgresql_va
 from generators.sources.postgresql_types import postgresql_types
 
 Written: TypeAlias = tuple[Datum, Cell]
+"""A value on the wire (`Datum`), and the cell that a decoder owes for it."""
 Writer: TypeAlias = Callable[[Value], Written]
+"""Writes a value of one type."""
 _Maker: TypeAlias = Callable[[SourceType, AliyunProfile, Value], Written]
+"""Writes a value, which is not NULL, of a type as a profile does."""
 
 ZERO_DOUBT: Final = (
     "nothing says how a zero TIMESTAMP is written: zero seconds are the zero value or 1970-01-01"
     " 00:00:00"
 )
+"""Why more than one value is right for a zero TIMESTAMP."""
 EMPTY_DOUBT: Final = "EmptyObject NULL is read in several ways, and documented in none"
+"""Why any value is right for an EmptyObject NULL."""
 CHARSET_DOUBT: Final = "the character set is none that a reader can know"
+"""Why any value is right for a text in an unknown character set."""
 NOT_A_NUMBER: Final = "JSON has no text for a number that is not finite"
+"""Why an infinite number or NaN has no text at level one (values as text)."""
 
 CODECS: Final[Mapping[str, str]] = {
     "utf8mb4": "utf-8",
@@ -60,6 +67,7 @@ CODECS: Final[Mapping[str, str]] = {
 """
 
 _BMP_ONLY: Final = ("utf8mb3", "utf8", "ucs2")
+"""Character sets without characters beyond U+FFFF."""
 
 _OIDS: Final[Mapping[str, int]] = {
     **{name: row.oid for name, row in postgresql_types().items() if row.oid is not None},
@@ -78,6 +86,7 @@ _BYTES: Final[Mapping[str, int]] = {
     "integer": 4,
     "bigint": 8,
 }
+"""The width in bytes of integer types, by name."""
 
 
 def supports(type: SourceType) -> bool:
@@ -127,6 +136,7 @@ def _of_datum(type: SourceType, value: Value, datum: Datum) -> Written:
 
 
 def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    """An integer or a BIT as the branch Integer, with its width in bytes, and the expected cell."""
     width = _BYTES.get(type.name) or ((type.length or 1) + 7) // 8
     return _of_datum(type, value, ("Integer", {"precision": width, "value": str(value)}))
 
@@ -310,6 +320,7 @@ def _timestamp_with_offset(type: SourceType, profile: AliyunProfile, value: int)
 
 
 _LABELS: Final = TextForms(time_zone="UTC", labels=True)
+"""How ENUM and SET are spelled: by their labels."""
 
 
 def _label(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
@@ -361,6 +372,7 @@ _WIRE_TYPES: Final[Mapping[str, _Maker]] = {
     ),
     "empty-none": lambda type, *_: (NONE, Cell(State.ABSENT, type)),
 }
+"""What writes the types that only this format has, by their name."""
 
 _POSTGRESQL: Final[Mapping[str, _Maker]] = {
     "boolean": _boolean,
@@ -375,6 +387,9 @@ _POSTGRESQL: Final[Mapping[str, _Maker]] = {
         lambda type, document: postgresql_text.json_text(type, document.value).encode(),
     ),
 }
+"""What writes those types of PostgreSQL that are written in another way than MySQL's, by their
+name.
+"""
 
 _LOGICAL: Final[Mapping[Logical, _Maker]] = {
     **dict.fromkeys((Logical.INT, Logical.BIT), _integer),
@@ -387,3 +402,4 @@ _LOGICAL: Final[Mapping[Logical, _Maker]] = {
     **dict.fromkeys((Logical.ENUM, Logical.SET), _label),
     Logical.JSON: _object("TextObject", "JSON", lambda _type, document: json_text(document.value)),
 }
+"""What writes all other types, by their logical type."""

@@ -50,6 +50,9 @@ class _Walk:
         return int(number)
 
     def string(self, name: str = "") -> None:
+        """Steps over a text or bytes, whose length stands before them; with a name, the span of the
+        length goes into `places`.
+        """
         size = self.number(name)
         self.at += size
 
@@ -87,10 +90,12 @@ class _Walk:
                 self.items(self.cell, "image")
 
     def tag(self) -> None:
+        """Steps over a tag: its name and its value."""
         self.string("tag-name")
         self.string()
 
     def field(self) -> None:
+        """Steps over a column's description: its name and the number of its type."""
         self.string("field-name")
         self.number()
 
@@ -119,6 +124,7 @@ class _Walk:
 
 
 _DATE_TIME: Final = ("part",) * 7
+"""A DateTime: each part is null or a number."""
 _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "null": (),
     "Integer": ("int", "text"),
@@ -134,6 +140,7 @@ _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "TextObject": ("text", "text"),
     "EmptyObject": ("int",),
 }
+"""The parts of a value by its branch, in the language of `_Walk.skip`."""
 
 
 @lru_cache(maxsize=64)
@@ -152,6 +159,7 @@ def _change_at(
     """
 
     def apply(value: bytes) -> bytes | None:
+        """The changed record; None if it does not have the place."""
         span = places(value).get(place_name)
         return None if span is None else change(value, *span)
 
@@ -312,18 +320,22 @@ FAULTS: Final = (
 
 
 def _text_object(value: str) -> Datum:
+    """A TextObject of the type TEXT."""
     return "TextObject", {"type": "TEXT", "value": value}
 
 
 def _integer(digits: str, width: int = 8) -> Datum:
+    """An Integer of these digits and this width in bytes."""
     return "Integer", {"precision": width, "value": digits}
 
 
 def _decimal(digits: str) -> Datum:
+    """A Decimal of these digits, of a column DECIMAL(9, 2)."""
     return "Decimal", {"value": digits, "precision": 9, "scale": 2}
 
 
 def _wall(*parts: int | None) -> Datum:
+    """A DateTime of these parts, from the year on."""
     return "DateTime", date_time(*parts)
 
 
@@ -384,6 +396,9 @@ _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
         ),
     ),
 )
+"""The same for PostgreSQL: name, type, a value that occurs nowhere else in a message, and the wire
+value that fits no column of the type.
+"""
 
 
 _UNFIT: Final[Mapping[Way, Datum]] = {
@@ -391,6 +406,7 @@ _UNFIT: Final[Mapping[Way, Datum]] = {
     Way.EMPTY: _text_object(""),
     Way.SHAPE: ("BinaryObject", {"type": "BLOB", "value": b"\xff"}),
 }
+"""A wire value that fits hardly any type, by the way in which it does not fit."""
 _OUTSIDE: Final[Mapping[Logical, Datum]] = {
     Logical.INT: _integer("2147483648", 4),
     Logical.DECIMAL: _decimal("123456789.35"),
@@ -404,11 +420,13 @@ _OUTSIDE: Final[Mapping[Logical, Datum]] = {
     Logical.ENUM: _integer("77", 1),
     Logical.SET: _integer(str(1 << 64)),
 }
+"""A wire value outside of what the type can hold, by the logical type."""
 FITS: Final = {
     **LABELS,
     "double/outside": "a double of Avro is one of MySQL's, or infinite",
     "binary/letters": "a text object is its bytes",
 }
+"""Combinations `LOGICAL/WAY` that a decoder may read, each with the reason."""
 
 
 def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:

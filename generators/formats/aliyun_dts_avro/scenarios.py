@@ -45,8 +45,11 @@ from generators.sources.ddl import rename_between_rows
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
+"""Two rows of the columns `id`, `a` and `b`, which most cases have."""
 _BARE: Final[Row] = {"a": 1, "b": "x", "c": None}
+"""A row of the pool's table without a key."""
 _MOMENT: Final = mysql.wall("2024-01-02 03:04:05.678901")
+"""A time with microseconds, for columns of timestamps."""
 
 
 def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
@@ -64,7 +67,7 @@ def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
 
 
 def setting(**facts: Any) -> DtsSetting:
-    """The event after which the task writes with these values of its profile's facts."""
+    """The event that changes the task's profile: from then on these facts have other values."""
     return DtsSetting(START, facts)
 
 
@@ -78,7 +81,7 @@ def operation(
 
 
 class _Cases(Cases):
-    """The cases of one profile."""
+    """The named cases of one profile; `abc` are the columns that most of them have."""
 
     def __init__(self, profile: AliyunProfile, database: str) -> None:
         self.profile, self.source = profile, databases.source(profile.source)
@@ -459,6 +462,7 @@ _MYSQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("character-latin1-high", wire_type("charset:latin1", Logical.TEXT), "€é"),
     ("character-gbk", wire_type("charset:gbk", Logical.TEXT), "汉字"),
 )
+"""Values that are cases of their own: the case's name, the column's type, the value."""
 
 _POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     *(
@@ -472,8 +476,10 @@ _POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ),
     ("text-like-none", databases.POSTGRESQL.string, "NONE"),
 )
+"""The same for PostgreSQL: the case's name, the column's type, the value."""
 
 _COMMON: Final = ("latin1", "gbk", "utf8mb4", "utf8mb3", "utf8", "ascii")
+"""Character sets that a decoder is expected to know."""
 _CHARSETS: Final[dict[str, tuple[str, ...]]] = {
     "latin1": ("plain", "é", "€ “quoted”", "ÿþ", ""),
     "gbk": ("plain", "汉字", "中文abc", "", "镕"),
@@ -495,3 +501,4 @@ _CHARSETS: Final[dict[str, tuple[str, ...]]] = {
     "unheard_of": ("hello",),
     "": ("hello",),
 }
+"""Texts by the character set in which they are written; `unheard_of` and "" are none."""

@@ -50,6 +50,7 @@ OPERATIONS: Final = (
     ),
     *("FILL", "FINISH", "CONTROL", "RDB", "NOOP", "INIT"),
 )
+"""The operations of a record, in the order of the enumeration."""
 
 SOURCE_TYPES: Final = (
     *(
@@ -68,16 +69,20 @@ SOURCE_TYPES: Final = (
         "OTHER",
     ),
 )
+"""The kinds of sources, in the order of the enumeration."""
 
 DATE_PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
+"""The fields of the record DateTime."""
 
 
 def _record(name: str, /, **fields: Any) -> dict[str, Any]:
+    """The Avro schema of a record in the vendor's namespace: the type of each field by its name."""
     members = [{"name": n, "type": t} for n, t in fields.items()]
     return {"type": "record", "namespace": NAMESPACE, "name": name, "fields": members}
 
 
 def _enum(name: str, symbols: Sequence[str]) -> dict[str, Any]:
+    """The Avro schema of an enumeration in the vendor's namespace."""
     return {"type": "enum", "namespace": NAMESPACE, "name": name, "symbols": list(symbols)}
 
 
@@ -99,6 +104,7 @@ _VALUES: Final[Mapping[str, dict[str, Any]]] = {
     "TextObject": _record("TextObject", type="string", value="string"),
     "EmptyObject": _enum("EmptyObject", ("NULL", "NONE")),
 }
+"""The schema of each branch of a value but null, by its name."""
 
 _FIELD: Final = _record("Field", name="string", dataTypeNumber="int")
 
@@ -114,6 +120,7 @@ _HEAD: Final[Mapping[str, Any]] = {
     "objectName": ["null", "string"],
     "processTimestamps": ["null", {"type": "array", "items": "long"}],
 }
+"""The fields of a record up to `processTimestamps`, with their types."""
 
 
 def record_schema(born: bool = True) -> dict[str, Any]:
@@ -156,15 +163,18 @@ def _value_encoder(name: str) -> Encoder:
 
 
 _ENCODERS: Final = {name: (LONG(BRANCHES.index(name)), _value_encoder(name)) for name in _VALUES}
+"""By branch of a value: the bytes of its number, and the encoder of what follows it."""
 
 Datum: TypeAlias = tuple[str, Any] | None
 """A value on the wire: its branch and what the branch's schema holds; None is the branch null."""
 
 NULL_CELL: Final = LONG(0)
+"""The bytes of a NULL: the number of the branch null."""
 
 _AS_TEXT: Final = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), default=bytes.hex
 ).encode
+"""Prints what a branch's record holds as compact JSON, with bytes in hexadecimal digits."""
 
 
 def cell_bytes(datum: Datum) -> bytes:

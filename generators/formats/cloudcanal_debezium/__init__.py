@@ -273,7 +273,9 @@ def _ddl_message(event: SchemaChange, profile: EnvelopeProfile) -> WireMessage:
 
 
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
-    """The cell faults of the format, in the profile's form of values: typed or texts."""
+    """The faults of cells (JSON that a column's type cannot hold) in the form in which the profile
+    writes values: typed, or as texts.
+    """
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 

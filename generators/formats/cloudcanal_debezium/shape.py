@@ -31,18 +31,21 @@ _SOURCE: Final = Schema(
         " server_id:int64"
     ),
 )
+"""The Connect schema of the member `source`."""
 _COLUMN: Final = Schema(
     "struct",
     fields=fields(
         "jdbcType:int32 name:string position:int32 typeExpression:string typeName:string"
     ),
 )
+"""The Connect schema of a column in `tableChanges`."""
 _LISTS: Final = {
     "columns": Schema("array", items=_COLUMN),
     "primaryKeyColumnNames": Schema("array", items=Schema("string")),
 }
 _TABLE: Final = Schema("struct", fields=fields("columns primaryKeyColumnNames", **_LISTS))
 _CHANGES: Final = Schema("struct", True, fields=fields("type:string table", table=_TABLE))
+"""The Connect schema of the member `tableChanges`."""
 
 
 @lru_cache(maxsize=1024)
@@ -153,7 +156,9 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
 
 
 def _documents(database: str) -> Iterator[Scenario]:
-    """Yields the cases of the row and the statement that the vendor's examples show."""
+    """Yields the cases of the row and of the statement that the vendor's examples show, with the
+    vendor's names and values.
+    """
     at = Instant(1_669_796_261_933, 0)
     columns = tuple(
         Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk")

@@ -138,6 +138,7 @@ _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 _REPLACED: Final = (
     "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
 )
+"""The reason that goes with a cell which holds the column's default in place of NULL."""
 
 
 EVENTS_PER_FILE: Final = 40
@@ -327,9 +328,10 @@ class _Writer:
         is_statement: bool = False,
         in_transaction: bool = True,
     ) -> dict[str, Any]:
-        """The JSON of the block `source` of a message. `outer` is the schema or database,
-        `snapshot` the marker of a row that was read. `is_statement` is True of a statement and of
-        what it truncates, `in_transaction` False of a logical message that no transaction holds.
+        """The member `source` of a message, as JSON. `outer` is the schema or database of the
+        table; `row` the row's number in its event; `snapshot` the marker of a row that a snapshot
+        read, "" for a streamed one. `is_statement`: the message is of a statement or a truncation;
+        `in_transaction`: False for a logical message outside of transactions.
         """
         profile = self.profile
         in_log = snapshot in ("", _rows.INCREMENTAL)
@@ -417,8 +419,8 @@ class _Writer:
         )
 
     def transaction_block(self, collection: str) -> dict[str, Any] | None:
-        """The JSON of the block `transaction` of the next row of a table, which it counts; null if
-        the profile has no such block.
+        """The member `transaction` of the next row's message, as JSON; it counts the rows of the
+        transaction, also by table (`collection`). None if the profile does not write the member.
         """
         if not self.profile.transactions:
             return None
@@ -550,9 +552,9 @@ class _Writer:
     def wires(
         self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool
     ) -> _rows.Wires:
-        """Each column of a row as the connector writes it; unless the profile keeps NULLs, a
-        default of `defaults` (by column name) stands for NULL. A text in utf16 from MySQL's log is
-        read by its byte order mark, which is dropped.
+        """A row as the connector writes it, column by column. Unless the profile keeps NULLs, the
+        column's default (`defaults`, by name) stands in place of NULL. MySQL's texts in utf16 are
+        read by their byte order mark, which is dropped.
         """
         modes, mysql = self.profile.modes, self.profile.is_mysql
         read_values = self.known_charsets.read_row(table, row) if mysql and not snapshot else row
@@ -879,9 +881,9 @@ class _Writer:
         self.emit(self.prefix, name, self.value_part(value, payload), change, event.at, headers)
 
     def write_capture_change(self, event: SchemaChange) -> None:
-        """Writes what SQL Server's connector tells of a table whose columns changed, when a new
-        capture instance took the place of the old one: no statement, and the whole table
-        (debezium#sqlserver-schema-change).
+        """Writes the message of SQL Server's connector about a table whose columns changed, as a
+        new capture instance takes the place of the old one: it has no statement, but describes the
+        whole table (debezium#sqlserver-schema-change).
         """
         if event.after is None:
             return
@@ -912,8 +914,8 @@ class _Writer:
         )
 
     def remember(self, event: SchemaChange) -> None:
-        """Remembers the character set that a statement gives a database, and what it says of
-        columns, under the present name of their table.
+        """Remembers what a statement says of character sets and columns, for the messages that
+        follow; a renamed table keeps what is known of it under its new name.
         """
         if self.profile.is_mysql:
             self.known_columns.follow_statement(event)
@@ -931,8 +933,9 @@ class _Writer:
             }
 
     def follow_definitions(self, event: SchemaChange) -> None:
-        """Forgets the defaults that earlier statements gave to columns that this one defines anew,
-        and remembers those that a release reads together with a collation.
+        """Follows a statement that defines columns of texts anew: forgets the defaults that earlier
+        statements gave to them, and, in releases that read a COLLATE as part of a default,
+        remembers the default so.
         """
         if not self.profile.is_mysql or event.after is None:
             return

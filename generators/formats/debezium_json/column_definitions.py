@@ -27,7 +27,9 @@ _CLAUSE_PART: Final = rf"{_CLAUSE}(?:,|$)"
 """A clause with the comma behind it, or at the end of the list."""
 _CLAUSE_LIST: Final = rf"(?:{_CLAUSE},)*{_CLAUSE}"
 _CHARSET: Final = r"\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*'?(\w+)"
+"""The words that give a character set; the group is its name."""
 _COLLATE: Final = r"\bCOLLATE\s*=?\s*'?(\w+)"
+"""The words that give a collation; the group is its name."""
 _OF_TYPE: Final = re.compile(
     r"(?:NATIONAL\s+|LONG\s+)?\w+(?:\s+VARYING)?\s*(?:\(\s*\d+\s*\))?\s*(?:BINARY\b\s*)?"
     rf"(?:{_CHARSET}\b'?)?\s*(?:{_COLLATE})?",
@@ -68,8 +70,9 @@ class TextDefinition:
 
     @classmethod
     def parse(cls, definition: str) -> Self:
-        """Reads the text of a definition, from the type on. The connector reads a collation as part
-        of the type alone, right behind it, and not of ENUM and SET; the server reads it anywhere.
+        """Reads the definition of a text column, from the type on. The server takes a collation
+        from anywhere in it; the connector only from right behind the type, and not for ENUM and
+        SET.
         """
         default = _COLLATED_DEFAULT.search(definition)
         collated = f"{default[1]}COLLATE{default[2]}" if default else ""
@@ -134,6 +137,7 @@ _ALTER: Final = re.compile(
 )
 """An ALTER TABLE up to its clauses, which are the group."""
 _CONVERSION: Final = re.compile(rf"\s*CONVERT\s+TO\s+{_CHARSET}", re.IGNORECASE)
+"""A clause that converts the table to a character set."""
 _NEW_DEFAULT: Final = re.compile(rf"\s*(?:DEFAULT\s+)?(?:{_CHARSET}|{_COLLATE})", re.IGNORECASE)
 """A clause that gives the table a new character set or collation for later columns."""
 
@@ -163,6 +167,7 @@ class TableCharsets:
 _ADDS_LIST: Final = re.compile(r"\bADD\s+(?:COLUMN\s+)?(?:IF\s+NOT\s+EXISTS\s+)?\(", re.IGNORECASE)
 """The beginning of ADD COLUMN (...), a list of columns in parentheses."""
 _LISTED_NAME: Final = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+(.*)", re.DOTALL)
+"""The name of a column in a list, and its definition."""
 _LISTED_KEY: Final = re.compile(
     r"\s*(?:CONSTRAINT|PRIMARY|UNIQUE|KEY|INDEX|FOREIGN|CHECK|FULLTEXT|SPATIAL|PERIOD)\b",
     re.IGNORECASE,

@@ -330,8 +330,10 @@ _DECLARED: Final = re.compile(
 the definition.
 """
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
+"""The character set in a column's definition."""
 _OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
 _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE)
+"""The beginning of a CREATE UNIQUE INDEX."""
 
 
 SILENT: Final = ("create view", "drop view", "create sequence")
@@ -437,7 +439,9 @@ def sqlserver_change(event: SchemaChange, table: Table) -> dict[str, Any]:
 
 
 def _sqlserver_column(column: Column) -> dict[str, Any]:
-    """The description of a column of SQL Server in `tableChanges`: what the driver tells of it."""
+    """The description of a column of SQL Server in `tableChanges`, as the connector gets it from
+    the database's driver.
+    """
     type_row = sqlserver_types()[column.type.name]
     length, scale = sqlserver_size(column.type)
     name = type_row.reported or type_row.name
@@ -597,6 +601,7 @@ _UPDATED_DEFAULT: Final = re.compile(
     r" ON UPDATE\b",
     re.IGNORECASE,
 )
+"""The default CURRENT_TIMESTAMP with the ON UPDATE behind it."""
 
 
 def is_counted(column: Column) -> bool:
@@ -608,7 +613,7 @@ def is_counted(column: Column) -> bool:
 
 
 def literal(text: str) -> str:
-    """The text as it stands between the quotes of a SQL literal."""
+    """A text as SQL writes it between quotes: quotes and back-slashes are doubled."""
     return text.replace("'", "''").replace("\\", "\\\\")
 
 

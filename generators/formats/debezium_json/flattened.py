@@ -45,10 +45,10 @@ def flattened(
     lsn: int | None,
     source_ms: int,
 ) -> tuple[Part, Change]:
-    """The value of a row's message without envelope, and what a decoder owes for it: the new row;
-    of a delete the old row, or null without `rewrite`. Nothing is left of an UPDATE's old row, nor
-    of the schema; the database stands in a header. Only a header tells a delete's null from a
-    tombstone.
+    """The value of a row's message without envelope, and the change that a decoder owes for it: the
+    new row, of a delete the old row, or, without the option `rewrite`, null, which only a header
+    distinguishes from a tombstone. An UPDATE's old row and the schema's name are lost; the
+    database's name is in a header.
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":

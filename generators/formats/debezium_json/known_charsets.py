@@ -73,8 +73,8 @@ _RENAMED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Charset:
-    """A column's or a table's character set: the `server`'s, and the one that the connector has
-    `read`, None for none.
+    """The character set of a column or a table: `server` is what the server has, `read` what the
+    connector has read, None if it knows none.
     """
 
     server: str
@@ -105,7 +105,7 @@ class KnownCharsets:
     tables: dict[_Place, _TableTexts] = field(default_factory=dict)
 
     def follow_statement(self, event: SchemaChange) -> None:
-        """Changes what is known of the statement's database or table as the statement does."""
+        """Follows what a statement says of the character sets of its database or table."""
         place = (event.database, event.table)
         if event.action == "create database":
             charset = _DATABASE_CHARSET.search(event.sql)
@@ -135,8 +135,8 @@ class KnownCharsets:
                 column["charsetName"] = charset.read
 
     def read_row(self, table: Table, logged_row: Row) -> Row:
-        """A row of the log as the connector reads it: with other letters in each column of which it
-        knows another character set than the server has.
+        """A row of the log as the connector reads it: each text whose column has another character
+        set at the server than the connector knows is misread.
         """
         texts = self.tables.get((table.database, table.name))
         misread = (
@@ -182,7 +182,9 @@ class KnownCharsets:
         _define_columns(texts, event, after)
 
     def _alter_table(self, event: SchemaChange, after: Table) -> None:
-        """Follows another statement on a table, which may be the first one of it."""
+        """Follows a statement on a table other than its CREATE TABLE, which no earlier statement
+        may have shown.
+        """
         place = (event.database, event.table)
         if place not in self.tables:
             default = self._of_database(event.database)
@@ -209,8 +211,8 @@ class KnownCharsets:
                 texts.default = replace(texts.default, read=clauses.converted)
 
     def _converted(self, charset: _Charset, converted: str) -> _Charset:
-        """A column's character set after CONVERT TO. The connector leaves a column alone of which
-        it knows none.
+        """A column's character set after CONVERT TO the character set `converted`: the server's is
+        the new one; the connector's, too, if it follows conversions and knew one of the column.
         """
         follows = self.follows_conversions and charset.read is not None
         return _Charset(converted, converted if follows else charset.read)
@@ -245,7 +247,9 @@ def _undefined_charset(column: Column, default: _Charset) -> _Charset:
 
 
 def _is_text(column: Column) -> bool:
-    """Whether the connector knows a character set of the column; it has none of MariaDB's JSON."""
+    """Whether the connector keeps a character set for the column: a text, ENUM or SET, but not
+    MariaDB's JSON, which is a text there.
+    """
     is_json = column.declared[:4].upper() == "JSON"
     return column.type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and not is_json
 

@@ -37,7 +37,9 @@ definition; of MODIFY 4 name, 5 definition; of RENAME COLUMN 6 old name, 7 new n
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
 """The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
+"""A clause that drops an index or a key."""
 _DROPS_COLUMN: Final = re.compile(rf"\bDROP\s+COLUMN\s+{_NAME}", re.IGNORECASE)
+"""A clause that drops a column; the group is its name."""
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
 """Words of a definition that make its column NOT NULL."""
 
@@ -50,9 +52,9 @@ _Key = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class _Known:
     """A column as the connector knows it: its comment, whether it is `counted` (AUTO_INCREMENT),
-    the `labels` of an ENUM or SET, and the numbers behind its type, None without any. `optional`
-    tells that it does not know a column to be NOT NULL, `required` that it takes a nullable one for
-    NOT NULL, `kept_size` that a number is that of an earlier definition.
+    the `labels` of an ENUM or SET, and the numbers behind its type, None without any. `optional`:
+    it takes a NOT NULL column for a nullable one; `required`: it takes a nullable column for NOT
+    NULL; `kept_size`: one of the numbers is left over from an earlier definition.
     """
 
     comment: str
@@ -149,8 +151,8 @@ class KnownColumns:
     without_known_comment: set[_Place] = field(default_factory=set)
 
     def follow_statement(self, event: SchemaChange) -> None:
-        """Changes what the connector knows of the statement's table as the statement makes the
-        connector do: its name, its columns and unique keys, and whether its comment is known.
+        """Follows what the connector learns from a statement of its table: a new name, its columns
+        and unique keys, and whether its comment is known.
         """
         table_key = (event.database, event.table)
         if event.old_name:
@@ -221,7 +223,9 @@ class KnownColumns:
         return old_keys
 
     def _follow_keys(self, event: SchemaChange, old_keys: tuple[_Key, ...], after: Table) -> None:
-        """Follows what a statement does to the unique keys: those that DROP INDEX drops stay."""
+        """Follows what a statement does to the unique keys: those that it makes are added, those
+        that DROP INDEX drops stay, since the connector does not read it.
+        """
         table_key = (event.database, event.table)
         if table_key not in self.unique and not _DROPS_INDEX.search(event.sql):
             return
@@ -262,7 +266,10 @@ class KnownColumns:
         self.taken_keys[table_key] = taken_key if is_left else ()
 
     def table(self, table: Table) -> Table:
-        """The table with comments and nullability of its columns as the connector knows them."""
+        """The table as the connector knows it: with the unique keys that it has not forgotten or
+        refused, the comments and nullability of columns that it knows, the unique key that it took
+        for the record key, and without a comment where it does not know that of the table.
+        """
         table_key = (table.database, table.name)
         if table_key in self.unique:
             names = {column.name for column in table.columns}
@@ -308,9 +315,10 @@ def _known_after(
     before: Mapping[str, _Known],
     edits_modified: bool,
 ) -> Iterable[tuple[str, _Known]]:
-    """Yields the name of each of `columns` and what the connector knows of it after a statement,
-    from the statement's clause on that column and from `before`, what it knew of each column.
-    `edits_modified` says that MODIFY edits a column as CHANGE does.
+    """For each of `columns` its name and what the connector knows of it after a statement. That
+    follows from the clause of the statement on the column, and from `before`, what the connector
+    knew of each column. `edits_modified`: MODIFY edits a column, as CHANGE does, rather than making
+    it anew.
     """
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     nullability: dict[str, bool] = {}

@@ -123,5 +123,7 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
-    """The cell faults of the profile's database, in the form of cells that the profile writes."""
+    """The faults of cells (JSON that a column's type cannot hold) of the profile's database, in the
+    form in which the profile writes values.
+    """
     return unfit.cell_faults(partial(wire_of, profile), profile.source)

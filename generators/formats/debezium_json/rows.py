@@ -66,8 +66,8 @@ class Place:
 
 
 class Reading:
-    """The snapshots of a history: rows that are read one event after the other share one position,
-    and have markers.
+    """Follows the snapshots of a history: events of rows that are read, one after the other, are
+    one snapshot. They share one position, and their rows have markers.
     """
 
     def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
@@ -115,12 +115,13 @@ def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """What of a table's messages is the same for every row.
+    """What is the same in the messages of all rows of a table.
 
-    `names` are columns' names on the wire; `outer` is the database or schema; `key` are the key's columns by their own names, `identity` those that the
-    server sends of an old row (`identity_columns`); `known` is the table as the connector knows it;
-    the texts of schemas (of the value, of the row in it, of the key) are "" where the converter
-    leaves them out.
+    `names` are the columns' names in messages, by their own; `outer` is the database or schema,
+    `table` the table's name in messages; `key` are the key's columns by their own names; `identity`
+    are the columns of an old row that the server sends, None for all (`identity_columns`); `known`
+    is the table as the connector knows it; the texts of schemas (of the value, of the row in it, of
+    the key) are "" where the converter leaves schemas out.
     """
 
     names: Mapping[str, str]
@@ -347,8 +348,8 @@ def _column_schema(
 def defaults_of(
     table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool
 ) -> dict[str, Default]:
-    """The defaults that the connector knows: those of the table, and those that statements gave
-    since (debezium#defaults).
+    """The defaults of columns that the connector knows, by the columns' names: those that later
+    statements gave (`given`), else those of the table (debezium#defaults).
     """
     if not profile.defaults:
         return {}
@@ -372,8 +373,9 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
 
 
 def _has_postgresql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
-    """Whether PostgreSQL's connector knows a default: its type has a mapper, which reads the text
-    (debezium#defaults). A domain (`declared`) has none.
+    """Whether PostgreSQL's connector knows a column's default: it has a function that reads the
+    text of defaults of this type (debezium#defaults), and that text is one that it can read. It has
+    none for domains (`declared`).
     """
     type, value = column.type, default.value
     if type.name == "enum":
@@ -506,8 +508,8 @@ def stand_in(
 def _mysql_stand_in(
     column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
 ) -> DebeziumCell:
-    """The cell that the connector writes for the default of a MySQL column; of a literal it takes
-    the text between the quotes as it stands there.
+    """The cell that MySQL's connector writes for a column's default: it reads the text of the
+    default in the statement, without the quotes, in its own way.
     """
     type, modes, value = column.type, profile.modes, default.value
     spelled = spelling(column, snapshot)
@@ -651,6 +653,7 @@ _RENAMED: Final = (
     "the column stands under another name: mangled, as it is not ASCII, or with its back-tick"
     " doubled"
 )
+"""Why any value is right in a column that the message gives another name."""
 
 
 def full_image(shape: TableShape, row: Wires | None) -> Image | None:

@@ -363,8 +363,8 @@ class _Cases(Cases):
             )
 
     def with_default(self) -> Iterator[tuple[str, Column, Value]]:
-        """A column for each form of a default, with its name and a value of its type other than the
-        default.
+        """For each form of a default: its name, a column that has it, and a value of the column's
+        type that is not the default.
         """
         amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
         different_values: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")

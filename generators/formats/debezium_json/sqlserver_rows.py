@@ -40,9 +40,9 @@ def logged_delete(table: Table, before: Wires, modes: Modes) -> Wires:
 def logged_update(
     table: Table, images: RowImages, before: Wires, after: Wires, modes: Modes
 ) -> LoggedRows:
-    """Both rows of an UPDATE, which lacks old values of large columns. Since 3.6 the connector
-    writes its placeholder for each NULL of text, ntext, image and xml that the UPDATE did not
-    change, in both rows.
+    """Both rows of an UPDATE as SQL Server's connector writes them. The old row lacks values of
+    large columns. Since 3.6 the connector's placeholder stands for each NULL of text, ntext, image
+    and xml that the UPDATE did not change, in both rows.
     """
     old_row, new_row = dict(before), dict(after)
     assert images.before is not None and images.after is not None

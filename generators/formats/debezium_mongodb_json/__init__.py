@@ -197,7 +197,7 @@ class _Writer:
 
     def write_change(self, event: RowChange, images: RowImages) -> None:
         """Writes the message of a change of one document, and the tombstone behind a delete. An
-        update that changes nothing is none.
+        update that changes nothing has no message.
         """
         before, after = images.before, images.after
         document = after if before is None else before

@@ -43,8 +43,8 @@ def key_text(table: Table, document: Row) -> str:
 
 
 def is_not_json(value: Value) -> bool:
-    """Whether a value makes the text of an image none of JSON: JsonMode STRICT prints NaN and
-    infinities as Java does.
+    """Whether a value makes the text of its document invalid JSON: NaN and infinities are printed
+    as Java does (JsonMode STRICT).
     """
     return isinstance(value, float) and not math.isfinite(value)
 
@@ -79,7 +79,7 @@ class Images:
 
     @property
     def has_no_json(self) -> bool:
-        """Whether the text of the document is none of JSON."""
+        """Whether the text of the document is invalid JSON, because a value in it is."""
         return any(cell.reason == _NOT_JSON for cell in (self.wire or {}).values())
 
 
@@ -162,12 +162,17 @@ def describe_update(table: Table, before: Row, after: Row) -> Update:
 
 
 def _same(old: Value, new: Value) -> bool:
-    """Whether two values of a field are the same to MongoDB, which tells int from double."""
+    """Whether two values of a field are equal to MongoDB, to which the integer 1 and the double 1.0
+    are different.
+    """
     return repr(old) == repr(new)
 
 
 def _shares_members(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether an object keeps a member as it is, and its paths can be told from others."""
+    """Whether at least one member of an object stays as it is, so that the update names only paths
+    of the others; False if a name has a point, a dollar in front, or is empty, since paths would be
+    ambiguous.
+    """
     if any("." in name or name.startswith("$") or not name for name in (*old, *new)):
         return False
     return any(repr(old[name]) == repr(new[name]) for name in old if name in new)

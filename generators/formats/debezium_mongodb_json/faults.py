@@ -115,6 +115,9 @@ _TEXTS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
         lambda _document: "",
     ),
 )
+"""The name of each fault of a document's text, its statement, and the function that spoils the
+text.
+"""
 _DOCUMENT_AS_OBJECT: Final = Fault(
     "document-object",
     "nested-cell",

@@ -293,8 +293,8 @@ TextChange: TypeAlias = Callable[[str], str | None]
 def unfit_cells(
     change_document: Callable[[bytes, TextChange], bytes | None],
 ) -> tuple[CellFault, ...]:
-    """The cell faults of the connector: in the text of the document in `after`, a field has a value
-    that is none of its type. `change_document` changes that text in a message's value.
+    """The faults of cells of the connector: in the text of the document in `after`, a field has
+    JSON that is no value of its type. `change_document` changes that text in a message's value.
     """
 
     def spoil_field(value: bytes, field: str, spoiled: str) -> bytes | None:

@@ -115,6 +115,7 @@ from generators.wire_format import Format, Loss, about
 __all__ = ["FORMAT", "TencentProfile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
+"""The server's part of a gtid, before the transaction's number."""
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
 `FIRST_FILE`.
@@ -122,7 +123,9 @@ COMMITS_PER_FILE: Final = 1000
 EVENTS_PER_FILE: Final = 25
 """Events of a history after which the file of the virtual binlog ends."""
 FIRST_FILE: Final = 4
+"""The number of the first file of the virtual binlog."""
 READER_LAG_MS: Final = 789
+"""Milliseconds from a commit to the time at which the record was read."""
 
 FIELDS: Final = (
     *(
@@ -164,14 +167,16 @@ FIELDS: Final = (
 """Every field of the page, in its order."""
 
 CARRIED: Final = ("heartbeatTimestamp", "pkNames")
-"""Fields that a record to which they do not apply does not carry (tencent#heartbeat, tencent#keys).
+"""Fields that are left out of a record to which they do not apply (tencent#heartbeat,
+tencent#keys).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """What one record alone says: its members by name, its change, and what its place follows
-    from.
+    """What one record says for itself: `type` (the member messageType), its other members by name,
+    and the change expected of it. A row's record also has, to choose its partition, the full name
+    of its table (`object`) and the texts of its key.
     """
 
     type: str
@@ -183,7 +188,9 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class _Transaction:
-    """What the records of one transaction share: its gtid, and its start as a position."""
+    """What the records of one transaction share: `gtid`, and `start`, the place in the binlog where
+    it begins.
+    """
 
     gtid: str
     start: str
@@ -248,8 +255,8 @@ def _fragment(profile: TencentProfile) -> dict[str, int]:
 
 
 def _order_members(members: Mapping[str, Any], profile: TencentProfile) -> dict[str, Any]:
-    """The members of a record in the document's order of fields; one that does not apply is null,
-    or left out, as those always are of which the document says so.
+    """The members of a record in the document's order of fields. A field that does not apply to the
+    record is null; it is left out if the profile leaves such fields out, or if it is in CARRIED.
     """
     left_out = FIELDS if profile.absent else CARRIED
     return {name: members.get(name) for name in FIELDS if name in members or name not in left_out}
@@ -271,14 +278,18 @@ class BinlogPosition(NamedTuple):
 
 
 def position_of(at: Instant, ordinal: int) -> BinlogPosition:
-    """The place of an event in the virtual binlog."""
+    """The place of an event in the virtual binlog; `ordinal` is the event's number in its
+    history.
+    """
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
     end = 2196 + 500 * (ordinal % EVENTS_PER_FILE)
     return BinlogPosition(f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}")
 
 
 def _log_fields(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, Any]:
-    """The fields of a record that say where the event stands in the binlog."""
+    """The fields of a record that say where event `ordinal` of a history stands in the binlog, and
+    in which transaction.
+    """
     name, position, _ = position_of(event.at, ordinal)
     return {
         "fileName": name,
@@ -407,6 +418,7 @@ def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int
 
 
 def _milliseconds(_kind: SourceType, value: Value) -> Value:
+    """A number of microseconds cut off after whole milliseconds; any other value as it is."""
     return value // 1000 * 1000 if isinstance(value, int) else value
 
 

@@ -15,14 +15,16 @@ from generators.sources import mysql
 from generators.sources.type_numbers import type_numbers
 
 Texts: TypeAlias = tuple[str | None, ...]
+"""The texts of a row's values in the order of its columns; None is NULL."""
 
 TRIMMED: Final = "trimmed"
-"""The class of a NULL that a value list ends before."""
+"""The class of the cell of a NULL at the end of a row, which the value list leaves out."""
 
 _PROTOCOL: Final = type_numbers("tencent")
+"""The numbers of types in MySQL's protocol, by the type's name."""
 _STORED: Final = type_numbers("binlog")
-"""Type numbers as the protocol has them, and as a binlog stores them (tencent#type-numbers); BLOB
-and TEXT are 252 in both.
+"""The numbers of types as a binlog stores them, by the type's name (tencent#type-numbers); BLOB and
+TEXT are 252 in both.
 """
 
 
@@ -40,7 +42,9 @@ def columns_of(table: Table, binlog_codes: bool) -> list[dict[str, Any]]:
 
 
 def type_number(type: SourceType, binlog_codes: bool) -> int:
-    """`dataTypeNumber` of a type, as the binlog stores it or as the protocol has it."""
+    """The member `dataTypeNumber` of a type: as the binlog stores it if `binlog_codes`, else as
+    MySQL's protocol has it.
+    """
     return (_STORED if binlog_codes else _PROTOCOL).get(type.name, 252)
 
 

@@ -39,8 +39,10 @@ from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+"""The columns of most cases."""
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
+"""Two rows of the columns in _ABC."""
 
 
 def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
@@ -224,11 +226,14 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("enum-numeric-label", mysql.enum_of("2", "1", "x"), 1),
     ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
 )
+"""Values that are cases of their own: the case's name, the column's type, the value."""
 
 _VALUE_TAGS: Final = {"text-like-hex": {"text:hex"}}
+"""The tags of some of these cases, by name."""
 
 
 def _values(cases: Cases) -> Iterator[Scenario]:
+    """Yields the cases `values/...`: an INSERT of each value in _OWN_VALUES."""
     for label, type, value in _OWN_VALUES:
         yield cases.value(f"values/{label}", type, value, tags=_VALUE_TAGS.get(label, set()))
 

@@ -82,6 +82,7 @@ from generators.model import (
 from generators.wire_format import Format, Loss, about
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/canal-json"
+"""The folder of the files that claim checks name, which have whole messages."""
 
 
 def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Written]:
@@ -162,6 +163,10 @@ def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.S
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
+    """The times of a message: `at`, the commit time, and `ts`, the member of that name: the time of
+    sending in milliseconds, 0 in releases that do not fill it.
+    """
+
     at: Instant
     ts: int
 
@@ -182,8 +187,10 @@ def _row_message(
     stamp: _Stamp,
     chance: random.Random,
 ) -> WireMessage:
-    """A row's message. If the value is beyond the size
-    limit and the profile reduces messages, both have the columns of the handle key alone.
+    """The message of one row. If it is longer than the profile's limit and the profile reduces
+    messages, the message and its expected change have the columns of the handle key alone (the key
+    by which TiDB finds a row). `before` and `after` are None where the operation has no such row;
+    `chance` draws the order of mysqlType.
     """
     rowkey = row_key(table, after or before or {}) if profile.row_key else ABSENT
     cut = (
@@ -313,8 +320,8 @@ class _Images:
         return _envelope(profile, stamp, extension, members, images)
 
     def change(self, stamp: _Stamp) -> Change:
-        """The change that a right decoder returns for the row's message; CORRUPT is right too if
-        the text of a binary is beyond ISO-8859-1.
+        """The change that a right decoder returns for the row's message. If the text of a binary
+        has a character beyond ISO-8859-1, one CORRUPT row is right, too.
         """
         full_image = self.table.image({name: cell for name, (_, cell) in self.data.items()})
         before: Image | None = None
@@ -399,6 +406,7 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str |
 
 
 _NO_ROWS: Final = {"data": None, "old": None}
+"""The last two members of a message that has no rows."""
 
 
 def _envelope(
@@ -446,6 +454,7 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> W
 
 
 def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> WireMessage:
+    """The message of a watermark (all changes up to its commit time have been sent)."""
     members = _envelope(profile, stamp, {"watermarkTs": stamp.at.tso}, {"type": "TIDB_WATERMARK"})
     return WireMessage(members, (sink.committed(Kind.WATERMARK, stamp.at, "", ""),))
 
@@ -482,6 +491,9 @@ def _replace_invalid_bytes(_kind: SourceType, value: Value) -> Value:
 
 
 def _nulled(_kind: SourceType, value: Value) -> Value:
+    """NULL for the text or bytes `null`, which the release writes as a JSON null; any other value
+    as it is.
+    """
     return None if value in ("null", b"null") else value
 
 

@@ -21,7 +21,7 @@ class TicdcProfile(SinkProfile):
     """A TiCDC release and its Canal-JSON options as facts about the bytes."""
 
     new_architecture: bool = False
-    """The new architecture."""
+    """The release is one of the new architecture (pingcap/ticdc)."""
     extension: bool = False
     """Messages have the member `_tidb`, and there are watermarks."""
     terminator: bytes = b""

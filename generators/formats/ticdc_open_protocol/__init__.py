@@ -103,6 +103,7 @@ _FRAME: Final = 24
 _LENGTH: Final = 8
 """Bytes of the length before each part of a record."""
 _STORAGE: Final = "s3://claim-check/open-protocol"
+"""The folder of the files that claim checks name, which have whole events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class OpenProfile(sink.SinkProfile):
     before: bool = True
     """An UPDATE has `p`."""
     only_updated: bool = False
-    """`p` has the columns that changed alone."""
+    """`p` has no column but those that changed."""
     batch: int = BATCH
     """The number of events in a record, at most."""
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
@@ -309,7 +310,9 @@ def _key(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a statement, to be written as one event."""
+    """A row of a statement, to be written as one event. `partition_id` is TiDB's id of the
+    partition in which the row lies, None if its table has none.
+    """
 
     profile: OpenProfile
     table: Table

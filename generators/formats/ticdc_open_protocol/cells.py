@@ -16,6 +16,7 @@ from generators.model import Cell, Column, Logical, SourceType, State, Table, Va
 from generators.sources.type_numbers import type_numbers
 
 VERSION: Final = (1).to_bytes(8, "big")
+"""The version of the protocol, with which each key begins."""
 BASE64: Final = frozenset(
     f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
 )
@@ -24,10 +25,13 @@ _TYPE_NUMBERS: Final = type_numbers("ticdc_open")
 _ESCAPED: Final = dict(
     zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True)
 )
+"""The characters that Go's strconv.Quote escapes with a letter of their own."""
 
 
 def join_events(parts: Iterable[bytes | str]) -> bytes:
-    """The parts one after the other, each behind its length in eight bytes."""
+    """These parts of a record's key or value, one after the other, each behind its length in eight
+    bytes.
+    """
     raw = (part.encode() if isinstance(part, str) else part for part in parts)
     return b"".join(len(part).to_bytes(8, "big") + part for part in raw)
 
@@ -124,7 +128,10 @@ def cell(
 
 
 def escaped(value: str, *, html: bool, short: bool) -> str:
-    """A text as a JSON string: of Go's encoding/json with `html`, of json-iterator without."""
+    """A text as a JSON string: as Go's encoding/json prints it with `html`, as json-iterator does
+    without. `short` says that encoding/json has escapes of two characters for backspace and form
+    feed.
+    """
     return text.escape(value, short=short) if html else text.iterator_string(value)
 
 

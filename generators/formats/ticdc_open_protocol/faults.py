@@ -28,6 +28,7 @@ _INSIDE: Final = (
     "trailing-member",
     "joined",
 )
+"""Faults of JSON that are also applied to the JSON of a record's last event."""
 
 
 def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
@@ -37,7 +38,7 @@ def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[byte
 
     def apply(value: bytes) -> bytes | None:
         """The record's value with the last event's JSON changed and its length set anew; None if
-        the change does not apply to it. A value that is not a row of (8 bytes of length, text) is
+        the change does not apply to it. A value that is not made of parts behind their lengths is
         taken as one event, and comes out behind a length.
         """
         parts = split_events(value) or [value]
@@ -63,6 +64,9 @@ _OF_JSON: Final = tuple(
     or fault.tag == "syntax"
     or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
 )
+"""The faults of JSON, applied to the JSON of a record's last event, with the length before it set
+anew.
+"""
 FAULTS: Final[tuple[Fault, ...]] = (
     *_OF_JSON,
     Fault(
@@ -120,6 +124,9 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 
 def _fault(name: str, column: str, value: Value, written_form: str, spoiled_form: str) -> CellFault:
+    """The fault of one cell: in a row with `value` in `column`, the JSON `written_form` of the
+    value becomes `spoiled_form`, which has as many bytes.
+    """
     assert len(written_form) == len(spoiled_form), name
     return CellFault(name, column, value, f'"v":{written_form}', f'"v":{spoiled_form}')
 

@@ -61,6 +61,7 @@ from generators.model import Cell, History, Layout, Logical, SourceType, State, 
 from generators.wire_format import Format, about
 
 _HALF: Final = 1 << 63
+"""The first number that an int64 does not hold."""
 
 
 def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
@@ -74,7 +75,10 @@ def write(history: History, profile: AvroProfile, layout: Layout) -> list[Writte
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Encodes logical messages as TiCDC's goavro does (ticdc#avro-framing)."""
+    """Encodes logical messages as TiCDC's goavro does (ticdc#avro-framing). A BOOTSTRAP has no
+    commitTs, so `bootstrap_position` is None; an image without columns stands in the message as an
+    empty map (`empty_images`).
+    """
 
     profile: AvroProfile
     bootstrap_position: ClassVar[str | None] = None
@@ -164,15 +168,15 @@ class Binary:
 
 
 def signed(value: int) -> int:
-    """An unsigned 64-bit number as the int64 to which Go casts it."""
+    """A number of 64 bits as Go casts it to int64: from 2^63 on it becomes negative."""
     return value - 2 * _HALF if value >= _HALF else value
 
 
 def _fraction(number: str) -> str:
     # without a dot a JSON number is an integer, and compared exactly rather than as the nearest
     # binary64
-    """The text of a number with one fraction digit at least, so that a JSON reader takes it for a
-    double.
+    """The text of a number with one fraction digit at least: a JSON number without a dot is an
+    integer, and would be compared exactly rather than as the nearest binary64.
     """
     return number if "." in number else f"{number}.0"
 

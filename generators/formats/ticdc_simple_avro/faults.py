@@ -23,6 +23,7 @@ from generators.model import Logical, SourceType, Value
 from generators.sources import boundaries, mysql
 
 _STRING: Final = Encoder("string")
+"""The encoder of a text in Avro, which also reads."""
 _HUGE: Final = 1_900_000_000
 """A string length that a reader must not allocate; from 2147483639 on Apache's Java reader refuses
 it unread.
@@ -32,12 +33,14 @@ _FRAME: Final = 3
 """Union index, message type and payload index: a byte each."""
 
 _ROW_FRAME: Final = b"\x16\x06\x06"
+"""The first three bytes of a row's message: Message, DML, DML."""
 
 _TYPES: Final = [
     record
     for record in avro.SCHEMA
     if record["name"] in ("Checksum", "Timestamp", "UnsignedBigint")
 ]
+"""The records that fields of a row's message name."""
 
 
 def _fields(count: int) -> Encoder:
@@ -50,14 +53,18 @@ def _fields(count: int) -> Encoder:
 
 
 _HEAD: Final = _fields(len(avro.DML_HEAD))
+"""Reads a row's message up to its images."""
 _BEFORE_TYPE: Final = _fields(4)
+"""Reads a row's message up to its member `type`."""
 _VALUE: Final = Encoder(
     [
         *_TYPES,
         {"type": "record", "name": "Head", "fields": [{"name": "value", "type": list(avro.VALUE)}]},
     ]
 )
+"""Reads a column's value."""
 _INDEX: Final = LONG(len(_TYPES))
+"""The bytes that make these readers take their last branch."""
 
 
 def _size(encoder: Encoder, value: bytes) -> int:
@@ -127,6 +134,7 @@ def _branch(index: int) -> Callable[[bytes], bytes | None]:
 
     @_only_rows
     def apply(value: bytes) -> bytes | None:
+        """The changed message; None if no column holds a text."""
         entry = _first_string(value)
         return value[: entry.start] + LONG(index) + value[entry.content :] if entry else None
 
@@ -157,6 +165,9 @@ def _length(size: int) -> Callable[[bytes], bytes | None]:
 
 @_only_rows
 def _invalid(value: bytes) -> bytes | None:
+    """The row's message in which the first text that is not empty ends in the byte FF; None if no
+    column holds such a text.
+    """
     entry = _first_string(value)
     return value[: entry.end - 1] + b"\xff" + value[entry.end :] if entry else None
 
@@ -188,6 +199,7 @@ def _image_branch(value: bytes) -> bytes:
 
 @_only_rows
 def _row_type(value: bytes) -> bytes:
+    """The row's message in which the member `type` is symbol 3, which there is not."""
     place = _FRAME + _size(_BEFORE_TYPE, value[_FRAME:])
     return value[:place] + LONG(3) + value[place + 1 :]
 
@@ -200,6 +212,7 @@ def _replace_byte(at: int, head: bytes) -> Callable[[bytes], bytes]:
 
 
 def _constant(content: bytes) -> Callable[[bytes], bytes]:
+    """The function that replaces any message by these bytes."""
     return lambda _value: content
 
 
@@ -226,6 +239,7 @@ _OLD_DML: Final = {
         {"name": "old", "type": _OLD_IMAGE},
     ],
 }
+"""The record of a row in TiCDC's outdated example schema."""
 _OLD_ROW: Final[dict[str, Any]] = {
     "version": 1,
     "database": "simple",
@@ -238,6 +252,7 @@ _OLD_ROW: Final[dict[str, Any]] = {
     "data": {"id": ("int", 1), "ok": ("boolean", True), "name": ("string", "John Doe")},
     "old": None,
 }
+"""A row of the outdated schema."""
 OUTDATED: Final = LONG(9) + LONG(3) + LONG(3) + Encoder(_OLD_DML)(_OLD_ROW)
 """A row as the outdated example schema has it: Message is the last of ten records, an int and a
 boolean are in the map (ticdc#avro-outdated-schema). Its other fields are those of today's DML
@@ -249,8 +264,11 @@ _WATERMARK: Final = avro.ENCODER(
         "Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}
     ),
 )
+"""The bytes of a watermark's message."""
 _MESSAGE: Final = len(avro.SCHEMA) - 1
+"""The number of the record Message in the schema's union."""
 _OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _MESSAGE)
+"""The numbers of the other records in the union, and one beyond it at each end."""
 
 
 def _other_record(index: int) -> Fault:
@@ -358,14 +376,21 @@ def _branch_bytes(branch: str, value: Any) -> bytes:
 
 
 def _member(value: Any) -> bytes:
+    """The bytes of a member of a record in a row's map: a text or a number."""
     return _STRING(value) if isinstance(value, str) else LONG(value)
 
 
 def _stamp(location: str, wall: str) -> bytes:
+    """The bytes of a TIMESTAMP in a row's map: the number of its branch, the zone, the wall
+    clock.
+    """
     return LONG(avro.VALUE.index(f"{avro.NAMESPACE}.Timestamp")) + _STRING(location) + _STRING(wall)
 
 
 def _unsigned(number: int) -> bytes:
+    """The bytes of a BIGINT UNSIGNED in a row's map: the number of its branch, and the number as an
+    int64.
+    """
     return LONG(avro.VALUE.index(f"{avro.NAMESPACE}.UnsignedBigint")) + LONG(number)
 
 
@@ -381,22 +406,30 @@ def _cell(
 
 
 _NOWHERE: Final = (f"{avro.NAMESPACE}.Timestamp", {"location": "?", "value": "?"})
+"""A TIMESTAMP whose zone and wall clock are a question mark."""
 _UNFIT: Final[Mapping[Way, tuple[str, Any]]] = {
     Way.LETTERS: ("string", "?€"),
     Way.EMPTY: ("string", ""),
     Way.SHAPE: _NOWHERE,
 }
+"""A branch and a content that fit hardly any type, by the way in which they do not fit."""
 _OUTSIDE: Final[Mapping[Logical, tuple[str, Any]]] = {
     Logical.INT: ("long", 1 << 31),
     Logical.FLOAT: ("double", 1e39),
     Logical.YEAR: ("long", 9999),
     Logical.ENUM: ("long", 77),
 }
+"""A branch and a content outside of what the type can hold, by the logical type; for other types it
+is a text.
+"""
 FITS: Final = {
     "timestamp/outside": "cell-timestamp-value",
     "bit/outside": "cell-bit",
     "set/outside": "64 members fill the 64 bits of a long",
 }
+"""Combinations `LOGICAL/WAY` that are left out: the name of the cell fault that covers one, or why
+there is none.
+"""
 
 
 def unfit(
@@ -444,6 +477,9 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
         )
 
     def number(name: str, column: str, value: int, unfit_content: bytes) -> CellFault:
+        """The fault of a cell that the wire has as a long: the number `value` becomes the bytes
+        `unfit_content`.
+        """
         return _cell(name, column, value, _branch_bytes("long", value), unfit_content)
 
     def bit(name: str, column: str, value: int, unfit_content: int) -> CellFault:

@@ -17,6 +17,7 @@ NAMESPACE: Final = "com.pingcap.simple.avro"
 VERSION: Final = 1
 
 Fields = tuple[Mapping[str, Any], ...]
+"""The fields of an Avro record as its schema lists them."""
 
 _KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "TableSchema")
 """The types that a field's declaration may name."""
@@ -55,14 +56,17 @@ def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
 
 
 def _full_name(name: str) -> str:
+    """The name of a record with TiCDC's namespace before it."""
     return f"{NAMESPACE}.{name}"
 
 
 def _array(items: Schema) -> Mapping[str, Any]:
+    """The Avro schema of an array of such items."""
     return {"type": "array", "items": items}
 
 
 def _enum(name: str, *symbols: str) -> Mapping[str, Any]:
+    """The Avro schema of an enumeration with these symbols, in their order."""
     return {"type": "enum", "name": name, "symbols": list(symbols)}
 
 
@@ -88,6 +92,7 @@ DML_HEAD: Final = _fields(
 
 MESSAGE_TYPES: Final = ("WATERMARK", "BOOTSTRAP", "DDL", "DML")
 PAYLOADS: Final = ("Watermark", "Bootstrap", "DDL", "DML")
+"""The record of each message type, in the order of MESSAGE_TYPES."""
 
 
 def schema(default: str = "string") -> list[Mapping[str, Any]]:
@@ -196,6 +201,7 @@ def control(
     """
 
     def table(shape: records.TableSchema) -> Mapping[str, Any]:
+        """A table's schema as a value of the Avro schema."""
         return table_schema(shape, timestamp_decimal=timestamp_decimal)
 
     match record:

@@ -35,8 +35,11 @@ __all__ = ["BASELINE", "decode", "decode_rows"]
 _ROWS: Final = ("INSERT", "UPDATE", "DELETE", "INIT")
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK", "ABORT")
 _STATEMENTS: Final = ("DDL", "COMMAND")
+"""The values of `operation` for a row (INIT: one of a full load), for the mark of a transaction,
+and for a statement.
+"""
 _DOT: Final = "\\u002E"
-"""How a dot inside a name is written."""
+"""How the object's name spells a dot that is part of a name."""
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
@@ -74,9 +77,9 @@ def decode_rows(
     of_table = (kind == "ROW") & _is(table, m)
 
     def part(op: Column) -> Column:
-        """The struct of what level two reads of a message: `op`, `names` (of the fields),
-        `has_nanoseconds` (whether the source's times have them) and `images`, which are [before,
-        after], or NULL for CORRUPT.
+        """What level two (typed rows) needs of a message, as a struct: `op`; `names`, the columns'
+        names; `images`, the before and the after image as lists of cells, or NULL for CORRUPT; and
+        `has_nanoseconds`, whether the source's times have them.
         """
         before = _framing.before(op, _present(m["beforeImages"]["member1"]))
         after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
@@ -102,8 +105,9 @@ def decode_rows(
 def _messages(
     records: DataFrame, reader_schema: Schema, deployment: Deployment | None
 ) -> DataFrame:
-    """The records as columns for both levels: coordinates, the message `m`, the `parts` of its
-    object's name (database, schema, table), and its `kind`.
+    """The records with their messages parsed, for both levels: coordinates, the message `m`, its
+    `kind`, and `parts`, the parts of its object's name (database, schema, table; a two-part name
+    has no schema). `reader_schema` names the fields that are read.
     """
     framed = _avro.messages(records, WIRE, deployment, reader_schema=reader_schema, newer_long=True)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
@@ -138,8 +142,8 @@ def _kind(m: Column, parts: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether no column's name comes twice and every image has as many cells as there are
-    columns.
+    """Whether the columns of a row change have names of which none comes twice, and each of its
+    images has as many cells as there are columns.
     """
     names = m["fields"]["member1"]["name"]
     fits = F.size(F.array_distinct(names)) == F.size(names)
@@ -156,16 +160,18 @@ def _present(cells: Column) -> Column:
 
 
 def _op(operation: Column) -> Column:
+    """The operation as the output's column `op` names it: a row of a full load (INIT) is READ."""
     return F.when(operation == "INIT", "READ").otherwise(operation)
 
 
 def _name(part: Column) -> Column:
+    """A part of an object's name, with the dots in it as they are."""
     return F.make_valid_utf8(F.replace(part, F.lit(_DOT), F.lit(".")))
 
 
 def _is(table: Table, m: Column) -> Column:
-    """Whether a message is of this table, by comparison with the object's name as the message
-    spells it.
+    """Whether a message is of this table: by the logical names of database and table if its tags
+    have one (DRDS, PolarDB-X), else by the object's name as the message spells it.
     """
     parts = (table.database, *([table.schema] if table.schema else []), table.name)
     written = m["objectName"] == ".".join(part.replace(".", _DOT) for part in parts)
@@ -182,8 +188,9 @@ def _is(table: Table, m: Column) -> Column:
 
 
 def _image(side: str) -> Column:
-    """SQL of an image (`beforeImages` or `afterImages`) as a map of texts. Columns that were not
-    captured (EmptyObject) are left out.
+    """A row of a message as a map of texts: that in the member `side`, `beforeImages` or
+    `afterImages`. Columns that were not captured (EmptyObject) are left out. NULL if the message is
+    no row change or has no such image.
     """
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
     empty, cell_text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT

@@ -70,6 +70,7 @@ def _records(records: DataFrame) -> DataFrame:
 
 
 def _if_row(m: Column, value: Column | str) -> Column:
+    """A value for a row change; NULL for any other message."""
     return F.when(m["operation"].isin(*_ROWS), value)
 
 
@@ -81,7 +82,9 @@ def _image(m: Column, side: str) -> Column:
 
 
 def _branch_text(cell: Column) -> Column:
-    """A cell's text, from the one branch of the Avro union that it has; NULL if it has none."""
+    """A cell's text. A cell is a struct of the branches of an Avro union, of which one is there;
+    NULL if none is.
+    """
     clock = cell["member5"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])
     time = F.concat_ws(":", clock["hour"], clock["minute"], clock["second"])

@@ -26,18 +26,22 @@ _POSTGRESQL: Final = "postgresql"
 _EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _FIRST_SECOND: Final = -62_135_596_800
 _LAST_SECOND: Final = 253_402_300_799
+"""The first second of the year 1 and the last one of 9999, counted from 1970."""
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
+"""The microseconds of an hour, and of a day."""
 
 
 def _branch(cell: str, branch: str, field: str = "") -> str:
-    """SQL of a cell's branch, or of one of its fields."""
+    """SQL of one branch of a cell (the union's record of that name), or of the field `field` in it.
+    `cell` is the SQL of the cell, a struct of all branches.
+    """
     return f"{cell}.{MEMBERS[branch]}" + (f".{name(field)}" if field else "")
 
 
 def _as_json(branch: str) -> str:
-    """SQL of the text of the cell `x` where it has this branch of the Avro union: the branch as
-    compact JSON, its bytes in hex.
+    """SQL of the text of the cell `x` at level one if it has this branch of the Avro union: the
+    branch as compact JSON, its bytes in hex.
     """
     value = _branch("x", branch)
     fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
@@ -59,6 +63,7 @@ _OFTEN_FIRST: Final = (
     "TextObject",
     "BinaryObject",
 )
+"""The branches that a cell often has, which are tried first."""
 _WHENS: Final = (
     f"WHEN {_branch('x', branch)} IS NOT NULL THEN {_as_json(branch)}"
     for branch in dict.fromkeys((*_OFTEN_FIRST, *MEMBERS))
@@ -77,9 +82,9 @@ def in_nanoseconds(source: Column, position: Column) -> Column:
 
 
 def images(table: Table, cells: str, nanos: str) -> str:
-    """SQL that types an array of images, given as the SQL `cells` (structs of cells). Each becomes
-    a struct of `value`, the typed image, and `unfit`, whether a cell is not of its column's type.
-    `nanos` is the SQL of `in_nanoseconds`.
+    """SQL that types an array of rows, given as the SQL `cells`, whose rows are structs of cells.
+    Each becomes a struct of `value`, the typed row, and `unfit`, whether a cell is not of its
+    column's type. `nanos` is the SQL of whether times have nanoseconds (see `in_nanoseconds`).
     """
     return framing.judged(
         table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells
@@ -87,8 +92,8 @@ def images(table: Table, cells: str, nanos: str) -> str:
 
 
 def _unfit(c: model.Column) -> str:
-    """SQL of whether the cell `i.t` holds a value that is not of the column's type or not in its
-    domain.
+    """SQL of the test whether the cell `i.t` is not of the column's type, or its value `i.value` is
+    outside the type's domain. SQL NULL, a cell that was not captured and a zero date fit.
     """
     x, value = framing.cell(c, "i.t"), framing.cell(c, "i.value")
     zero = _zero(x, c.type)
@@ -118,8 +123,9 @@ def _outside(value: str, type: SourceType) -> str | None:
 
 
 def _value(x: str, type: SourceType, nanos: str) -> str:
-    """SQL of a cell's value as a column of the type has it, from the branches that the type may
-    have; other branches give NULL.
+    """SQL of the value of the cell `x` in the column's Spark type, from the branches of the Avro
+    union that a cell of the type may have; NULL for a cell with another branch. `nanos` is the SQL
+    of whether times have nanoseconds.
     """
     integer, label = _branch(x, "Integer", "value"), _utf8_text(x)
     match type.logical:
@@ -165,9 +171,9 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _utf8_text(x: str) -> str:
-    """SQL of a cell's text from the branches that may hold one: a Character in UTF-8, a TextObject,
-    or a BinaryObject, which names no charset and is taken for UTF-8. NULL for bytes that are not
-    UTF-8.
+    """SQL of the text of the cell `x` from the branches that may hold one: a Character in UTF-8, a
+    TextObject, or a BinaryObject, which names no charset and is taken for UTF-8. NULL for bytes
+    that are not UTF-8.
     """
     character = f"CAST({_branch(x, 'Character', 'value')} AS string)"
     without_charset = (
@@ -189,9 +195,9 @@ def _float(value: str, type: SourceType) -> str:
 
 
 def _fraction(parts: str, nanos: str) -> str:
-    """SQL of a DateTime's microseconds, from its part `millis`, which holds microseconds, or
-    nanoseconds where the SQL condition `nanos` is true; 0 where it is NULL. NULL for nanoseconds
-    that are no whole microsecond.
+    """SQL of the microseconds below a second of a DateTime (the SQL `parts`), from its field
+    `millis`. That holds microseconds, or nanoseconds where the SQL condition `nanos` is true; NULL
+    for nanoseconds that are no whole microsecond, 0 if the field is NULL.
     """
     millis = f"{parts}.millis"
     whole_millis = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
@@ -201,8 +207,9 @@ def _fraction(parts: str, nanos: str) -> str:
 
 
 def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
-    """SQL of the date, or date and time, that a DateTime holds. NULL for a year outside 1 to 9999,
-    which Spark and Python do not have, and for parts that are no date and time.
+    """SQL of the date, or the date and time, of a DateTime (the SQL `parts`). NULL for a year
+    outside 1 to 9999, which Spark and Python do not have, and for numbers that are no date and
+    time. `nanos` is the SQL of whether the source's times have nanoseconds.
     """
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
@@ -222,8 +229,8 @@ def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
 
 
 def _zero(x: str, type: SourceType) -> str | None:
-    """SQL of whether a cell is one of MySQL's zero dates, that is, has a year, month or day of 0;
-    None for types that have no dates, and for PostgreSQL.
+    """SQL of the test whether the cell `x` is one of MySQL's zero dates, which have a year, month
+    or day of 0; None for types that are no dates, and for PostgreSQL.
     """
     if type.source == _POSTGRESQL:
         return None
@@ -246,8 +253,8 @@ def _zero(x: str, type: SourceType) -> str | None:
 
 
 def _instant(x: str, type: SourceType) -> str:
-    """SQL of the moment in a cell's branch Timestamp, whose member `millis` holds microseconds.
-    NULL for other branches, and for MySQL's epoch, which stands for a zero date.
+    """SQL of the moment in the branch Timestamp of the cell `x`, whose field `millis` holds
+    microseconds. NULL for other branches, and for MySQL's epoch, which stands for a zero date.
     """
     seconds, micros = _branch(x, "Timestamp", "timestamp"), _branch(x, "Timestamp", "millis")
     inside = (
@@ -259,8 +266,10 @@ def _instant(x: str, type: SourceType) -> str:
 
 
 def _zoned_sql(x: str, type: SourceType, nanos: str) -> str:
-    """SQL of the instant of a wall clock with a zone, which mostly is a bare offset. An unknown
-    zone gives NULL; a missing zone, too, since the cast would take the session's.
+    """SQL of the moment in the branch TimestampWithTimeZone of the cell `x`: a wall clock and a
+    zone, mostly a bare offset such as +08:00. NULL without a zone, for which the cast would take
+    the session's, and for an unknown one. `nanos` is the SQL of whether the source's times have
+    nanoseconds.
     """
     zone = _branch(x, "TimestampWithTimeZone", "timezone")
     clock = _wall_clock(_branch(x, "TimestampWithTimeZone", "value"), type, nanos)
@@ -271,8 +280,9 @@ def _zoned_sql(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _time_sql(x: str, type: SourceType, nanos: str) -> str:
-    """SQL of a TIME as `[-]HH:MM:SS[.ffffff]`. In the message every part has the sign, and a null
-    part is 0.
+    """SQL of a TIME as text, `[-]HH:MM:SS[.ffffff]`, from the branch DateTime of the cell `x`, in
+    which every part has the sign and a null part is 0. NULL for a time that the source cannot have.
+    `nanos` is the SQL of whether the source's times have nanoseconds.
     """
     parts = _branch(x, "DateTime")
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))

@@ -56,8 +56,10 @@ _JAVA_CHARSETS: Final = {
 """Java's names of MySQL's charsets, where Java has them."""
 
 _OPEN: Final = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+"""The bytes that Windows-1252 leaves undefined."""
 _LATIN_1: Final = [chr(byte) for byte in range(0x80, 0xA0) if byte not in _OPEN]
 _WINDOWS_1252: Final = [bytes([ord(c)]).decode("cp1252") for c in _LATIN_1]
+"""The characters of Latin-1 for which MySQL's latin1 has others, and these others."""
 
 
 def in_utf_8(cells: str) -> str:

@@ -65,9 +65,12 @@ BRANCHES: Final[tuple[dict[str, Any], ...]] = (
     record("TextObject", type="string", value="string"),
     enum("EmptyObject", "NULL", "NONE"),
 )
+"""The branches of a cell's Avro union, in their order, without null."""
 MEMBERS: Final = {branch["name"]: f"member{i}" for i, branch in enumerate(BRANCHES)}
+"""Spark's names of a cell's branches, such as `member0` of Integer."""
 
 _FIELD: Final = record("Field", name="string", dataTypeNumber="int")
+"""The description of a column."""
 _HEAD: Final[dict[str, Schema]] = {
     "version": "int",
     "id": "long",
@@ -81,13 +84,14 @@ _HEAD: Final[dict[str, Schema]] = {
     "processTimestamps": ("null", array("long")),
     "tags": {"type": "map", "values": "string"},
 }
+"""The members of a Record before `fields`."""
 _SKIPPED: Final = ("version", "id")
 """Only numbers: Avro does not advance over a skipped string or block of negative length."""
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:
-    """The Avro schema of Aliyun's Record: `head` are its first members, `field` is the schema of a
-    column's description, `branches` are the records that can be values in its images.
+    """The Avro schema of Aliyun's Record: `head` are its members before `fields`, `field` is the
+    schema of a column's description, `branches` are those of a cell's union.
     """
     names = tuple(branch["name"] for branch in BRANCHES)
     images = {
@@ -113,6 +117,7 @@ _NARROW: Final = {
     "Decimal": record("Decimal", value="string"),
     "Float": record("Float", value="double"),
 }
+"""The branches of which level two (typed rows) reads fewer fields."""
 ROW: Final = _record(
     {name: kind for name, kind in _READ.items() if name != "sourceTimestamp"},
     record("Field", name="string"),

@@ -31,8 +31,11 @@ union.
 """
 
 _HASH: Final = 8
+"""The number of bytes of a value's hash."""
 _LONGEST: Final = b"\x80" * 9 + b"\x01"
+"""The longest encoding of an Avro long, ten bytes, which stands between value and hash."""
 _LONGEST_READ: Final = 1 << 62
+"""The number that `_LONGEST` encodes."""
 
 
 def record(name: str, /, **fields: Schema) -> dict[str, Any]:
@@ -81,9 +84,9 @@ def messages(
 def _read_frame(
     value: Column, schema: Schema, reader_schema: Schema | None, newer_long: bool
 ) -> Column:
-    """Reads a value, to which its own hash is appended, as a record with the message `m`, with
-    `newer_long` a long `last`, and the remaining bytes `end`. Only if the message fills the value
-    exactly is `end` that hash.
+    """Reads a value, to which its own hash is appended, as an Avro record with the message `m`,
+    with `newer_long` a long `last`, and the remaining bytes `end`. Only if the message fills the
+    value exactly does `end` equal what was appended.
     """
     fields: dict[str, Schema] = {"last": "long"} if newer_long else {}
     size = len(_LONGEST) + _HASH if newer_long else _HASH
@@ -102,8 +105,8 @@ def _read_frame(
 
 
 def _is_whole_datum(j: Column, value: Column, newer_long: bool) -> Column:
-    """Whether the appended hash came out unchanged, so that nothing follows the record in the
-    value; with `newer_long` a long may follow it.
+    """Whether the message fills the value exactly: whether what was appended came out unchanged
+    behind the record `j`. With `newer_long` one more long may follow the message in the value.
     """
     if not newer_long:
         return j["end"] == _hash(value)

@@ -33,17 +33,23 @@ from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
+"""The values of Canal's member `type` for a row change, and for a statement."""
 _WHY: Final = (
     f"CASE WHEN part.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN"
     f" {literal(framing.MISFIT)} END"
 )
 _ANY_OBJECT: Final = StructType([])
+"""The type of a JSON object of which no member is read."""
 _TEXTS: Final = MapType(StringType(), StringType())
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A dialect's names of the common members. `schema` is "" where there is none."""
+    """A dialect's names of the members that all Canal messages have. `schema` is "" for a dialect
+    without such a member. `committed` is the time of the commit and `sent` that of sending; `codes`
+    has the java.sql.Types code of each column, `types` its MySQL type; `data` has the rows after
+    the change (of a DELETE the deleted ones), `old` those before an UPDATE.
+    """
 
     id: str = "id"
     database: str = "database"
@@ -61,12 +67,16 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class CanalDialect:
-    """How the formats differ. `kind` is the kind of a whole message, given `m`; `extra` are fields
-    of the envelope beside the common ones; `position` is its ordering value as text, the batch by
-    default; `binary_codes`: sqlType tells how a binary is written; `deletes_in_old`: a deleted row
-    may stand in `old` while `data` holds none; `op` is the operation of a row by its type, `millis`
-    the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's
-    value from the SQL of its text where the deployment has it differ from `mysql_typed`, else None.
+    """How a dialect's messages are read. Its functions get `m`, the column of a parsed message, a
+    struct of its members.
+
+    `kind` gives the kind of a complete message; `position` its ordering value as text, the batch's
+    number by default. `op` gives the operation of a row change from its type, `millis` the
+    commit time in milliseconds from the member that has it. `extra` are members beside those of
+    `names`. `binary_codes`: the member sqlType says how a binary cell is written. `deletes_in_old`:
+    a deleted row may stand in `old` while `data` has none. `typed` gives the SQL of a cell's value
+    from the SQL of its text, for types that the dialect does not write as `mysql_typed` expects
+    them, else None.
     """
 
     kind: Callable[[Column], Column]
@@ -86,8 +96,8 @@ class CanalDialect:
         names = self.names
 
         def changes(m: Column, kind: Column) -> Column:
-            """The level-one rows of a message, as an array of structs: one for each row that it
-            changes, or a single one without images for any other kind.
+            """The level-one rows of a message, as an array of structs: one for each row that the
+            message changes; one without images if it is no row change.
             """
             data = m[names.data]
             if self.deletes_in_old:
@@ -95,8 +105,8 @@ class CanalDialect:
             op, readable = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
             def change(image: Column, ordinal: Column) -> Column:
-                """The output row (level one: images as maps of texts) of the message's row number
-                `ordinal`, whose map of cells is `image`; of a message without rows `image` is NULL.
+                """The level-one row for the message's row number `ordinal`, whose cells are the map
+                `image`; of a message that is no row change `image` is NULL.
                 """
                 return F.struct(
                     *framing.change(
@@ -185,8 +195,8 @@ def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Colu
     def any_of(
         images: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
     ) -> Column:
-        """Whether `test` holds for one of the cells that `cells` takes from an image, in any of the
-        images.
+        """Whether `test` holds for one of the cells that the function `cells` takes from a row, in
+        any row of the list `images`; false if that is NULL.
         """
         return F.coalesce(
             F.exists(images, lambda cell_map: reduce(or_, map(test, cells(cell_map)))), F.lit(False)
@@ -216,8 +226,8 @@ def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Colu
 
 
 def _structs(maps: Column, table: Table) -> Column:
-    """The rows of a message's `old`, which are maps, as structs of the table's columns, as `data`
-    has them: a DELETE may have its row in `old`.
+    """The rows of a list of maps, such as a message's `old`, as structs of the table's columns,
+    which the rows of `data` are. It is for a DELETE that has its rows in `old`.
     """
 
     def struct(cell_map: Column) -> Column:
@@ -231,12 +241,13 @@ def _structs(maps: Column, table: Table) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read,
-    NULL for what is not the table's), `data` (structs of texts), `old` (maps, or NULL) and `codes`
-    (sqlType).
+    """The SQL that makes the rows of level two (typed rows) of one message. It reads the struct
+    `part`: `op` (CORRUPT for a message that cannot be read, NULL for one of another table), `data`
+    (the rows, structs of texts), `old` (the rows before an UPDATE, maps, or NULL) and `codes`
+    (sqlType). `coded` are the columns for which `codes` says how the cell is written.
 
-    It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the
-    size up to which the JVM compiles a method, and is then slower by an order of magnitude.
+    It uses only lambdas, which Spark interprets: generated code for a wide table exceeds the size
+    up to which the JVM compiles a method, and is then slower by an order of magnitude.
     """
 
     table: Table
@@ -279,9 +290,9 @@ class _RowSql:
         return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', row_structs)} END"
 
     def _overlaid(self, i: int, c: model.Column) -> str:
-        """SQL of a column's text before an UPDATE: from `old`, which may be NULL, or from `data` if
-        `old` does not name the column. A complete `old` has the columns in the table's order, so
-        that no name has to be searched for.
+        """SQL of the text of column number `i` before an UPDATE: from `old`, where it may be NULL,
+        or from `data` if `old` does not name the column. An `old` with all columns has them in the
+        table's order, so that no name has to be searched for.
         """
         column, key = name(c.name), literal(c.name)
         searched = (
@@ -294,9 +305,9 @@ class _RowSql:
         )
 
     def _typed(self, c: model.Column, image: str) -> str:
-        """SQL of the typed value of a column's cell; `image` is the SQL of the row's struct of
-        texts. It is the dialect's own reading of the type if it has one, else MySQL's, with the
-        code from sqlType for the columns in `coded`.
+        """SQL of the typed value of a column's cell; `image` is the SQL of the row, a struct of
+        texts. The dialect's own reading of the type comes first; types for which it has none are
+        read as MySQL writes them.
         """
         cell_text = framing.cell(c, image)
         code = f"part.codes.{name(c.name)}" if c.name in self.coded else None
@@ -348,8 +359,8 @@ def _deleted_in_old(m: Column, names: Names) -> Column:
 
 
 def _old(m: Column, names: Names, ordinal: Column) -> Column:
-    """The row before an UPDATE: the element of `old` at the row's place. NULL if `old` and `data`
-    differ in length, as up to Canal 1.1.6 (canal#old-left-out): nobody knows then which row an
-    element is of.
+    """The row before an UPDATE: the element of `old` with the row's number, `ordinal`. NULL if
+    `old` and `data` differ in length, as up to Canal 1.1.6 (canal#old-left-out), where nobody knows
+    which row an element belongs to.
     """
     return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], ordinal))

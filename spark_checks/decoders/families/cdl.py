@@ -25,9 +25,9 @@ def keys(payload: Column) -> Column:
 
 
 def schemaless_form(type: SourceType, *, stamp: str, time: str) -> str:
-    """The form (see `connect.values`) in which Huawei CDL writes a column's cells in a message
-    without schema. `stamp` is that of timestamps and `time` that of times, in which its two
-    versions differ; decimals are texts in both.
+    """The form (how a cell is written, such as `text` or `days`; see `connect.values`) of a
+    column's cells in a message of Huawei CDL that has no schema. `stamp` is the form of timestamps
+    and `time` that of times, in which CDL's two versions differ; decimals are texts in both.
     """
     match type.logical:
         case Logical.INT:

@@ -20,8 +20,9 @@ from spark_checks.decoders.families.mysql import index, mask
 
 
 def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str | None:
-    """SQL of a cell's value from the SQL of its text, for types that CloudCanal may write otherwise
-    than Canal; None for the others. Raises ValueError for an unknown form of binaries.
+    """SQL of a cell's value from the SQL of its text, for the types that CloudCanal may write
+    differently from Canal (BINARY, ENUM, SET); None for all other types. Raises ValueError if the
+    deployment names an unknown form of binaries.
     """
     match type.logical:
         case Logical.BINARY:
@@ -41,6 +42,9 @@ def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str | Non
 
 
 def _number(cell_text: str, type: SourceType) -> str:
+    """SQL of the number of a text of digits, an ENUM's index or a SET's mask; NULL for another
+    text.
+    """
     return rf"CASE WHEN {cell_text} RLIKE r'^\d+\z' THEN try_cast({cell_text} AS {type.spark}) END"
 
 
@@ -53,6 +57,7 @@ def _hex(cell_text: str) -> str:
 
 
 def _base64(cell_text: str) -> str:
+    """SQL of the bytes of a text in base64; NULL for another text."""
     return f"try_to_binary({cell_text}, 'base64')"
 
 
@@ -63,3 +68,4 @@ _FORMS: Final[dict[str, Callable[[str], str | None]]] = {
     "hex": _hex,
     "base64": _base64,
 }
+"""How a binary's text is read, by the form that the deployment states; None: as Canal's."""

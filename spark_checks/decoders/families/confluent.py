@@ -40,13 +40,16 @@ from pyspark.sql import DataFrame
 from generators.model import Deployment, Table
 
 WAIT_S: Final = 60.0
+"""How long a registry that does not answer is asked again."""
 ANSWER_TIMEOUT_S: Final = 10.0
-"""How long a registry that does not answer is asked, and how long it may take for one answer."""
+"""How long a registry may take for one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """A registry's address, and what it asks of its clients."""
+    """The address of a schema registry. `user` is the NAME:PASSWORD that it asks for, `ca` the path
+    of the certificates by which its own is checked; each is "" for none.
+    """
 
     url: str
     user: str = ""
@@ -125,14 +128,14 @@ def registry() -> Registry:
 
 
 def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFrame:
-    """The records with Avro turned into JSON: values with schema and payload, keys with the payload
-    alone, or, with `whole_keys`, like values. A value that cannot be read is empty, such a key is
-    NULL.
+    """The records with their Avro turned into Kafka Connect's JSON. A value becomes an object of
+    schema and payload, a key the payload alone or, with `whole_keys`, such an object, too. A value
+    that cannot be read becomes empty bytes, a key NULL.
     """
     schema_registry = registry()
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The Arrow batches with values, and keys if `whole_keys`, turned into JSON."""
+        """The Arrow batches with keys and values turned into JSON."""
         for batch in source:
             yield _convert_batch(
                 batch, schema_registry, ("key", "value") if whole_keys else ("value",)
@@ -157,8 +160,8 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A decoder of Connect's JSON, applied to messages in Avro after they were turned into JSON;
-    with `whole_keys` it reads the key's payload beside its schema.
+    """A decoder of Confluent's Avro: turns the messages into Connect's JSON and passes them to
+    `of`, a decoder of that. With `whole_keys` a record's key gets its schema beside its payload.
     """
 
     of: Decoder
@@ -183,14 +186,15 @@ def _convert_batch(
     batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
 ) -> pa.RecordBatch:
     """An Arrow batch of records with their keys and values, which are Avro, turned into Kafka
-    Connect's JSON.
+    Connect's JSON. `with_schema` names the columns (key, value) whose JSON has the schema beside
+    the payload.
     """
     shape_of_head: dict[bytes, Shape | None] = {}
 
     def convert(raw: bytes | None, name: str) -> bytes | None:
-        """The Avro of a record's `name` (key or value) as Connect's JSON, beside its schema where
-        `with_schema` has that name; None for a null. What cannot be read becomes an empty value,
-        which is no tombstone, or a NULL key.
+        """The Avro of a record's column `name` (key or value) as Connect's JSON; None for a NULL.
+        Avro that cannot be read becomes, as a value, empty bytes, which are no tombstone, and as a
+        key None.
         """
         if raw is None:
             return None
@@ -216,9 +220,9 @@ def _convert_batch(
 
 
 _HEAD: Final = 5
-"""Bytes before the datum: a zero and the schema's id."""
+"""The number of bytes before the Avro data of a message: a zero, and four of the schema's id."""
 _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
-"""The schemas that this process has asked for."""
+"""The schemas that this process has fetched, by registry and id."""
 
 
 def _shape(head: bytes, schema_registry: Registry) -> Shape | None:
@@ -236,7 +240,9 @@ def _shape(head: bytes, schema_registry: Registry) -> Shape | None:
 
 
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
-"""Reads the datum at a place: its value in JSON, and where the next one begins."""
+"""A function that reads one Avro value from a message's bytes, at an offset. It returns the value
+as JSON has it, and the offset behind the value.
+"""
 
 
 class Shape:
@@ -314,6 +320,7 @@ class Shape:
 
 
 _CONNECT: Final = {"int": "int32", "long": "int64"}
+"""Connect's names of Avro's types, where they differ."""
 
 
 def _union(branches: list[Read]) -> Read:
@@ -347,7 +354,9 @@ def _record(fields: list[tuple[str, Read]]) -> Read:
 
 
 def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
-    """The function that reads an array, or the entries of a map, whose items `item` reads."""
+    """The function that reads an array, or the entries of a map: blocks of items behind their
+    number. `item` reads one item, `collect` makes the value of the list of all.
+    """
 
     def read(raw: bytes, at: int) -> tuple[Any, int]:
         """The items of an array or map that begins at a place of the bytes, and the place behind
@@ -448,8 +457,8 @@ def _read_float(raw: bytes, at: int) -> tuple[float | str, int]:
 
 
 def _packs(value: float, four: bytes) -> bool:
-    """Whether a number becomes exactly these four bytes as a float; false for one that no float
-    holds.
+    """Whether a number, packed as a 32-bit float, gives exactly these four bytes; false for a
+    number that no such float holds.
     """
     try:
         return struct.pack("<f", value) == four
@@ -458,6 +467,7 @@ def _packs(value: float, four: bytes) -> bool:
 
 
 def _double(raw: bytes, at: int) -> tuple[float | str, int]:
+    """Reads a 64-bit floating-point number at an offset."""
     return _in_json(struct.unpack("<d", raw[at : at + 8])[0]), at + 8
 
 
@@ -482,3 +492,4 @@ _PRIMITIVES: Final[Mapping[str, Read]] = {
     "bytes": _bytes,
     "string": _read_string,
 }
+"""The functions that read Avro's primitive types, by the names of these."""

@@ -22,6 +22,7 @@ _NUMBER: Final = r'\G((?:[^0-9"\-]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+)(-?\d[\d.eE+
 are no number. Possessive, so that no text is too long for Java's stack.
 """
 _MARKED: Final = f'"?{_MARK}([0-9.eE+-]++){_MARK}"?'
+"""A number between its marks, and the quotes around it if it stands in a document."""
 
 _BEYOND_DOUBLE: Final = "[0-9.]{17}|[0-9][eE][+-]?[0-9]{3}"
 """What a JSON number of more than 15 digits has, or one that no double may hold. Texts have it,
@@ -35,10 +36,14 @@ def may_be_beyond_double(json_text: Column) -> Column:
 
 
 def mark_numbers(json_text: Column) -> Column:
-    """A JSON text whose numbers are marked texts."""
+    """A JSON text in which each number has become a text between marks, so that Spark keeps its
+    digits: `1.50` becomes `"MARK1.50MARK"`.
+    """
     return F.regexp_replace(json_text, F.lit(_NUMBER), F.lit(f'$1"{_MARK}$2{_MARK}"'))
 
 
 def unmark_numbers(parsed: Column) -> Column:
-    """What was parsed of a marked text, with its numbers as they stood: a cell, or a document."""
+    """What was parsed from a JSON text of `mark_numbers` (a cell, or a document in a cell), with
+    its numbers as they were spelled before.
+    """
     return F.regexp_replace(parsed, F.lit(_MARKED), F.lit("$1"))

@@ -38,10 +38,12 @@ _TEXTS: Final = MapType(StringType(), StringType())
 
 
 def _of_mysql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    """SQL of a cell's value from the SQL of its text, in MySQL's spelling."""
     return mysql_typed(cell_text, type, deployment.time_zone)
 
 
 def _unchanged(type_of_row: DataType) -> DataType:
+    """The type of a member that holds one row: the row's type itself."""
     return type_of_row
 
 
@@ -130,6 +132,7 @@ class Flat:
             )
 
         def value(c: model.Column, image: str) -> str:
+            """SQL of a column's value, from the text of its cell in the image."""
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: model.Column) -> str:
@@ -145,8 +148,8 @@ class Flat:
             return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
         def was(c: model.Column) -> str:
-            """SQL of the text of a column in the before image: the one in `old`, also NULL, where
-            `old` names the column, else the one of the new row.
+            """SQL for the text of a column's cell in the before image: that of `old` if it names
+            the column, even a NULL, else that of the row after the change.
             """
             has_old = (
                 "part.old IS NOT NULL"
@@ -167,18 +170,22 @@ class Flat:
         )
 
     def _struct_of_images(self, row_type: DataType, old_type: DataType) -> StructType:
-        """The types of the members that hold the row after the change and the one before it."""
+        """The type of a message's members that hold rows: the member of the row after the change,
+        with the type `row_type`, and that of the row before it, with `old_type`.
+        """
         wrap = ArrayType if self.listed else _unchanged
         return StructType(
             [StructField(self.row, wrap(row_type)), StructField(self.old, wrap(old_type))]
         )
 
     def _image(self, parsed: Column, member: str) -> Column:
-        """The row that a member of the parsed message holds."""
+        """The row in a member of the parsed message; if the member is a list, its first element."""
         return F.get(parsed[member], F.lit(0)) if self.listed else parsed[member]
 
     def _texts_with_all_digits(self, m: Column, member: str) -> Column:
-        """The cells of a message's member, a map of texts, with the digits that a double loses."""
+        """The cells of a row, a map of texts, from the member `member` of the message `m`. If the
+        message may have a number that no double holds, it is parsed again so that no digit is lost.
+        """
         json_text = F.col("value").cast("string")
         envelope = self._struct_of_images(_TEXTS, _TEXTS)
         parsed = F.from_json(mark_numbers(json_text), envelope, framing.OPTIONS)
@@ -228,4 +235,5 @@ def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
 
 
 def _struct(table: Table, cell: Callable[[model.Column], str]) -> str:
+    """SQL of a struct of the table's columns; `cell` gives the SQL of each column."""
     return f"struct({', '.join(f'{cell(c)} AS {name(c.name)}' for c in table.columns)})"

@@ -27,13 +27,13 @@ _CLOCK: Final = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,9})?"
 
 
 def read_images(op_member: str, ops: Mapping[str, str]) -> Flat:
-    """Reads messages with `before` and `after` whose operation stands in `op_member`: `ops` has its
-    name by the text that stands for it.
+    """Reads messages with the members `before` and `after`, and their operation in the member
+    `op_member`. `ops` are the operations by their codes in the message, such as INSERT by `c`.
     """
 
     def find_op(m: Column) -> Column:
-        """The operation of a message whose image it needs is there; NULL for any other, which is
-        CORRUPT: there are no updates.
+        """The operation of a message that has the image it needs; NULL for any other message, which
+        is CORRUPT. Flink's sink writes an UPDATE as a DELETE and an INSERT.
         """
         op = name_of_code(m[op_member], ops)
         has_row = F.when(op == "INSERT", m["after"].isNotNull()).otherwise(m["before"].isNotNull())
@@ -53,8 +53,8 @@ def read_images(op_member: str, ops: Mapping[str, str]) -> Flat:
 
 
 def baseline_of_images(op_member: str, ops: Mapping[str, str]) -> Baseline:
-    """Where messages with `before` and `after` hold a row change, for the reading that measures
-    speed.
+    """The throughput baseline (the decoder without checks whose speed is the yardstick) for
+    messages with the members `before` and `after`; the parameters are those of `read_images`.
     """
     return Baseline(op=op_member, database="", table="", before="before", after="after", ops=ops)
 
@@ -72,8 +72,9 @@ def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def mysql_text(cell_text: str, type: SourceType) -> str:
-    """SQL of the text of a date and time as MySQL spells it, of an instant in UTC. A text of
-    another form becomes one that is no value of the type.
+    """SQL of a cell's text as MySQL spells it: of a DATETIME, or of a TIMESTAMP in UTC, with a
+    blank between date and time. A text of another form gets a `?`, so that it is no value of the
+    type; texts of other types stay.
     """
     match type.logical:
         case Logical.DATETIME:

@@ -49,15 +49,20 @@ OPTIONS: Final = {
     "allowNonNumericNumbers": "false",
     "maxStringLen": str((1 << 31) - 1),
 }
-"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20
-MB limit.
+"""The options of from_json for the texts of messages. Canal 1.1.6 writes raw control characters
+(canal#raw-controls); a LONGTEXT may pass Jackson's 20 MB limit.
 """
 
 COORDINATES: Final = ("topic", "partition", "offset")
+"""The columns that identify a Kafka record, which every output has."""
 DECOMPRESSED_LIMIT: Final = 256 << 20
+"""The most bytes that a value may have when it is decompressed."""
 
 UNREADABLE: Final = "not one well-formed message of this format"
 MISFIT: Final = "a cell does not fit its column's type"
+"""The two texts of the column `error`: of a message that cannot be read, and, at level two (typed
+rows), of one with a cell that its column's type cannot hold.
+"""
 
 _TEXTS: Final = "map<string, string>"
 LEVEL_ONE: Final = {
@@ -80,9 +85,10 @@ LEVEL_ONE: Final = {
 """The columns of level one behind the coordinates (docs/writing-a-decoder.md), with their types."""
 
 _LAST_SECOND: Final = 253_402_300_799
+"""The last second of the year 9999, counted from 1970."""
 
 CellSql = Callable[[model.Column, str], str]
-"""SQL of a column's cell, from the SQL of its image."""
+"""A function that gives the SQL of a column's cell, from the column and the SQL of its row."""
 
 
 def change(kind: Column, **columns: Column) -> Sequence[Column]:
@@ -113,8 +119,8 @@ def changes(records: DataFrame, array: Column, deployment: Deployment | None = N
 
 
 def kind(is_whole: Column, kind_by_members: Column) -> Column:
-    """The kind of a message: `kind_by_members` for a whole message, CORRUPT if that is NULL or the
-    message is not whole.
+    """The kind of a message: `kind_by_members`, or CORRUPT if that is NULL or the value is not one
+    complete JSON object (`is_whole` is false).
     """
     return F.when(is_whole, F.coalesce(kind_by_members, F.lit("CORRUPT"))).otherwise("CORRUPT")
 
@@ -181,10 +187,10 @@ def after(op: Column, image: Column) -> Column:
 def part(
     kind: Column, of_table: Column, op: Column, old: Column, new: Column, **more: Column
 ) -> Column:
-    """A struct with what level two needs of a message. `op` is CORRUPT for an unreadable message,
-    and NULL for a message that is not of the requested table (`of_table`). `images` has the before
-    and the after image, as far as the operation has them, made of `old` and `new`. `more` are
-    further members.
+    """A struct with what level two (typed rows) needs of a message: `op`, `images`, and the columns
+    in `more`. `op` is CORRUPT for an unreadable message, and NULL for a message that is not of the
+    requested table (`of_table` is false). `images` is the array of the before and the after image,
+    made of `old` and `new`, each NULL where the operation has none.
     """
 
     def with_images(op: Column) -> Column:
@@ -196,7 +202,7 @@ def part(
 
 
 def cell(c: model.Column, image: str) -> str:
-    """SQL of a column's cell; `image` is the SQL of a struct."""
+    """SQL of a column's cell; `image` is the SQL of a row, a struct of cells."""
     return f"{image}.{name(c.name)}"
 
 
@@ -223,9 +229,10 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
 def images(
     table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
 ) -> str:
-    """SQL that types an array of images and marks those with a cell that does not fit its column's
-    type (see `judged`), for formats with MySQL's texts. `cell_text` gives the SQL of a cell's text,
-    which must be NULL only for SQL NULL.
+    """SQL that types an array of rows, given as the SQL `images_sql`, and marks those with a cell
+    that does not fit its column's type (see `judged`); for formats with MySQL's texts. `cell_text`
+    gives the SQL of a cell's text, which must be NULL only for SQL NULL; `value` the SQL of its
+    typed value.
     """
     return judged(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
@@ -260,8 +267,10 @@ def judged(
 
 
 def row_array(typed: str) -> str:
-    """SQL of an array with the row of a message; NULL without a row. `typed` is the SQL of its
-    typed images, before and after, as `images` gives it.
+    """SQL of an array with the one row of level two (typed rows) that a message gives: the typed
+    row change, or a CORRUPT row if the message or a cell cannot be read; NULL for a message without
+    a row of the table. `typed` is the SQL of the message's typed images, before and after, as
+    `images` gives it.
 
     It uses the struct `part`, whose `op` is CORRUPT for an unreadable message, and NULL for a
     message of another table.
@@ -280,8 +289,9 @@ def row_array(typed: str) -> str:
 def row_struct(
     ordinal: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)"
 ) -> str:
-    """SQL of a row of level two. `images` are the indexes of its before and its after image in the
-    array `typed`.
+    """SQL of a row of level two (typed rows), from the SQL of its number in the message, its kind,
+    its operation and its error. `images` are the SQL of the indexes of its before and its after
+    image in the array `typed`.
     """
     sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
     return f"struct({ordinal} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
@@ -300,8 +310,8 @@ def corrupt(why: str) -> str:
 def typed_rows(
     records: DataFrame, part: Column, result: str, deployment: Deployment | None = None
 ) -> DataFrame:
-    """A decoder's output at level two. `part` is a struct with what is needed of each record's
-    message; `result` is SQL over it, of an array of the message's rows.
+    """A decoder's output at level two (typed rows). `part` is a struct with what is needed of each
+    record's message; `result` is SQL over that struct, of the array of the message's rows.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make
@@ -374,14 +384,15 @@ _DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "l
 
 
 _MARK: Final = f"m{secrets.token_hex(8)}"
-"""The member name of the wrapping's array and of the mark behind each message in it; it is random,
-of this process alone, so that no message has it.
+"""The member name of the array in the wrapping, and of the mark `{NAME:1}` behind each message in
+it. It is random, made anew by each process, so that no message can have it.
 """
 
 
 def read(json_text: Column, envelope: StructType) -> Column:
-    """Parses the text of a message as JSON by the type `envelope`, inside a wrapping that shows
-    whether it is exactly one object. `message` and `is_one_object` read the result.
+    """Parses the text of a message as JSON by the type `envelope`, inside a wrapping (an object
+    with an array of the message and a mark) that shows whether the text is exactly one object.
+    `message` and `is_one_object` read the result.
     """
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType(
@@ -409,7 +420,7 @@ def read_each(json_texts: Column, envelope: StructType) -> Column:
 
 def is_one_object_each(parsed: Column, count: Column) -> Column:
     """Whether `read_each` found exactly one JSON object in each of its `count` texts, so that the
-    elements are object, mark, object, mark, ...; never NULL.
+    parsed array is object, mark, object, mark, ...; never NULL.
     """
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
@@ -428,7 +439,7 @@ def message_at(parsed: Column, place: Column) -> Column:
 
 
 def message(parsed: Column) -> Column:
-    """The message, a struct, from the result of `read`; NULL if there is none."""
+    """The message, a struct, from the result of `read`; NULL if its text is no JSON object."""
     return F.get(parsed[_MARK], F.lit(0))
 
 

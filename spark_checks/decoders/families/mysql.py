@@ -19,27 +19,34 @@ from generators.model import Logical, SourceType
 from spark_checks.decoders.families.sql import literal
 
 _PLAIN_STRING_CODES: Final = (1, 12)
-"""java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8."""
+"""The codes CHAR and VARCHAR of java.sql.Types: if a binary column has one of them in sqlType, its
+cell is a text in UTF-8.
+"""
 
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
 _DATE: Final = r"^\d{4}-\d\d-\d\d"
 _CLOCK: Final = r" \d\d:\d\d:\d\d(\.\d{1,6})?\z"
 _TIME: Final = r"^-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?\z"
+"""A TIME, from -838:59:59 to 838:59:59."""
 _JSON_SCALAR: Final = r"^(-?\d[0-9.eE+-]*|true|false|null|)\z"
+"""The number, the constant, or the empty text that a JSON cell may be."""
 _ZERO_FORMS: Final = {
     Logical.DATE: _ZERO_DATE + r"\z",
     Logical.DATETIME: _ZERO_DATE + _CLOCK,
     Logical.TIMESTAMP: _ZERO_DATE + _CLOCK,
 }
+"""The patterns of zero dates (a year, month or day of 0), for the types that may have them."""
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+"""The number of bits of Spark's integer types."""
 
 
 def mysql_typed(
     cell_text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None
 ) -> str:
-    """SQL of a cell's value in the column's Spark type, from the SQL of its text in MySQL's
-    spelling; NULL if it is not of the type. `time_zone` is the zone of TIMESTAMP texts, `code` the
-    SQL of the cell's sqlType.
+    """SQL of a cell's value in the column's Spark type, from the SQL of its text as MySQL spells
+    it; NULL if the text is not of the type. `time_zone` is the zone of TIMESTAMP texts. `code` is
+    the SQL of the cell's java.sql.Types code, by which binaries are read; None if the message has
+    none.
     """
     match type.logical:
         case Logical.TEXT:
@@ -91,8 +98,9 @@ def mysql_typed(
 
 
 def misfit(cell_text: str, value: str, type: SourceType) -> str | None:
-    """SQL of whether a cell is not of its column's type, from the SQL of its text and of the value
-    that was made of it; zero dates do fit. None for a type that every text fits.
+    """SQL of the test whether a cell is not of its column's type, from the SQL of its text and of
+    the value that was made of the text. A zero date is of its type, although its value is NULL.
+    None for a type that every text fits.
     """
     if type.logical is Logical.TEXT:
         return None
@@ -195,9 +203,9 @@ def exact_decimal(cell_text: str, precision: int, scale: int) -> str:
 
 
 def _calendar(cell_text: str, shape: str, value: str) -> str:
-    """SQL of the date or time `value` if the text has the form that the test `shape` asks for and a
-    year of four digits from 0001 on; else NULL: the year 0000 is MySQL's zero date, and Python has
-    no other years.
+    """SQL of the date or time `value` if the text passes the test `shape` and has a year of four
+    digits from 0001 on; else NULL. The year 0000 is MySQL's zero date, and Python has no other
+    years.
     """
     return f"CASE WHEN {cell_text} >= '0001' AND substring({cell_text}, 5, 1) = '-' AND {shape} THEN {value} END"
 
@@ -219,8 +227,9 @@ def _clock(cell_text: str, fsp: int) -> str:
 
 def _bytes(cell_text: str, code: str | None) -> str:
     """SQL of the bytes of a text in Latin-1; NULL for characters beyond it, on which `encode` would
-    raise. U+FFFD, which stands for a byte that the writer lost, stays as UTF-8, so that the loss
-    can be seen; a text in ASCII is its own bytes.
+    raise. A text in ASCII, or whose java.sql.Types code (the SQL `code`, None without one) is that
+    of a string, becomes its bytes in UTF-8. So does U+FFFD, which stands for a byte that the writer
+    lost, so that the loss can be seen.
     """
     plain = f"octet_length({cell_text}) = length({cell_text})"
     if code:

@@ -21,6 +21,7 @@ Unicode: 1.5 CPU seconds of a session.
 """
 
 _PLAIN: Final = re.compile(r"[\w .-]*", re.ASCII)
+"""A text that is spelled alike in SQL under every setting."""
 
 
 def name(column_name: str) -> str:
@@ -29,8 +30,8 @@ def name(column_name: str) -> str:
 
 
 def literal(string: str) -> str:
-    """A text in SQL that means the same under every setting. A plain one is a literal: each cast is
-    a node more to plan.
+    """SQL of a text that means the same under every setting of the session. A plain text is a
+    literal in quotes, since each cast is one more node to plan; any other is cast from its bytes.
     """
     if _PLAIN.fullmatch(string):
         return f"'{string}'"
@@ -45,10 +46,14 @@ def lower(column: Column) -> Column:
 
 
 def let_column(value: Column, result: Callable[[Column], Column]) -> Column:
-    """`result` of a value that is computed once."""
+    """What the function `result` makes of a column. Spark computes the column once, even if
+    `result` uses it several times.
+    """
     return F.get(F.transform(F.array(value), result), F.lit(0))
 
 
 def let(value: str, variable: str, body: str) -> str:
-    """SQL for `body` with `variable` standing for a value that is computed once."""
+    """SQL of `body`, in which the name `variable` stands for the SQL `value`. Spark computes the
+    value once, even if `body` uses it several times.
+    """
     return f"get(transform(array({value}), {variable} -> {body}), 0)"

@@ -21,8 +21,9 @@ LOCAL: Final = "Local"
 
 
 def is_schema(schema: Column, database: str) -> Column:
-    """Whether a table schema names its table, its version and every column once, so that a map of
-    its columns can be made. `database` is the name of the schema's member that has the database.
+    """Whether a table schema has the names of its database and table, a version, and each column's
+    name once, so that a map of its columns can be made. `database` is the name of the schema's
+    member that has the database.
     """
     names = schema["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
@@ -35,7 +36,7 @@ def is_schema(schema: Column, database: str) -> Column:
 
 
 def types(schema: Column) -> Column:
-    """The mysqlType of each column of a schema that `is_schema`."""
+    """The MySQL type of each column by its name, from a table schema that is one (`is_schema`)."""
     return F.map_from_arrays(schema["columns"]["name"], schema["columns"]["dataType"]["mysqlType"])
 
 
@@ -65,15 +66,19 @@ def tso_text(tso: Column) -> Column:
 
 
 def committed(tso: Column) -> Column:
-    """Milliseconds stand above an 18-bit counter; 0, which is no time, gives NULL."""
+    """The time of a commit timestamp (TSO), whose milliseconds stand above a counter of 18 bits;
+    NULL for 0, which is no time.
+    """
     return F.when(tso > 0, F.timestamp_millis(F.shiftright(tso.try_cast("bigint"), 18)))
 
 
 def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFrame:
-    """The changes with the `types` of row changes found in `carried`: coordinates, and `schemas`,
-    the table schemas of a message.
+    """The changes, in which a row change gets the `types` of its table's columns from the schemas
+    that messages of the batch carry. `carried` has the coordinates of each message and `schemas`,
+    the array of its table schemas; `database` is the name of a schema's member that has the
+    database.
 
-    Of several schemas under one key the first of the partition counts.
+    A schema is found by database, table and version; of several the first in the partition counts.
     """
     s = F.col("s")
     table_schemas = carried.select(*COORDINATES, F.posexplode_outer("schemas").alias("n", "s"))
@@ -98,8 +103,9 @@ def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFra
 
 
 def instant(clock: str, location: str, type: SourceType, time_zone: str) -> str:
-    """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is
-    what Local stands for.
+    """SQL of a TIMESTAMP's value, from the SQL of its wall clock (`clock`) and of the name of its
+    zone (`location`); `time_zone` is the zone for which `Local` stands. NULL for a clock or a zone
+    that does not exist.
     """
     zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
     # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it

@@ -174,6 +174,8 @@ UNLEARNED = {
     "aws-dms-json/2016-01-01+null-and-empty+transaction-details+partition-value+before-image",
     # Lengths stand before packets, entries, rows and columns.
     "alibaba-canal-protobuf/1.1.4",
+    # The length of a document stands before its text, which has all values of the row.
+    "debezium-mongodb-avro/3.6.1.Final",
     # Lengths stand before keys and values.
     "ticdc-open-protocol/v8.5.7",
 }

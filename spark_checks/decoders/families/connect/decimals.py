@@ -17,18 +17,23 @@ from spark_checks.decoders.families.mysql import exact_decimal
 from spark_checks.decoders.families.sql import let
 
 _CHUNK: Final = 14
-"""Hex digits of a chunk: a limb times 16^14, and what is carried, stay below 10^38."""
+"""Hex digits of a chunk that is read at a time: a limb times 16^14, and what is carried, stay below
+10^38.
+"""
 _LIMB: Final = 18
+"""Decimal digits of a limb, one of the parts that make up a long number."""
 
 _FLIPPED: Final = (
     "CASE WHEN h >= '8' THEN translate(h, '0123456789ABCDEF', 'FEDCBA9876543210') ELSE h END"
 )
-"""The hex digits of a number that is not negative, else of its complement: its magnitude less one.
+"""The hex digits `h` of a number that is not negative; of a negative one those of its complement,
+which is its magnitude less one.
 """
 _HIGH: Final = "CAST(conv(left(u, 16), 16, 10) AS decimal(20,0))"
 _LOW: Final = "CAST(conv(right(u, 16), 16, 10) AS decimal(20,0))"
+"""The numbers of the first and of the last 16 of the 32 hex digits `u`."""
 _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
-"""The number of `u`, 32 hex digits, NULL from 10^38 on."""
+"""The number of the 32 hex digits `u`; NULL from 10^38 on."""
 
 
 def base64_bytes(t: str) -> str:
@@ -42,8 +47,8 @@ def base64_bytes(t: str) -> str:
 
 
 def in_digits(type: SourceType) -> bool:
-    """Whether cells of the type may be numbers in base64, which the SQL `DIGITS` turns into plain
-    digits first.
+    """Whether cells of the type may be base64 of a number's bytes, which the SQL `DIGITS` turns
+    into plain digits first.
     """
     return type.logical is Logical.DECIMAL or (
         type.logical is Logical.INT and type.spark.startswith("decimal")
@@ -109,7 +114,7 @@ def _sign(h: str = "h") -> str:
 
 def _unscaled() -> str:
     """SQL of the decimal digits of the integer whose two's complement in hex is `h`; NULL if `h` is
-    empty. There is a fast way up to 8 and up to 16 bytes, and a slow one for any length.
+    empty. There is a fast way for up to 8 bytes, one for up to 16, and a slow one for any length.
     """
     short = f"WHEN length(h) <= 16 THEN conv(lpad(h, 16, {_sign()}), 16, -10)"
     wide = let(
@@ -150,9 +155,9 @@ def _long() -> str:
 
 
 def _plain() -> str:
-    """SQL of the plain digits of a decimal that `cell.t` holds in base64, with the scale of the
-    schema (form `decimal`) or in an object with its own scale; NULL for a text that is no such
-    decimal.
+    """SQL of the plain digits of a decimal that `cell.t` holds in base64. The scale is
+    `cell.scale`, from the schema (form `decimal`), or stands beside the base64 in an object. NULL
+    for a text that is no such decimal.
     """
     base64_text = (
         "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"

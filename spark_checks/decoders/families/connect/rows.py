@@ -65,19 +65,25 @@ from spark_checks.decoders.families.framing import (
 from spark_checks.decoders.families.sql import let, let_column, literal, lower, name
 
 OfPayload: TypeAlias = Callable[[Column], Column]
-"""A part of the change, made of the payload as a struct of the dialect's members."""
+"""A function that makes a column of level one from the payload, a struct of the dialect's members.
+"""
 
 _TEXTS: Final = MapType(StringType(), StringType())
 _IMAGES: Final = {"before": ("UPDATE", "DELETE"), "after": ("INSERT", "READ", "UPDATE")}
+"""The operations that have a before image, and those that have an after image."""
 _NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*\z'
+"""The end of a message with a schema whose payload is null."""
 _NULL_END: Final = 64
+"""The characters at a message's end that are searched for that."""
 _KEY_ENVELOPE: Final = (
     r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*\z'
 )
+"""A key whose schema and payload are each an object or null."""
 
 _FIELD: Final = framing.struct(
     "field:string type:string name:string parameters", parameters=framing.struct("scale:string")
 )
+"""What is read of a field in a message's schema."""
 _SCHEMA: Final = StructType(
     [
         StructField(
@@ -85,6 +91,7 @@ _SCHEMA: Final = StructType(
         )
     ]
 )
+"""What is read of a message's schema: fields, and the fields of a field that is an image."""
 
 
 def record_key() -> Column:
@@ -105,23 +112,27 @@ def record_key() -> Column:
 
 @dataclass(frozen=True, slots=True)
 class ConnectDialect:
-    """How a format fills the family's envelope.
+    """How a format fills the envelope that the family shares. Its functions get the payload, a
+    struct of `members`, of the images and of the operation.
 
-    `kind`: the kind of a whole message with a payload, NULL for CORRUPT; `has_row` says whether it
-    can be ROW. `members`: fields of the payload that the functions here look at, beside `before`,
-    `after` and `op`, which are the names of the images and of the operation on the wire. The images
-    are maps or structs, never to be looked into; `op` is a string. A member declared as string
-    takes any JSON, as its text. None may be called `schema` or `payload`. `ops`: from the operation
-    on the wire, in lower case, to the column `op`'s; other operations are NULL. `database`,
-    `schema`, `table`: None where the format has none, and then level two does not ask for it.
-    `commit_ms`: milliseconds since the epoch. `keys`: column names of the key, given the payload;
-    `record_key` by default. `sql`: judged for DDL only. `form`: the form of a column's cells where
-    no schema tells it; Debezium's by default. `bare`: the operation on the wire of a payload that
-    is the row itself, NULL of any other; `added` are the payload's members that are no columns
-    then, and `header` is a header that tells such a member. None where every row has an envelope.
-    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL and SQL Server in place of
-    a value that was not sent, as text, the plain text first: NULL at level two. `fixed`: options of
-    the deployment that the format leaves no choice of.
+    `kind` gives the kind of a complete message with a payload, NULL for CORRUPT; it may call
+    `has_row`. `members` are the payload's members that the functions look at; one declared as
+    string takes any JSON, as its text. None may be called `schema` or `payload`. `before`, `after`
+    and `op` are the names of the members with the images (maps or structs, into which no function
+    may look) and with the operation. `ops` are the operations by their codes in the message, in
+    lower case; any other code gives NULL.
+
+    `database`, `schema`, `table` give those names, None where the format has none: level two then
+    does not compare them. `commit_ms` gives milliseconds since 1970; `keys` the names of the key
+    columns, by default those of the record's key; `sql` the text of a statement. `form` gives the
+    form in which a column's cells are written where no schema tells it, by default Debezium's.
+    `fixed` are options of the deployment that the format cannot vary.
+
+    `bare` gives the operation code of a payload that is the row itself, without an envelope, NULL
+    of any other payload; it is None if every row has an envelope. `added` are the members of such a
+    payload that are no columns, and `header` is the one of them that a header of the record may
+    give instead. `unsent` are the texts that stand for a value which PostgreSQL, SQL Server or
+    Oracle did not send, the plain text first: at level two the cell is NULL.
     """
 
     kind: OfPayload
@@ -152,8 +163,8 @@ class ConnectDialect:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Level two: typed row changes of `table`, and CORRUPT rows. A before image has only the
-        columns that the message gives.
+        """Level two: typed row changes of `table`, and CORRUPT rows. A before image has a value
+        only in the columns that the message gives.
         """
         return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
@@ -173,8 +184,8 @@ class ConnectDialect:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The columns of a record's message: `value`, the whole message; `payload`, a struct of the
-    dialect's members; `kind`; and, for a row change, `op`.
+    """The columns of a parsed message: `value`, the whole message; `payload`, a struct of the
+    dialect's members; `kind`; and `op`, the operation of a row change, NULL for any other kind.
     """
 
     value: Column
@@ -285,16 +296,16 @@ def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
 
 
 def _with_all_digits(image: Column, member: str) -> Column:
-    """The image, a map of texts, with numbers that Spark would read through a double parsed again
-    with all their digits. The row is the envelope's member `member` inside a payload or without
-    one, or a payload or a message without an envelope.
+    """The image, a map of texts, in which numbers that a double may have shortened are replaced by
+    the same numbers parsed again with all their digits. The image is in the member `member` of the
+    payload, or of a message that is a bare payload; or it is the payload, or the message, itself.
     """
     message = _record_text()
     marked = mark_numbers(message)
 
     def parse(*path: str) -> Column:
-        """The map of texts below a path of members of the message, whose numbers are marked so that
-        no digit is lost.
+        """The map of texts that the members on the path `path` lead to in the message whose numbers
+        are marked; NULL where there is none. Without a path it is the message itself.
         """
         wire: DataType = _TEXTS
         for part in reversed(path):
@@ -327,9 +338,10 @@ def _declared_scale(type: SourceType) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read,
-    NULL for what is not the table's), `images` (structs of texts) and `fields` (the row's part of
-    the message's schema).
+    """The SQL that makes the rows of level two (typed rows) of one message. It reads the struct
+    `part`: `op` (CORRUPT for a message that cannot be read, NULL for one of another table),
+    `images` (before and after, structs of texts) and `fields` (what the message's schema says of
+    the columns). `form` and `unsent` are the dialect's.
     """
 
     table: Table
@@ -346,14 +358,16 @@ class _RowSql:
 
     @property
     def result(self) -> str:
-        """The row in an array, NULL without one."""
+        """SQL of an array with the row of the message; NULL for a message without a row of the
+        table.
+        """
         return framing.row_array(let(self._cells, "cells", self._rows))
 
     @property
     def _cells(self) -> str:
-        """SQL of the form and the scale of each column, from the message's schema, in the table's
-        order; NULL without a schema. A complete schema has the columns in that order, too, so that
-        none is searched for.
+        """SQL of an array with the form (how cells are written, such as `text` or `days`) and the
+        scale of each column, in the table's order, as the message's schema tells them; NULL without
+        a schema. A schema with all columns has them in that order, so that none is searched for.
         """
         names = ", ".join(literal(c.name) for c in self.table.columns)
         searched = f"transform(array({names}), n -> get(filter(part.fields, f -> f.field = n), 0))"
@@ -369,11 +383,12 @@ class _RowSql:
 
     @property
     def _rows(self) -> str:
-        """Both images, typed: structs `value` and `unfit`.
+        """SQL of an array of the two typed images, each a struct of `value`, the row, and `unfit`,
+        whether a cell is not of its column's type.
 
-        An image's cells go through up to three lambdas: base64 to digits, then by groups of columns
-        of a type to values, then into a row. A plan with the same expression for each column would
-        take seconds to make.
+        The cells of an image go through up to three lambdas: from base64 to digits, from texts to
+        values (one lambda for all columns that are typed by the same SQL), and into the row. A plan
+        with the same expression for each column would take seconds to make.
         """
         columns = list(enumerate(self.table.columns))
         coded = [(i, c) for i, c in columns if in_digits(c.type)]
@@ -410,8 +425,9 @@ class _RowSql:
         )
 
     def _groups(self) -> dict[str, list[int]]:
-        """The numbers of the columns by the SQL that types a struct `cell`: columns of one type
-        share it, so that the plan has it once. Columns of texts need none and are left out.
+        """The numbers of the columns by the SQL that types a struct `cell`. Columns of the same
+        type share that SQL, so that the plan has it once. Columns whose texts are their values need
+        none and are left out.
         """
         groups: dict[str, list[int]] = {}
         for i, c in enumerate(self.table.columns):
@@ -423,8 +439,8 @@ class _RowSql:
         return groups
 
     def _cell(self, i: int, c: model.Column) -> str:
-        """SQL of a cell as a struct: its text `t`, its `form`, and, if base64 may stand for digits,
-        their `scale`.
+        """SQL of a struct for the cell of column number `i`: its text `t`, its `form` (how it is
+        written), and, if the form may be base64 of a number, that number's `scale`.
         """
         cell_text = f"image.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
@@ -457,8 +473,8 @@ class _RowSql:
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
 
     def _wire(self, type: SourceType) -> DataType:
-        """The Spark type as which a column is parsed from JSON: a DECIMAL that comes as a JSON
-        number keeps its digits so, all else is a text.
+        """The Spark type as which a column's cells are parsed from JSON: a decimal if they are JSON
+        numbers, so that these keep their digits, else a string.
         """
         fits = (type.precision or 0) <= 38 and (type.scale or 0) >= 0
         if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and fits:
@@ -526,13 +542,14 @@ def message_of(
 
 
 def _record_text() -> Column:
+    """The value of the Kafka record as text."""
     return F.col("value").cast("string")
 
 
 def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType) -> Column:
-    """The payload `p` of a message, with a bare row put into an envelope: as before image if it was
-    deleted, else as after image. A bare row is parsed a second time, because its columns are not
-    known the first time.
+    """The payload `p` of a message; if it is a bare row (without an envelope), an envelope with
+    that row, as before image if it was deleted, else as after image. A bare row is parsed a second
+    time, because its columns are not known the first time.
     """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
     inner = F.when(
@@ -576,8 +593,9 @@ def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
 
 
 def _kind(dialect: ConnectDialect, p: Column) -> Column:
-    """The kind of a message with the payload `p`. A record whose payload is null is a TOMBSTONE,
-    unless the message is an envelope itself.
+    """The kind of a message with the payload `p` (NULL if the value is not one JSON object). A
+    record without a value is a TOMBSTONE; so is one whose payload is null, unless `dialect.kind`
+    knows the message.
     """
     nothing = F.col("value").isNull()
     if dialect.bare:

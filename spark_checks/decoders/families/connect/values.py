@@ -46,11 +46,15 @@ _FINE: Final = (_SQLSERVER, _ORACLE)
 """Sources whose dates and times may be finer than microseconds."""
 _FIRST_DAY: Final = -719_162
 _LAST_DAY: Final = 2_932_896
+"""The days 0001-01-01 and 9999-12-31, counted from 1970-01-01."""
 _DAY: Final = 86_400_000_000
+"""The microseconds of a day."""
 _EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _MYSQL_TIME_END: Final = (838 * 3600 + 59 * 60 + 60) * 1_000_000
+"""The microseconds of 839 hours, which MySQL's TIME stays below in both directions."""
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|\z)"
 _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
+"""The end of a text of an instant: Z, or the distance from UTC."""
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
 _FINE_STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?"
 """Texts of SQL Server's types may have seven fraction digits, of Oracle's nine: Spark takes six."""
@@ -67,6 +71,7 @@ _BY_NAME: Final = {
     "NanoTimestamp": "ns",
     "MicroDuration": "us",
 }
+"""The form of an integer cell, by the last part of its schema's name."""
 _BY_TYPE: Final = {
     "string": "text",
     "boolean": "boolean",
@@ -74,11 +79,13 @@ _BY_TYPE: Final = {
     "double": "double",
     "struct": "variable",
 }
+"""The form of a cell by the type of its schema, for types that need no name."""
 
 
 def form_by_schema(kind: str, name: str) -> str:
-    """SQL of the form in which a column's cells are written (such as text, base64 or days), from
-    the SQL of the type and the name of the column's schema, either of which may be NULL.
+    """SQL of the form in which a column's cells are written (such as text, base64 or days), as the
+    schema in the message tells it. `kind` is the SQL of the schema's type, `name` that of its name;
+    either may be NULL.
     """
     last = f"substring_index({name}, '.', -1)"
     integers = " ".join(f"WHEN '{n}' THEN '{form_name}'" for n, form_name in _BY_NAME.items())
@@ -183,18 +190,20 @@ def _unconstrained(type: SourceType) -> bool:
 
 
 def _is_whole(type: SourceType) -> bool:
-    """Oracle's NUMBER of a negative scale, whose values are integers of 64 bits."""
+    """Whether a type is Oracle's NUMBER of a negative scale with values of up to 64 bits."""
     scale = type.scale or 0
     return type.source == _ORACLE and scale < 0 and (type.precision or 0) - scale < 19
 
 
 def _unsigned_bigint(type: SourceType) -> bool:
+    """Whether a type is MySQL's BIGINT UNSIGNED, which Spark reads as a decimal."""
     return type.logical is Logical.INT and type.spark.startswith("decimal")
 
 
 def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
-    """For each form in which a cell of the type may be written the SQL of the value, given the SQL
-    `t` of its text; "" stands for every other form.
+    """The SQL of a cell's value for each form in which a cell of the type may be written, by the
+    form's name; under "" that for every other form. `t` is the SQL of the cell's text, `form_sql`
+    that of the name of its form.
     """
     match type.logical:
         case Logical.INT if _unsigned_bigint(type):
@@ -280,15 +289,19 @@ def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str
 
 
 def _integer(t: str, type: SourceType) -> str:
+    """SQL of an integer from the text `t`; NULL for another text."""
     return f"try_cast({t} AS {type.spark})"
 
 
 def _may_be_boolean(type: SourceType) -> bool:
-    """MySQL's TINYINT(1), which a statement may have spelled BOOLEAN (debezium#boolean-tinyint)."""
+    """Whether a type is MySQL's TINYINT(1), which Debezium takes for a boolean if the statement
+    spelled it BOOLEAN (debezium#boolean-tinyint).
+    """
     return type.name == "tinyint" and type.length == 1 and not type.unsigned
 
 
 def _truth(t: str, type: SourceType) -> str:
+    """SQL of the number 1 or 0 from the text `true` or `false`; NULL for another text."""
     return f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {type.spark})"
 
 
@@ -354,9 +367,10 @@ def _padded(t: str, binary_form: str, type: SourceType) -> str:
 
 
 def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str:
-    """SQL of microseconds from a number of the unit that `form_sql` gives (ms, us, ns), if they are
-    at least `low` and less than `high`; else NULL, also for nanoseconds that are no whole
-    microsecond. Types of SQL Server and Oracle have finer digits, which are cut off.
+    """SQL of microseconds from a number of milliseconds, microseconds or nanoseconds: the SQL
+    `form_sql` gives the unit (ms, us, ns). NULL unless they are at least `low` and less than
+    `high`, and for nanoseconds that are no whole microsecond; of the finer types of SQL Server and
+    Oracle these are rounded down.
     """
     last = high - 1
     ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
@@ -370,8 +384,8 @@ def _micros(t: str, form_sql: str, low: int, high: int, type: SourceType) -> str
 
 
 def _stamp(t: str, form_sql: str, type: SourceType) -> str:
-    """SQL of a date and time from a number of units since the epoch; NULL outside the years 1 to
-    9999, which Spark and Python do not have.
+    """SQL of a date and time from a number of units since 1970, whose unit the SQL `form_sql` gives
+    (ms, us, ns); NULL outside the years 1 to 9999, which Spark and Python do not have.
     """
     micros = _micros(t, form_sql, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY, type)
     if type.logical is Logical.TIMESTAMP:
@@ -391,7 +405,7 @@ def _date_sql(t: str) -> str:
 
 
 def _stamp_of(type: SourceType) -> str:
-    """The pattern of a date and time as the source's connectors write it."""
+    """The pattern of the text of a date and time as the type's source has it written."""
     return _FINE_STAMP if type.source in _FINE else _STAMP
 
 
@@ -438,8 +452,8 @@ def _time_sql(micros: str, type: SourceType) -> str:
 
 
 def _clock(t: str, type: SourceType) -> str:
-    """SQL of a TIME's text without the Z that may end it; NULL for another text. Of SQL Server's
-    digits six are left.
+    """SQL of a TIME's text without the Z that may end it; NULL for another text. Of the up to nine
+    fraction digits that a SQL Server text may have the first six are left.
     """
     if type.source == _SQLSERVER:
         cut = rf"regexp_replace({t}, r'(\.\d{{6}})\d*|Z\z', '$1')"
@@ -449,11 +463,12 @@ def _clock(t: str, type: SourceType) -> str:
 
 
 def _quoted(string: str) -> str:
-    """A string literal that no setting reads differently."""
+    """SQL of a text that no setting of the session reads differently."""
     return f"CAST(X'{string.encode().hex()}' AS string)"
 
 
 def _array(texts: tuple[str, ...]) -> str:
+    """SQL of an array of these texts."""
     return f"array({', '.join(map(_quoted, texts))})"
 
 
@@ -495,8 +510,9 @@ def _labels(t: str, type: SourceType) -> str:
 
 
 def _outside(cell_text: str, value: str, type: SourceType) -> str | None:
-    """The SQL condition under which a value of the Spark type is outside the source type's domain;
-    None if no value can be.
+    """SQL of the test whether a value of the column's Spark type is outside the source type's
+    domain; None if no value can be. `cell_text` is the SQL of the text from which the value was
+    made.
     """
     low, high = type.low or 0, type.high or 0
     match type.logical:
