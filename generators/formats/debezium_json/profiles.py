@@ -42,7 +42,7 @@ class DebeziumProfile(Profile):
     legacy_tombstones: bool = False
     """A Kafka Connect before 2.2, which writes null as an object."""
     mangles_names: bool = False
-    """Names of columns have underscores for what Avro's names have not."""
+    """A name that is not ASCII is another text in a stream (debezium#mangled-names)."""
     doubles_ticks: bool = False
     """A back-tick in the name of a column stays doubled."""
     context_headers: bool = False
