@@ -302,8 +302,9 @@ _ROWS_GONE: Final = Fault(
     _change_member(_ROWS, lambda members, name: members.pop(name)),
     accept=(Kind.CONTROL, Kind.DDL),
 )
-"""Likewise; DDL is as good, since Canal's readers may take a row change without rows for a
-statement that was logged as one.
+"""A message without the member of its new rows, which the product does not write: CORRUPT, or
+CONTROL as an unknown message. DDL is as good, since Canal's readers may take a row change without rows for
+a statement that was logged as one.
 """
 
 _NO_GRAMMAR: Final = tuple(

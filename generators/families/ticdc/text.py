@@ -296,7 +296,7 @@ def value_text(
 _JAVA: Final = type_numbers("ticdc_java")
 """The `java.sql.Types` number of each type that TiCDC can write."""
 _JAVA_LEGACY: Final = type_numbers("ticdc_java_v5_3")
-"""The same numbers in v5.3 and older."""
+"""The `java.sql.Types` number of each type that TiCDC up to v5.3 can write."""
 _OVER_SIGNED: Final = type_numbers("java_over_signed")
 """The numbers of unsigned integer types for values above the signed maximum."""
 

@@ -476,7 +476,7 @@ _POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ),
     ("text-like-none", databases.POSTGRESQL.string, "NONE"),
 )
-"""The same for PostgreSQL: the case's name, the column's type, the value."""
+"""Cases of PostgreSQL's texts: the case's name, the column's type, the value."""
 
 _COMMON: Final = ("latin1", "gbk", "utf8mb4", "utf8mb3", "utf8", "ascii")
 """Character sets that a decoder is expected to know."""
