@@ -125,18 +125,19 @@ def outcomes_of(report: PipelineReport) -> dict[str, SuiteRun]:
     one for the run.
     """
     return {
-        **{rule.id: _of_rule(report, rule) for rule in rules(report.format)},
-        RUN: _of_run(report),
+        **{rule.id: _outcome_of_rule(report, rule) for rule in rules(report.format)},
+        RUN: _outcome_of_run(report),
     }
 
 
-def _of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
+def _outcome_of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
     """The outcome of a rule's item: failed if a MUST rule was broken, passed with the differences
-    as its text if another was, skipped if no nemesis of the run could break it.
+    as its text if another rule was, skipped if no nemesis of the run (a way to disturb a stream)
+    could break it.
     """
     counts = {r.nemesis: r.broken[rule.id] for r in report.results if r.broken[rule.id]}
     if counts:
-        told = [
+        difference_lines = [
             f"{result.nemesis}: {what}"
             for result in report.results
             for name, what in result.wrong
@@ -146,7 +147,7 @@ def _of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
             " ".join(rule.statement.split()),
             ", ".join(map(str, rule.citations)),
             f"{sum(counts.values())} differences",
-            *told,
+            *difference_lines,
         ]
         binding = rule.obligation is Obligation.MUST
         return SuiteRun("failed" if binding else "passed", "\n".join(lines))
@@ -155,9 +156,10 @@ def _of_rule(report: PipelineReport, rule: Rule) -> SuiteRun:
     return SuiteRun("passed")
 
 
-def _of_run(report: PipelineReport) -> SuiteRun:
-    """The outcome of the item for the run: failed if no stream was judged, else passed; its text
-    names the judged nemeses, those that were not judged and why, and notes.
+def _outcome_of_run(report: PipelineReport) -> SuiteRun:
+    """The outcome of the item for the run: failed if no stream was judged, else passed. Its text
+    names the judged nemeses (ways to disturb a stream), those that were not judged and why, and
+    notes.
     """
     lost = [f"{r.nemesis}: not judged: {r.lost}" for r in report.results if r.lost]
     if len(lost) == len(report.results):

@@ -113,10 +113,10 @@ class RuleSuite:
         """
         if "rule" in metafunc.fixturenames:
             try:
-                listed = cls.cdc_rules()
+                suite_rules = cls.cdc_rules()
             except HarnessError as error:
                 raise pytest.Collector.CollectError(f"{cls.__name__}.format: {error}") from None
-            metafunc.parametrize("rule", listed, ids=[rule.id for rule in listed])
+            metafunc.parametrize("rule", suite_rules, ids=[rule.id for rule in suite_rules])
 
     @pytest.fixture
     def cdc_outcomes(
@@ -214,7 +214,7 @@ class DecoderSuite(RuleSuite):
         """
         from conformance.judging.results import versions
 
-        where = "".join(f", {name} {url}" for name, url in _places(cls, config) if url)
+        where = "".join(f", {name} {url}" for name, url in _spark_addresses(cls, config) if url)
         version_list = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
             f"{cls.__name__}: {cls.format}, decoder {decoder_label(cls)}, profiles {cls.profile}, "
@@ -265,15 +265,16 @@ def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
     """
     judged = result.formats[0]
     return {
-        **{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules},
-        RUN: _of_run(cls, result),
+        **{rule.rule.id: _outcome_of_rule(cls, result, rule) for rule in judged.rules},
+        RUN: _outcome_of_run(cls, result),
     }
 
 
-def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> SuiteRun:
+def _outcome_of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> SuiteRun:
     """The outcome of a rule's item. Failed for a new failure of a binding rule, for a known failure
-    that did not occur again, or if the rule was not exercised but could be; xfailed if every
-    failure is known, skipped if nothing could exercise the rule.
+    that did not occur again, or if the run could exercise the rule but did not; xfailed if every
+    failure is on record as known, skipped if nothing could exercise the rule, else passed. `tally`
+    counts the rule's comparisons.
     """
     rule, judged = tally.rule, result.formats[0]
     failures = result.failures_of(rule.id)
@@ -305,7 +306,7 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
     return SuiteRun("passed")
 
 
-def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
+def _outcome_of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     """The outcome of the item for the run: failed if cases errored or timed out, the decoder claims
     no case, or an entry of the known failures matches nothing; else passed with the verdicts.
     """
@@ -391,14 +392,16 @@ def suite_option(cls: type[RuleSuite], config: pytest.Config, name: str) -> Any:
     return DEFAULTS[name] if value is None else value
 
 
-def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
-    """The cluster's master and the server of Spark Connect; "" without."""
+def _spark_addresses(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
+    """The addresses of the suite's Spark as (setting, address) pairs: the cluster's `master` and
+    the server of Spark Connect, `remote`; "" where there is none.
+    """
     return [(name, suite_option(cls, config, name)) for name in ("master", "remote")]
 
 
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
-    """Runs a suite from start to end, on a given session if there is one, and saves its failures
-    where `cdc-conformance replay` finds them. Raises HarnessError.
+    """Runs a suite from start to end and saves its failures where `cdc-conformance replay` finds
+    them. `spark` is a session of the caller's, None to start one. Raises HarnessError.
     """
     from conformance.cases.catalogue import find_budget
     from conformance.engines.child import QUICK
@@ -439,7 +442,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     )
     broker_options = _suite_broker(cls, config, folders)
     suite_conf = settings_of_options(
-        cls.spark_conf, **dict(_places(cls, config)), added_packages=cls.spark_packages
+        cls.spark_conf, **dict(_spark_addresses(cls, config)), added_packages=cls.spark_packages
     )
     conf = suite_conf if spark is not None else merge_settings(QUICK, suite_conf)
     lasting = (

@@ -217,8 +217,10 @@ class Table:
         """
         if self.primary_key:
             return self.primary_key
-        solid = [key for key in self.unique if not any(self.column(name).nullable for name in key)]
-        return min(solid, key=len) if solid else ()
+        keys_without_null = [
+            key for key in self.unique if not any(self.column(name).nullable for name in key)
+        ]
+        return min(keys_without_null, key=len) if keys_without_null else ()
 
     def image(self, cells: Mapping[str, Cell]) -> Image:
         """The image of a row whose message has these cells; columns without a cell are absent."""

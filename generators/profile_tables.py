@@ -246,15 +246,19 @@ def _base(
     """The profile of a release without options. Its facts are the defaults of the class, then those
     of each release that it is `like`, the farthest first, then its own.
     """
-    line = [release]
-    while (nearer := release_tables[line[-1]].get("like")) is not None:
-        if nearer not in release_tables:
-            raise place.at(line[-1]).at("like").unknown("release", nearer, release_tables)
-        if nearer in line:
-            raise place.at(release).error(f"is like itself: {' -> '.join((*line, nearer))}")
-        line.append(nearer)
+    like_chain = [release]
+    while (like_release := release_tables[like_chain[-1]].get("like")) is not None:
+        if like_release not in release_tables:
+            raise (
+                place.at(like_chain[-1]).at("like").unknown("release", like_release, release_tables)
+            )
+        if like_release in like_chain:
+            raise place.at(release).error(
+                f"is like itself: {' -> '.join((*like_chain, like_release))}"
+            )
+        like_chain.append(like_release)
     profile = profile_class(release)
-    for name in reversed(line):
+    for name in reversed(like_chain):
         facts_of_release = {
             fact: value for fact, value in release_tables[name].items() if fact != "like"
         }

@@ -164,7 +164,7 @@ def with_facts(record: D, facts: Facts) -> D:
     """
     values: dict[str, Any] = {}
     for name, value in facts.items():
-        part = getattr(record, name)
-        nested = is_dataclass(part) and isinstance(value, Mapping)
-        values[name] = with_facts(part, value) if nested else value
+        present_value = getattr(record, name)
+        is_partial = is_dataclass(present_value) and isinstance(value, Mapping)
+        values[name] = with_facts(present_value, value) if is_partial else value
     return replace(record, **values)  # type: ignore[type-var]

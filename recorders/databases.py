@@ -72,6 +72,13 @@ _MARIADB_OPTIONS: Final = {
 }
 
 
+class RefusedStatement(NamedTuple):
+    """A statement that the server refused: the number of its first line in the script, and why."""
+
+    line_number: int
+    error: str
+
+
 class Database(ABC):
     """A database server, which runs within `with`. It listens on `port` at 127.0.0.1; `version` is
     the server's own name for its version. `source` is the model's name of the kind of database,
@@ -122,10 +129,8 @@ class Database(ABC):
         """The command line of the client, which reads statements from standard input."""
 
     @abstractmethod
-    def statement_error(self, line: str) -> tuple[int, str] | None:
-        """Parses a line that the database's client printed: the line number of the statement that
-        failed, and the error; None for any other line.
-        """
+    def statement_error(self, line: str) -> RefusedStatement | None:
+        """The refused statement that a line of the client's output names; None for another line."""
 
     def close(self) -> None:
         """Stops the server and removes its temporary folder."""
@@ -148,8 +153,8 @@ class Database(ABC):
         """
         lines = [f"{statement};\n" for statement in statements]
         script = "".join(lines)
-        # The first line of each: the clients count lines, and a name may have an end of a line in
-        # it.
+        # The number of each statement's first line: the clients count lines, and a name may have an
+        # end of a line in it.
         starts = list(itertools.accumulate((line.count("\n") for line in lines[:-1]), initial=1))
         try:
             ran = subprocess.run(
@@ -164,9 +169,10 @@ class Database(ABC):
             raise HarnessError(f"the statements took more than {timeout_s:.0f} s") from error
         errors: dict[int, str] = {}
         for line in ran.stderr.decode("utf-8", "replace").splitlines():
-            hit = self.statement_error(line)
-            if hit is not None:
-                errors.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
+            refused_statement = self.statement_error(line)
+            if refused_statement is not None:
+                line_number, error_text = refused_statement
+                errors.setdefault(bisect.bisect_right(starts, line_number) - 1, error_text)
         if ran.returncode != 0 and not errors:
             raise HarnessError(
                 f"the client ended with exit code {ran.returncode}:"
@@ -303,12 +309,12 @@ class _MySqlLike(Database):
         )
         self._name = DATABASE
 
-    def statement_error(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> RefusedStatement | None:
         """The line number and the error in a line of MySQL's client such as `ERROR 1064 (42000) at
         line 7: ...`; None for any other line.
         """
         hit = _MYSQL_ERROR.match(line)
-        return (int(hit[1]), hit[2]) if hit else None
+        return RefusedStatement(int(hit[1]), hit[2]) if hit else None
 
 
 class MariaDbPrograms(NamedTuple):
@@ -620,9 +626,9 @@ class PostgreSql(Database):
             self._name,
         ]
 
-    def statement_error(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> RefusedStatement | None:
         """The line number and the error in a line of `psql` such as `psql:<stdin>:7: ERROR: ...`;
         None for any other line.
         """
         hit = _PSQL_ERROR.match(line)
-        return (int(hit[1]), hit[2]) if hit else None
+        return RefusedStatement(int(hit[1]), hit[2]) if hit else None

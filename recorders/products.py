@@ -75,7 +75,7 @@ class Product:
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
         """The reason why the product stops at, or goes wrong with, a statement, table, column or
-        key of the plan; "" if it is not known to.
+        key of the plan (`stops`, and columns whose names become one); "" if there is none.
         """
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
         created_tables = {
@@ -92,18 +92,20 @@ class Product:
             for event in plan.history.events
             if isinstance(event, SchemaChange)
         }
-        names = set(actions)
+        subjects = set(actions)
         for table in tables:
             source = table.columns[0].type.source
             keys = (*table.primary_key, *itertools.chain(*table.unique))
-            names.add(f"{source} table {table.name}")
-            names.update(f"{source} column {column.name}" for column in table.columns)
-            names.update(f"{source} key {column}" for column in keys)
+            subjects.add(f"{source} table {table.name}")
+            subjects.update(f"{source} column {column.name}" for column in table.columns)
+            subjects.update(f"{source} key {column}" for column in keys)
         parts = (profile.release, *profile.options)
-        names.update([f"{part} {name}" for part, name in itertools.product(parts, names)])
-        for name in names:
+        subjects.update(
+            [f"{part} {subject}" for part, subject in itertools.product(parts, subjects)]
+        )
+        for subject in subjects:
             for pattern, why in self.stops.items():
-                if re.match(pattern, name):
+                if re.match(pattern, subject):
                     return why
         return ""
 
@@ -305,13 +307,15 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:
-        old, rewrites = _version(profile) < (2, 0), profile.flat == "flat-rewrite"
-        name = f"transforms.unwrap.delete.{'' if old else 'tombstone.'}handling.mode"
+        is_old = _version(profile) < (2, 0)
+        name = f"transforms.unwrap.delete.{'' if is_old else 'tombstone.'}handling.mode"
+        mode_without_rewrite = "none" if is_old else "tombstone"
+        mode = "rewrite" if profile.flat == "flat-rewrite" else mode_without_rewrite
         fields = "op,table,source.ts_ms" if profile.is_mysql else "op,table,lsn,source.ts_ms"
         properties |= {
             **_FLATTENED,
             "transforms.unwrap.add.fields": fields,
-            name: "rewrite" if rewrites else "none" if old else "tombstone",
+            name: mode,
         }
     if connector != "postgres":
         properties |= {

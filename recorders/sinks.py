@@ -246,9 +246,9 @@ def record_sink(sink: Sink, *, check: bool) -> bool:
     differing = 0
     for name in sink.formats:
         fmt = get(name)
-        unasked = {profile.name for profile in fmt.profiles}
+        listed_profiles = {profile.name for profile in fmt.profiles}
         for profile in map(fmt.profile, sink.profiles):
-            is_kept = profile.name in unasked
+            is_kept = profile.name in listed_profiles
             if is_kept:
                 kept_lines.append(f"{name}\t{profile.name}\n")
             counts: Counter[str] = Counter()

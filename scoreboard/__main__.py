@@ -98,7 +98,11 @@ def main(
         unexplained += result.unexplained
     for name in lost:
         click.echo(f"on record, but not shown: {name}", err=True)
-    sys.exit(BROKEN if broken else LOST if lost else UNEXPLAINED if unexplained else 0)
+    if broken:
+        sys.exit(BROKEN)
+    if lost:
+        sys.exit(LOST)
+    sys.exit(UNEXPLAINED if unexplained else 0)
 
 
 def _select_faults(

@@ -58,6 +58,8 @@ _ROW_KEY: Final = ("database", "schema", "table", "key")
 """The columns that identify a table's row; `key` has the values of its key columns."""
 _QUOTED: Final = r"(?:`((?:[^`]|``)+)`|\"([^\"]+)\"|([^\s`\".;(,]+))"
 """A name in one of MySQL's three spellings, each of which has a group of its own."""
+_SPELLINGS: Final = 3
+"""The number of groups of `_QUOTED`."""
 _NAME: Final = rf"(?:{_QUOTED}\s*\.\s*)?{_QUOTED}"
 """A table's name, before which its database's may stand: groups 4 to 6, and 1 to 3."""
 _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
@@ -67,6 +69,10 @@ _DROPS: Final = (
     rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
 )
 """A statement that drops one column."""
+_TABLE_GROUP: Final = 1 + _SPELLINGS
+"""The first group of the table's name in `_CLEARS` and in `_DROPS`."""
+_COLUMN_GROUP: Final = 1 + 2 * _SPELLINGS
+"""The first group of the column's name in `_DROPS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +180,32 @@ class Materialiser:
         return as_part("schema", cached)
 
     def ddl(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """What statements did to the tables, each effect once: a statement may come in several
-        partitions, and again.
+        """The part `ddl` after a batch: which tables a statement emptied (`clear`) and which
+        columns it dropped (`drop`, the column's name in `text`), each with the statement's
+        `version`. `state` is this part before the batch, `new` the changes of the batch. A
+        statement that comes in several partitions, or again, counts once.
         """
-        sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
+        ddl_changes = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
 
-        def part(pattern: str, group: int) -> str:
-            """SQL of a name in a statement that the pattern matches, in any of its three spellings,
-            with doubled backticks undone.
+        def name_sql(pattern: str, first_group: int) -> str:
+            """SQL of a name in a statement that the pattern matches. The name is in the group of
+            its spelling, of which `first_group` is the first; the other groups are empty. Doubled
+            backticks become single ones.
             """
-            groups = (f"regexp_extract(sql, r'{pattern}', {g})" for g in range(group, group + 3))
+            groups = (
+                f"regexp_extract(sql, r'{pattern}', {group})"
+                for group in range(first_group, first_group + _SPELLINGS)
+            )
             return f"replace(concat({', '.join(groups)}), '``', '`')"
 
         clears, drops = f"sql RLIKE r'{_CLEARS}'", f"sql RLIKE r'{_DROPS}'"
-        name = f"CASE WHEN {clears} THEN {part(_CLEARS, 4)} WHEN {drops} THEN {part(_DROPS, 4)} END"
-        statements = sql.selectExpr(
+        cleared_table = name_sql(_CLEARS, _TABLE_GROUP)
+        altered_table = name_sql(_DROPS, _TABLE_GROUP)
+        name = f"CASE WHEN {clears} THEN {cleared_table} WHEN {drops} THEN {altered_table} END"
+        statements = ddl_changes.selectExpr(
             "database", f"CASE WHEN table <> '' THEN table ELSE {name} END AS table", "version",
             f"CASE WHEN op = 'TRUNCATE' OR {clears} THEN 'clear' WHEN {drops} THEN 'drop' END AS op",
-            f"CASE WHEN {drops} THEN {part(_DROPS, 7)} END AS text",
+            f"CASE WHEN {drops} THEN {name_sql(_DROPS, _COLUMN_GROUP)} END AS text",
         ).where("op IS NOT NULL")  # fmt: skip
         columns = (*_TABLE, "op", "text", "version")
         return as_part(
@@ -269,8 +283,10 @@ class Materialiser:
         )
 
     def events(self, row_changes: DataFrame) -> DataFrame:
-        """The row changes as events of keys, upserts and deletes. An UPDATE of the key becomes two:
-        the delete of the old key, and the upsert of the new one.
+        """What the row changes do to single keys, as rows with `key`, `deleted` and `image`:
+        upserts and deletes. An UPDATE that changes the key gives two, the delete of the old key and
+        the upsert of the new one. `tie` decides between events of one `version`; `whole` says
+        whether the image has all columns as they are now, which that of an UPDATE may not.
         """
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
         keyed = row_changes.withColumns(
@@ -281,9 +297,10 @@ class Materialiser:
         # the delete half first.
         rank = "IF(op = 'DELETE', 0L, 1L)" if self.order.deletes_first else "0L"
 
-        def item(key: str, deleted: bool, half: int) -> str:
-            """SQL of one event of a key: a delete or an upsert. `half` orders the two events of one
-            UPDATE.
+        def event_sql(key: str, deleted: bool, half: int) -> str:
+            """SQL of one event of a key: a delete, or an upsert with the after image. `key` is the
+            SQL of the key; `half` orders the two events of one UPDATE, the delete (0) before the
+            upsert (1).
             """
             tie = f"array({rank}, offset, CAST(row AS bigint), {half}L)"
             image = "CAST(NULL AS map<string,string>)" if deleted else "image"
@@ -293,7 +310,8 @@ class Materialiser:
                 f" 'image', {image}, 'whole', {is_complete})"
             )
 
-        gone, upsert = item("old_key", True, 0), item("new_key", False, 1)
+        gone = event_sql("old_key", True, 0)
+        upsert = event_sql("new_key", False, 1)
         items = (
             f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND old_key <> new_key"
             f" THEN array({gone}, {upsert}) ELSE array({upsert}) END"
@@ -337,8 +355,9 @@ class Materialiser:
         return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in state_columns)))
 
     def _overlaid_image(self) -> str:
-        """The newest image, in which cells of older images replace placeholders for values that
-        were not sent. The row of the state counts as the result of events that are older than it.
+        """SQL of an aggregate over the events of one key: the newest event, in whose image the
+        cells of older images replace placeholders for values that were not sent. The row of the
+        state takes part as one more event, the result of those before it.
         """
         placeholders = ", ".join(f"'{placeholder}'" for placeholder in self.order.placeholders)
         old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
@@ -360,13 +379,13 @@ class Materialiser:
             f" {image})"
         )
         fold = f"aggregate(slice(l, 2, size(l)), l[0], (acc, x) -> {step})"
-        listed = f"array(array_sort(collect_list(struct({fields}))))"
+        sorted_events = f"array(array_sort(collect_list(struct({fields}))))"
         last = (
             "named_struct('version', f.version, 'tie', f.tie, 'deleted', f.deleted, 'partition',"
             " f.partition, "
         )
         return (
-            f"transform(transform({listed}, l -> {fold}), f -> {last} 'image',"
+            f"transform(transform({sorted_events}, l -> {fold}), f -> {last} 'image',"
             " map_from_entries(f.image)))[0]"
         )
 

@@ -201,6 +201,7 @@ def export_archive(schemas: Mapping[Version, str], before: Collection[Version] =
     with zipfile.ZipFile(packed, "w") as file:
 
         def put(name: str, kind: str, **entry: Any) -> None:
+            """Writes an entry of the archive: a JSON file, whose name ends with its kind."""
             file.writestr(f"{name}.{kind}.json", json.dumps(entry))
 
         put(
@@ -259,14 +260,13 @@ class _Answers(BaseHTTPRequestHandler):
         JSON; any other request, and an unknown number, with status 404.
         """
         *_, folder, number = ("", *self.path.partition("?")[0].split("/"))
-        entry = (
-            confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
-        )
-        answer: Any = (
-            {"schema": entry[1]} if entry else {"error_code": 40403, "message": "Schema not found"}
-        )
+        is_known = folder == "ids" and number.isdecimal() and int(number) in confluent.SCHEMAS
+        answer: Any = {"error_code": 40403, "message": "Schema not found"}
+        if is_known:
+            _, schema_text = confluent.SCHEMAS[int(number)]
+            answer = {"schema": schema_text}
         body = json.dumps(answer).encode()
-        self.send_response(200 if entry else 404)
+        self.send_response(200 if is_known else 404)
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

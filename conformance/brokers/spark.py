@@ -256,7 +256,11 @@ def named_jars(places: Iterable[str]) -> list[Path]:
     jars: list[Path] = []
     for place in places:
         path = Path(place).expanduser().absolute()
-        files = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
+        files: list[Path] = []
+        if path.is_dir():
+            files = sorted(path.glob("*.jar"))
+        elif path.is_file():
+            files = [path]
         if not files:
             raise UsageError(f"{JARS}: {place} is neither a jar nor a folder with jars")
         jars += files
@@ -411,12 +415,10 @@ def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list
             origins[name] = ", ".join(
                 f"{artefact_name} {releases[artefact_name]}" for artefact_name in artefacts
             )
+        elif module.artefacts[0] in spark_jars:
+            origins[name] = "in pyspark"
         else:
-            origins[name] = (
-                f"{module.artefacts[0]} of {JARS}"
-                if module.artefacts[0] not in spark_jars
-                else "in pyspark"
-            )
+            origins[name] = f"{module.artefacts[0]} of {JARS}"
     return origins, missing
 
 

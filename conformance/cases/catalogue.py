@@ -92,11 +92,12 @@ class Call:
         """
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
+        _charset, *further_options = _options(self.deployment)
         parts = (
             *origin,
             self.deployment.time_zone,
             *packing,
-            *filter(None, _options(self.deployment)[1:]),
+            *filter(None, further_options),
         )
         table = self.table.name if self.table else ""
         if self.table and self.version:
@@ -263,12 +264,12 @@ def write_named_cases(
                     )
                 )
         cases += _three_row_faults(fmt, profile, applicable, is_selected)
-        first = next(listed for listed in fmt.profiles if listed.source == profile.source)
+        first_of_source = next(p for p in fmt.profiles if p.source == profile.source)
         edited = faults.edited_cells(fmt.unfit_cells(profile))
         for cell, scenario in faults.cell_text_scenarios(
             profile.database, fmt.supports, profile.source, edited
         ):
-            if _has_json_cells(fmt) and profile is first and is_selected(scenario):
+            if _has_json_cells(fmt) and profile is first_of_source and is_selected(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
                     cases.append(
                         spoil_case(
@@ -403,27 +404,28 @@ def drawn_scenarios(
     for profile in selected:
         by_source.setdefault(profile.source, []).append(profile)
     spare, level_two_count = count // 8 + 8, count // 3
+    # Level two and level one, then the spare scenarios of both.
     parts: tuple[list[tuple[Scenario, str]], ...] = ([], [], [], [])
     for source, (level_two_share, level_one_share) in zip(
         by_source,
         _split_by_size((level_two_count, count - level_two_count), by_source.values()),
         strict=True,
     ):
-        paired = strategies.draw(
+        level_two = strategies.draw(
             strategies.row_scenarios(pool_tables(fmt, seed, source)),
             level_two_share + spare,
             seed + 1,
         )
-        drawn = strategies.draw(
+        level_one = strategies.draw(
             strategies.scenarios(fmt, source=source), level_one_share + spare, seed
         )
         for part, part_scenarios in zip(
             parts,
             (
-                paired[:level_two_share],
-                drawn[:level_one_share],
-                paired[level_two_share:],
-                drawn[level_one_share:],
+                level_two[:level_two_share],
+                level_one[:level_one_share],
+                level_two[level_two_share:],
+                level_one[level_one_share:],
             ),
             strict=True,
         ):
@@ -551,10 +553,11 @@ def group_calls(
         )
     grouped_calls: list[Call] = []
     versions: Counter[tuple[Any, ...]] = Counter()
-    for key, recorded in sorted(grouped, key=lambda group: group[0]):
-        call_cases = grouped[key, recorded]
-        versions[key] += recorded is not None
-        version = versions[key] if recorded else 0
+    for key, recorded_table in sorted(grouped, key=lambda group: group[0]):
+        call_cases = grouped[key, recorded_table]
+        versions[key] += recorded_table is not None
+        version = versions[key] if recorded_table else 0
+        *_, source = key
         grouped_calls.append(
             Call(
                 fmt.name,
@@ -563,7 +566,7 @@ def group_calls(
                 tuple(call_cases),
                 _requested_table(call_cases[0]),
                 (),
-                key[-1],
+                source,
                 version,
             )
         )

@@ -150,10 +150,14 @@ def _name_signs(name: str) -> frozenset[str]:
     """The characters of a table's or column's name that a decoder may stumble over: all but small
     letters, digits and `_`. Capitals count as one sign, and so do all characters beyond ASCII.
     """
-    signs = {
-        "capital" if sign.isascii() and sign.isupper() else sign if sign.isascii() else "beyond"
-        for sign in name
-    }
+    signs: set[str] = set()
+    for character in name:
+        if not character.isascii():
+            signs.add("beyond")
+        elif character.isupper():
+            signs.add("capital")
+        else:
+            signs.add(character)
     return frozenset(signs) - _PLAIN
 
 

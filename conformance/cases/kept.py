@@ -225,7 +225,7 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
     atoms: list[Any] = []
     nodes: list[tuple[int, tuple[int, ...]]] = []
     numbers: dict[Any, int] = {}
-    written: dict[int, int] = {}
+    number_by_id: dict[int, int] = {}
 
     def assign_number(value: Any) -> int:
         """The number that stands for a value in the packed cases; equal values share one. Simple
@@ -238,7 +238,7 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
                 numbers[key] = ~len(atoms)
                 atoms.append(value)
             return numbers[key]
-        if (number_before := written.get(id(value))) is not None:
+        if (number_before := number_by_id.get(id(value))) is not None:
             return number_before
         if kind not in _NUMBERS:
             raise HarnessError(f"cannot write the named cases: they hold a {kind.__name__}.")
@@ -247,15 +247,17 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
         if number is None:
             number = numbers[key] = len(nodes)
             nodes.append(key)
-        written[id(value)] = number
+        number_by_id[id(value)] = number
         return number
 
     assign_number((cases, confluent.schemas_of_cases(cases)))
-    first = len(atoms)
-    moved = [
-        (kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes
+    # In the file all values are in one list, the simple ones first.
+    first_node = len(atoms)
+    renumbered = [
+        (kind, tuple([part + first_node if part >= 0 else ~part for part in parts]))
+        for kind, parts in nodes
     ]
-    return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
+    return bytes(zstd.compress(marshal.dumps((atoms, renumbered)), 3))
 
 
 def _unpack_cases(packed: bytes) -> tuple[Case, ...]:

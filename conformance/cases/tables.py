@@ -184,14 +184,16 @@ def _with_bootstraps(scenario: Scenario) -> Scenario:
     return replace(scenario, history=replace(scenario.history, events=(*bootstraps, *events)))
 
 
-def _adapt_scenarios(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
+def _adapt_scenarios(
+    fmt: Format[Any], scenarios_of_tables: Iterable[Scenario]
+) -> Iterator[Scenario]:
     """The scenarios as the format needs them: if it announces schemas (BOOTSTRAP messages), those
     of level one begin with such messages.
     """
     announces = _has_kind(fmt, Kind.BOOTSTRAP)
     return (
         _with_bootstraps(scenario) if scenario.level == 1 and announces else scenario
-        for scenario in bare
+        for scenario in scenarios_of_tables
     )
 
 

@@ -59,23 +59,23 @@ def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
     has; of equal ones the one with the smaller messages. Once the chosen cases have `table_limit`
     tables, only cases of these tables follow.
     """
-    untold = {case.id: set(list_traits(case)) for case in cases}
+    traits_left = {case.id: set(list_traits(case)) for case in cases}
     sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}
     selected_cases: list[Case] = []
     tables: set[Table] = set()
     eligible = list(cases)
     while eligible and len(selected_cases) < limit:
-        best = max(eligible, key=lambda case: (_weigh(untold[case.id]), -sizes[case.id]))
-        if not untold[best.id]:
+        best = max(eligible, key=lambda case: (_weigh(traits_left[case.id]), -sizes[case.id]))
+        if not traits_left[best.id]:
             break
         selected_cases.append(best)
         tables.update(best.tables)
-        new_traits = set(untold[best.id])
+        new_traits = set(traits_left[best.id])
         eligible = [
             case
             for case in eligible
             if case is not best and (len(tables) < table_limit or tables.issuperset(case.tables))
         ]
         for case in eligible:
-            untold[case.id] -= new_traits
+            traits_left[case.id] -= new_traits
     return selected_cases

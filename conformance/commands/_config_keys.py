@@ -164,13 +164,9 @@ class Key:
             (default,) = default
         if _flag(self.parameter):
             return default is True
-        return (
-            str(default)
-            if isinstance(default, Path)
-            else default
-            if isinstance(default, str | int | float)
-            else None
-        )
+        if isinstance(default, Path):
+            return str(default)
+        return default if isinstance(default, str | int | float) else None
 
 
 def help_of(parameter: click.Parameter) -> str:

@@ -54,13 +54,15 @@ class Group(click.Group):
         """Writes the list of commands into the help text, in sections, instead of click's one
         list.
         """
-        listed = set(itertools.chain.from_iterable(self.headings.values()))
-        unlisted = tuple(name for name in self.list_commands(ctx) if name not in listed)
+        with_heading = set(itertools.chain.from_iterable(self.headings.values()))
+        without_heading = tuple(
+            name for name in self.list_commands(ctx) if name not in with_heading
+        )
         widest = max(map(len, self.commands), default=0)
         limit = formatter.width - 6 - widest
         for heading, names in (
             *self.headings.items(),
-            ("Other commands" if listed else "Commands", unlisted),
+            ("Other commands" if with_heading else "Commands", without_heading),
         ):
             entries = [
                 (name.ljust(widest), self.commands[name].get_short_help_str(limit))
@@ -344,13 +346,13 @@ def corpus_verify(directory: Path | None) -> None:
     from generators.recorded import store
     from generators.storage import bulk, corpus
 
-    large = bulk.find(directory) if directory else []
+    bulk_folders = bulk.find(directory) if directory else []
     verdicts: dict[str, list[str]] = (
         {
-            **{str(folder): bulk.verify(folder) for folder in large},
+            **{str(folder): bulk.verify(folder) for folder in bulk_folders},
             **{
                 str(folder): corpus.verify(folder)
-                for folder in corpus.find(directory, none=bool(large))
+                for folder in corpus.find(directory, none=bool(bulk_folders))
             },
         }
         if directory

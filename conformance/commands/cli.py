@@ -495,7 +495,7 @@ def _perform(
                 lambda judged: note.line(console.format_line(judged, settings.strict)),
                 note.line,
             )
-            first = (
+            listeners_of_first = (
                 []
                 if settings.expect.entries
                 else [console.FirstBroken(note_first_broken, settings.strict)]
@@ -504,7 +504,7 @@ def _perform(
                 result = _judge_failed(failed, settings, engine, listener, note) or run_formats(
                     settings,
                     engine,
-                    together(collected, listener, *first, *([stream] if live else [])),
+                    together(collected, listener, *listeners_of_first, *([stream] if live else [])),
                 )
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -568,15 +568,17 @@ def _echo(record: Mapping[str, Any]) -> None:
 
 
 def _record(record_update: Update, expect: Expectations) -> None:
-    """Writes the record of known failures and prints its changes."""
+    """Writes the changed record of known failures into its file, and prints each entry that was
+    added or removed. `expect` is the record before the change.
+    """
     from conformance.judging.known_files import write
 
     assert expect.path is not None
     write(expect.path, record_update)
     for entry in record_update.added:
         print_notice(f"recorded  {entry}")
-    for gone in record_update.removed:
-        print_notice(f"removed   {gone.entry}: {gone.state}")
+    for removed_entry in record_update.removed:
+        print_notice(f"removed   {removed_entry.entry}: {removed_entry.state}")
     total = len(record_update.kept) + len(record_update.added)
     print_notice(
         f"{expect.path}: {total} known failures; {len(record_update.added)} new,"
@@ -676,8 +678,8 @@ def replay_failures(
     if not yes and (
         unconfirmed_code := replay.code_of_files(crashes.values(), decoder, dict(mapping))
     ):
-        listed = ", ".join(map(printable, unconfirmed_code))
-        what = f"only the saved files name what would run: {listed}"
+        code_texts = ", ".join(map(printable, unconfirmed_code))
+        what = f"only the saved files name what would run: {code_texts}"
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError(f"{what}. Name it with --decoder and --map, or allow it with --yes")
         if not click.confirm(f"{what}. Run it?", err=True):

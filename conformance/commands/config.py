@@ -351,17 +351,17 @@ def config_of_call(ctx: click.Context) -> Config:
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--config FILE` and `--no-config`, for the group of all commands."""
+    """Decorates the group of all commands with `--config FILE` and `--no-config`."""
 
     def store_as(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
         """A click callback that keeps an option's value in the context under `name`, since the
         group's own function does not take it.
         """
 
-        def keep(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        def store(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
             ctx.meta[name] = value
 
-        return keep
+        return store
 
     file = click.Path(path_type=Path, exists=True, dir_okay=False)
     off = click.option(

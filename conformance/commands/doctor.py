@@ -406,9 +406,11 @@ def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: b
 
 
 def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check]:
-    """Starts Spark and Kafka as a run does, sends records through both, and measures the times.
+    """The checks of `--start`: starts Spark and Kafka as a run does, sends records through both,
+    and measures the times.
 
-    Without a `broker` it starts the embedded one. A check is left out if its prerequisites failed.
+    Without a `broker` it starts the embedded one. The last check is left out if Spark or Kafka did
+    not start.
     """
     from conformance.brokers.broker import broker as kafka_broker
     from conformance.engines.child import ChildEngine
@@ -435,16 +437,16 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         clusters: list[Target] = []
 
         def session() -> str:
-            """Starts a Spark session in a child process, which `stack` ends, and waits until it
-            answers.
+            """Starts a Spark session in another process, which ends with `stack`, and waits until
+            it answers.
             """
             engines.append(stack.enter_context(ChildEngine(packages=("kafka", "avro"), note=note)))
             engines[0].started.result()
             return "a session answers"
 
         def cluster() -> str:
-            """Starts the broker, or reaches the one that the user names, until `stack` is closed;
-            returns what answers at which address.
+            """Starts the broker, or reaches the one that the user named; it ends with `stack`.
+            Returns in words what answers at which address.
             """
             started = stack.enter_context(
                 kafka_broker(
@@ -456,9 +458,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             clusters.append(started.cluster)
             return f"{started.detail} answers at {started.bootstrap}"
 
-        def through() -> str:
-            """Sends 1,000 records through Kafka into Spark. Raises HarnessError if one is not
-            acknowledged or not read.
+        def send_through() -> str:
+            """Sends 1,000 records through Kafka into Spark and returns that in words. Raises
+            HarnessError if one is not acknowledged or not read.
             """
             count, cluster = 1_000, clusters[0]
             with kafka.run_topic(cluster, 1, note=note) as topic:
@@ -488,7 +490,10 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
                 " `cdc-conformance doctor`"
             )
             yield _check(
-                "Kafka into Spark", lambda: time_start(through, jars), "any broker with Spark", True
+                "Kafka into Spark",
+                lambda: time_start(send_through, jars),
+                "any broker with Spark",
+                True,
             )
 
 
@@ -496,9 +501,9 @@ def render(results: Sequence[Check]) -> str:
     """A line per check, then each problem with the commands that need the part and the remedy.
     Lines are not wrapped, so that they can be copied.
     """
-    wide = max(len(check.name) for check in results)
+    name_width = max(len(check.name) for check in results)
     lines = [
-        f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.state}"
+        f"{'ok     ' if check.ok else 'missing'}  {check.name:{name_width}}  {check.state}"
         for check in results
     ]
     failed = [check for check in results if not check.ok]

@@ -81,7 +81,7 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
     case and message that exercise it (null for a law, a rule that a check of its own judges), and
     the wrong decoders of the self test that break it.
     """
-    exercising = find_exercising_case(get(name), rule)
+    case, message = find_exercising_case(get(name), rule) or (None, None)
     sources = map(fact, (citation.where for citation in rule.citations))
     return {
         "rule": rule.id,
@@ -97,8 +97,8 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
             }
             for source in sources
         ],
-        "case": exercising[0].id if exercising else None,
-        "message": excerpt_value(exercising[1].value, limit=MESSAGE).plain if exercising else None,
+        "case": case.id if case else None,
+        "message": excerpt_value(message.value, limit=MESSAGE).plain if message else None,
         "broken_by": [
             {"decoder": liar.name, "why": liar.why}
             for liar in _liars(name, rule)

@@ -111,17 +111,14 @@ SHOWN: Final = 160
 
 
 def _line(finding: Finding) -> str:
-    """A finding of `fuzz` in one line: the rule, how many mutants of which way had which outcome,
-    and the smallest of them, which is shown below.
+    """A finding of `fuzz` in one line: the rule, how many mutants had which outcome, the way in
+    which they were mutated, and what the smallest of them is, whose excerpt follows.
     """
     tally = finding.tally
-    detail = (
-        f" {tally.error.splitlines()[0][:SHOWN]}"
-        if tally.error
-        else f" as {tally.kinds}"
-        if tally.kinds
-        else ""
-    )
+    if tally.error:
+        detail = f" {tally.error.splitlines()[0][:SHOWN]}"
+    else:
+        detail = f" as {tally.kinds}" if tally.kinds else ""
     head = f"{finding.rule.id}: {tally.count} {tally.outcome}{detail} by {tally.way}"
     return (
         f"{head}; the smallest, {tally.offset} ({tally.reason or tally.state}, {tally.size} bytes):"

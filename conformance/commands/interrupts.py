@@ -47,20 +47,18 @@ class _Interrupt(KeyboardInterrupt):
 
 
 def install_handlers() -> None:
-    """Lets SIGTERM interrupt this process like Ctrl-C, and sees to it that no interrupt is lost."""
+    """Makes SIGTERM interrupt this process like Ctrl-C, and makes sure that no interrupt is lost."""
     pending_interrupt = threading.Event()
 
-    def owe() -> None:
-        """Remembers that an interrupt is still to be raised, and wakes the thread that sends
-        reminders.
-        """
+    def keep_pending() -> None:
+        """Notes that an interrupt is still to be raised, and wakes the thread that sends reminders."""
         pending_interrupt.set()
         with contextlib.suppress(BlockingIOError):
             os.write(writing, b"\0")
 
-    def lost(frame: FrameType | None) -> bool:
-        """Whether an exception raised at this frame would be lost: in Python's hook for exceptions
-        that it cannot raise always, in the middle of an import perhaps.
+    def would_be_lost(frame: FrameType | None) -> bool:
+        """Whether an exception that is raised at this frame would be lost: always inside Python's
+        hook for exceptions that it cannot raise, possibly in the middle of an import.
         """
         codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
         return unraisable.__code__ in codes or any(
@@ -68,27 +66,27 @@ def install_handlers() -> None:
         )
 
     def interrupt(_signal: int, frame: FrameType | None) -> None:
-        """Handles a signal that interrupts: raises at once, or later where the exception would be
-        lost.
+        """The handler of SIGINT and SIGTERM: raises the interrupt, or keeps it pending where the
+        exception would be lost.
         """
-        if not lost(frame):
+        if not would_be_lost(frame):
             raise _Interrupt
-        owe()
+        keep_pending()
 
     def remind(_signal: int, frame: FrameType | None) -> None:
-        """Handles a reminder: raises an owed interrupt, unless the exception would be lost here
-        too.
+        """The handler of a reminder: raises the pending interrupt, if there is one, unless the
+        exception would be lost here, too.
         """
-        if pending_interrupt.is_set() and not lost(frame):
+        if pending_interrupt.is_set() and not would_be_lost(frame):
             pending_interrupt.clear()
             raise _Interrupt
 
     def unraisable(unraised: UnraisableHookArgs) -> None:
-        """Takes an interrupt that Python cannot raise as owed; anything else goes to Python's own
-        hook.
+        """Python's hook for exceptions that it cannot raise: keeps an interrupt pending; anything
+        else goes to Python's own hook.
         """
         if isinstance(unraised.exc_value, KeyboardInterrupt):
-            owe()
+            keep_pending()
         else:
             sys.__unraisablehook__(unraised)
 

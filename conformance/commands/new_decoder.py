@@ -104,8 +104,8 @@ def _kind_lines(fmt: Format[Any]) -> Iterator[str]:
 
 
 def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
-    """Each field of a deployment with its values in this format; those that it does not use
-    last.
+    """The lines of a comment that list the fields of a deployment (what a decoder needs to know and
+    the bytes do not show), each with its values in this format; unused fields last, in one line.
     """
     values: dict[str, list[str]] = {}
     for name in Deployment.__dataclass_fields__:
@@ -113,9 +113,9 @@ def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
         values[name] = sorted(distinct)
     for name, field_values in values.items():
         if field_values != [""]:
-            listed = ", ".join(value or "none" for value in field_values)
+            value_list = ", ".join(value or "none" for value in field_values)
             yield from textwrap.wrap(
-                f"- {name}: {DEPLOYMENT[name]} ({listed})", WIDTH - 8, subsequent_indent="  "
+                f"- {name}: {DEPLOYMENT[name]} ({value_list})", WIDTH - 8, subsequent_indent="  "
             )
     unused = [name for name, field_values in values.items() if field_values == [""]]
     if unused:

@@ -54,19 +54,19 @@ class Layout:
 
 
 def lay_out(name: str, container: str, checkout: Path) -> Layout:
-    """The files of a new format, and the registry's new text.
+    """The files of a new format, and the new text of the registry; writes nothing.
 
     Raises UsageError for a name that is wrong or taken, for a folder that is no checkout, and for a
-    file that is there already.
+    file that exists already.
     """
     registry = checkout / REGISTRY
     registry_text = registry.read_text("utf-8") if registry.is_file() else ""
-    listed = _FORMATS.search(registry_text)
-    if listed is None:
+    format_list = _FORMATS.search(registry_text)
+    if format_list is None:
         raise UsageError(
             f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it"
         )
-    format_names = re.findall(r'"([^"]+)"', listed[1])
+    format_names = re.findall(r'"([^"]+)"', format_list[1])
     _check(name, format_names)
     page = name.partition("-")[0]
     if (checkout / PAGES / f"{page}.toml").exists():
@@ -94,7 +94,8 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
             f"{name}: nothing was written, since these files are there: {', '.join(existing_files)}"
         )
     return Layout(
-        files, f'{registry_text[: listed.end()]}    "{name}",\n{registry_text[listed.end() :]}'
+        files,
+        f'{registry_text[: format_list.end()]}    "{name}",\n{registry_text[format_list.end() :]}',
     )
 
 

@@ -58,8 +58,9 @@ class Step:
 
 
 def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
-    """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises
-    HarnessError at the first failure.
+    """Does the steps of `prepare` in order, and yields each when it is done; what is ready is not
+    made again. With `registry` the jars of the schema registry come last. Raises HarnessError at
+    the first failure.
     """
     missing = jars.cached_jars() is None
     # The registry takes its time, the archives take the processor's.
@@ -72,11 +73,11 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
         bool(lacking),
         time.monotonic() - began,
     )
-    yield _archive_step("Spark's classes", archive.spark_classes(), _session, note)
+    yield _archive_step("Spark's classes", archive.spark_classes(), _run_session, note)
     began = time.monotonic()
     kafka_jars = jars.kafka_jars(note)
     yield Step("Kafka's jars", str(kafka_jars[0].parent), missing, time.monotonic() - began)
-    yield _archive_step("Kafka's classes", archive.kafka_classes(), _broker, note)
+    yield _archive_step("Kafka's classes", archive.kafka_classes(), _run_broker, note)
     if registry:
         began, missing = time.monotonic(), jars.cached_bundle(apicurio.BUNDLE) is None
         place = jars.jars_of(apicurio.BUNDLE, note)[0].parent
@@ -106,8 +107,10 @@ def _archive_step(
     return Step(name, f"{file}, {file.stat().st_size >> 20} MB", missing, time.monotonic() - began)
 
 
-def _broker(options: tuple[str, ...], note: Note) -> None:
-    """Starts a broker, publishes to it and stops it, for the class archive that its JVM writes."""
+def _run_broker(options: tuple[str, ...], note: Note) -> None:
+    """Starts the embedded broker with these options of the JVM, publishes a message and stops it,
+    so that the JVM writes its archive of classes.
+    """
     from conformance.brokers.embedded import EmbeddedKafka
     from generators.model import Message
     from generators.publishing import kafka
@@ -121,8 +124,10 @@ def _broker(options: tuple[str, ...], note: Note) -> None:
             )
 
 
-def _session(options: tuple[str, ...], _note: Note) -> None:
-    """Starts a session, decodes a few messages of the DECODED formats in it, and stops it."""
+def _run_session(options: tuple[str, ...], _note: Note) -> None:
+    """Starts a Spark session with these options of the JVM, decodes a few messages of the DECODED
+    formats and stops it, so that the JVM writes its archive of classes.
+    """
     from conformance.engines.child import OURS, ChildEngine
 
     java = "spark.driver.extraJavaOptions"

@@ -716,13 +716,9 @@ def print_rows(
 
 
 def _cell_text(value: object) -> str:
-    """A value as text for a cell of a printed table: the items of a list with commas between, ""
-    for None.
+    """A value as text for a cell of a printed table: the items of a list with commas between them,
+    "" for None.
     """
-    return (
-        ", ".join(map(str, value))
-        if isinstance(value, list | tuple)
-        else ""
-        if value is None
-        else str(value)
-    )
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -67,11 +67,12 @@ class Cells:
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
-        self._readers = {name: _type_and_reader(spark) for name, spark in columns.items()}
+        self._readers = {name: _cell_reader(spark) for name, spark in columns.items()}
 
     def read_image(self, image: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """An image as Python values for Arrow, and the problems of cells without their column's
-        form; a missing column is NULL.
+        """Reads an image (the cells of a row by column) from JSON. Returns its cells as Python
+        values for Arrow, and the error texts of cells that do not have their column's form, by
+        column. A column that the image lacks is NULL, and in neither.
 
         Raises CellProblem for a column that the table lacks.
         """
@@ -83,7 +84,7 @@ class Cells:
                 )
             if value is not None:
                 try:
-                    values[name] = self._readers[name][1](value)
+                    values[name] = self._readers[name].read(value)
                 except (ValueError, OverflowError) as error:
                     problems[name] = str(error)
         return values, problems
@@ -93,27 +94,33 @@ class Cells:
         None is a NULL struct.
         """
         columns, fields = [], []
-        for name, (arrow_type, _) in self._readers.items():
+        for name, reader in self._readers.items():
             cells = [None if image is None else image.get(name) for image in images]
-            columns.append(pa.array(cells, arrow_type))
-            fields.append(pa.field(name, arrow_type))
+            columns.append(pa.array(cells, reader.arrow_type))
+            fields.append(pa.field(name, reader.arrow_type))
         nulls = pa.array([image is None for image in images], pa.bool_())
         return pa.StructArray.from_arrays(columns, fields=fields, mask=nulls)
 
 
-_Reader = Callable[[Any], Any]
-
-
-def _type_and_reader(spark: str) -> tuple[pa.DataType, _Reader]:
-    """For a column's Spark type: its Arrow type, and the function that reads a cell of it from the
-    decoder protocol's JSON.
+class _CellReader(NamedTuple):
+    """How cells of a Spark type are read: their type in Arrow, and the function that makes a Python
+    value of a cell's JSON, or raises ValueError or OverflowError.
     """
+
+    arrow_type: pa.DataType
+    read: Callable[[Any], Any]
+
+
+def _cell_reader(spark: str) -> _CellReader:
+    """The reader of cells of a Spark type, such as "bigint" or "decimal(10,2)"."""
     if spark in _BITS:
-        bits, kind = _BITS[spark]
-        return kind, lambda value: _read_integer(value, spark, bits)
+        bits, arrow_type = _BITS[spark]
+        return _CellReader(arrow_type, lambda value: _read_integer(value, spark, bits))
     if spark.startswith("decimal("):
         precision, scale = map(int, spark[len("decimal(") : -1].split(","))
-        return pa.decimal128(precision, scale), lambda value: _read_decimal(value, precision, scale)
+        return _CellReader(
+            pa.decimal128(precision, scale), lambda value: _read_decimal(value, precision, scale)
+        )
     return _OTHER_READERS[spark]
 
 
@@ -237,13 +244,14 @@ def _describe_value(value: Any) -> str:
     return repr(value)[:60] if type(value) in (str, int, float) else kind_of(value)
 
 
-_OTHER_READERS: Final[Mapping[str, tuple[pa.DataType, _Reader]]] = {
-    "boolean": (pa.bool_(), _read_boolean),
-    "float": (pa.float32(), _read_float),
-    "double": (pa.float64(), _read_double),
-    "string": (pa.string(), _read_string),
-    "binary": (pa.binary(), _read_binary),
-    "date": (pa.date32(), _read_date),
-    "timestamp": (pa.timestamp("us", "UTC"), lambda value: _read_instant(value, "Z")),
-    "timestamp_ntz": (pa.timestamp("us"), lambda value: _read_instant(value, "")),
+_OTHER_READERS: Final[Mapping[str, _CellReader]] = {
+    "boolean": _CellReader(pa.bool_(), _read_boolean),
+    "float": _CellReader(pa.float32(), _read_float),
+    "double": _CellReader(pa.float64(), _read_double),
+    "string": _CellReader(pa.string(), _read_string),
+    "binary": _CellReader(pa.binary(), _read_binary),
+    "date": _CellReader(pa.date32(), _read_date),
+    "timestamp": _CellReader(pa.timestamp("us", "UTC"), lambda value: _read_instant(value, "Z")),
+    "timestamp_ntz": _CellReader(pa.timestamp("us"), lambda value: _read_instant(value, "")),
 }
+"""The readers of Spark's types that are no integers and no decimals."""

@@ -640,9 +640,9 @@ class Answers:
         """
         changes, places = self._changes, self._places
         columns: dict[str, pa.Array] = {
-            "topic": pa.array([place[0] for place in places], pa.string()),
-            "partition": pa.array([place[1] for place in places], pa.int32()),
-            "offset": pa.array([place[2] for place in places], pa.int64()),
+            "topic": pa.array([topic for topic, _, _ in places], pa.string()),
+            "partition": pa.array([partition for _, partition, _ in places], pa.int32()),
+            "offset": pa.array([offset for _, _, offset in places], pa.int64()),
             "row": pa.array([change["row"] for change in changes], pa.int32()),
         }
         names = ["kind", "op", "error"]

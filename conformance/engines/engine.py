@@ -194,8 +194,10 @@ def ranges_of(places: Iterable[Place]) -> Ranges:
     """
     ranges: list[tuple[str, int, int, int]] = []
     for topic, partition, offset in sorted(set(places)):
-        if ranges and ranges[-1][:2] == (topic, partition) and ranges[-1][3] + 1 == offset:
-            ranges[-1] = (*ranges[-1][:3], offset)
-        else:
-            ranges.append((topic, partition, offset, offset))
+        if ranges:
+            last_topic, last_partition, first, last = ranges[-1]
+            if (last_topic, last_partition, last + 1) == (topic, partition, offset):
+                ranges[-1] = (topic, partition, first, offset)
+                continue
+        ranges.append((topic, partition, offset, offset))
     return tuple(ranges)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Watched
 from conformance.inspecting.opening import OpenedRecord
@@ -258,12 +258,22 @@ def _fact(name: str, facts: Facts) -> Fact:
     return fact
 
 
+class _Term(NamedTuple):
+    """A term of a condition: the function that gives the value to look at in a message, the test of
+    that value, and whether the term begins with `not`.
+    """
+
+    value: Fact
+    test: Callable[[Any], bool]
+    is_negated: bool
+
+
 def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
     """Parses a condition of a table of evidence into a function that says whether it holds of a
     message. The members that it names are those of `root`. Raises UsageError.
     """
     alternatives = [expression] if isinstance(expression, str) else expression
-    cases: list[list[Any]] = []
+    cases: list[list[_Term]] = []
     for alternative in alternatives:
         terms = alternative.split(";")
         cases.append([_term(term.strip(), root, facts) for term in terms])
@@ -271,8 +281,8 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
     def holds(opened: OpenedRecord) -> bool:
         """Whether all terms of at least one alternative hold of a message."""
         for terms in cases:  # loops, since every message is asked for every sign
-            for value, test, inverse in terms:
-                if test(value(opened)) is inverse:
+            for value, test, is_negated in terms:
+                if test(value(opened)) is is_negated:
                     break
             else:
                 return True
@@ -281,24 +291,24 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
     return holds
 
 
-def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
-    """Parses one term of a condition into the function that gives the value to look at in a message
-    (a fact, or a member of the object that `root` gives), the test of that value, and whether the
-    term is negated.
+def _term(expression: str, root: Fact, facts: Facts) -> _Term:
+    """Parses one term of a condition, such as `not a.b=x`. The value that it looks at is a fact
+    (`name()`), or a member of the object that `root` gives of a message, or several members
+    (`a|b`). Raises UsageError.
     """
     term = _TERM.fullmatch(expression)
     if term is None:
         raise UsageError(f"no term of a condition: {expression}")
-    test, names = _test(term), term["names"]
+    test, names, is_negated = _test(term), term["names"], term["no"] is not None
     if names.endswith("()"):
-        return _fact(names[:-2], facts), test, term["no"] is not None
+        return _Term(_fact(names[:-2], facts), test, is_negated)
     if "|" not in names:
-        return partial(_at, root, names.split(".")), test, term["no"] is not None
+        return _Term(partial(_at, root, names.split(".")), test, is_negated)
     paths = [name.split(".") for name in names.split("|")]
-    return (
-        (lambda opened: [_at(root, path, opened) for path in paths]),
-        lambda item: any(map(test, item)),
-        term["no"] is not None,
+    return _Term(
+        lambda opened: [_at(root, path, opened) for path in paths],
+        lambda members: any(map(test, members)),
+        is_negated,
     )
 
 

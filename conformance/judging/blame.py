@@ -445,7 +445,8 @@ class _CauseNamer:
                 self._row_suspects[key],
             ]
         elif finding.aspect in CELL and len(subjects) > 1:
-            group = CellGroup(finding.side, subjects[0][2:] == ("null",))
+            _sort, _type, *state = subjects[0]
+            group = CellGroup(finding.side, state == ["null"])
             for wider in subjects[1:]:
                 has_several_cells = wider[0] != "cells" or len(self._narrower[level, wider]) > 1
                 if has_several_cells and wider not in of_right_cells[level, group]:

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.judging.compared_units import (
     cell_of,
@@ -95,11 +95,12 @@ class Cause:
     @property
     def words(self) -> str:
         """The cause in one line of words: what the decoder does wrong, and on what."""
-        is_other_kind = self.symptom is Symptom.WRONG and self.subjects[0][0] in _OTHER_KINDS
         verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
-        return (
-            f"{'gives another kind or op for' if is_other_kind else verb} {self._describe_object()}"
-        )
+        if self.symptom is Symptom.WRONG:
+            sort, *_subject_words = self.subjects[0]
+            if sort in _OTHER_KINDS:
+                verb = "gives another kind or op for"
+        return f"{verb} {self._describe_object()}"
 
     def _describe_object(self) -> str:
         """The cells, row or message that the cause is about, in words."""
@@ -119,20 +120,19 @@ class Cause:
             )
         if sort == "op" and self.value:
             return f"a row of {subject_words[0]} with {self.value}"
-        words = _WITH if is_refusal and sort in _WITH else _ALONE
-        return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(
-            " ".join(subject_words)
-        )
+        words_of_subject = " ".join(subject_words)
+        if is_refusal and sort in _WITH:
+            return f"a row {_WITH[sort].format(words_of_subject)}"
+        return _ALONE.get(sort, "{}").format(words_of_subject)
 
     def _describe_row(self, subject_words: Sequence[str]) -> str:
         """The rows that are refused because of a cell, in words: `subject_words` are the type, the
         state and the value class of the cell.
         """
-        kind, value_words = (
-            self.type or subject_words[0],
-            f", here {self.value}" if self.value else "",
-        )
-        match subject_words[1:]:
+        type_of_subject, *state_words = subject_words
+        kind = self.type or type_of_subject
+        value_words = f", here {self.value}" if self.value else ""
+        match state_words:
             case []:
                 return f"every row with a column of {kind}{value_words}"
             case ["null"]:
@@ -141,22 +141,18 @@ class Cause:
                 return f"a row that lacks its {kind} column"
             case ["value"]:
                 return f"every row with a value in a {kind} cell{value_words}"
-        return (
-            f"a row whose {kind} cell is {self.value}"
-            if self.value
-            else f"a row whose {kind} cell is {' '.join(subject_words[2:])}"
-        )
+        _state, *class_words = state_words
+        return f"a row whose {kind} cell is {self.value or ' '.join(class_words)}"
 
     def _describe_cell(self, subject_words: Sequence[str]) -> str:
         """The cells that are decoded wrongly, in words; `subject_words` are the type, the state and
         the value class of the cell.
         """
-        template = (
-            "{} cells" if len(subject_words) == 2 and subject_words[1] == "value" else "a {} cell"
-        )
-        return template.format(self.type or subject_words[0]) + (
-            f", here {self.value}" if self.value and subject_words[-1] != "null" else ""
-        )
+        type_of_subject, *state_words = subject_words
+        kind = self.type or type_of_subject
+        phrase = f"{kind} cells" if state_words == ["value"] else f"a {kind} cell"
+        is_null = subject_words[-1] == "null"
+        return f"{phrase}, here {self.value}" if self.value and not is_null else phrase
 
 
 _WITH, _ALONE = words_of("with"), words_of("alone")
@@ -171,8 +167,9 @@ def key_text(symptom: Symptom, suspects: Iterable[Trait]) -> str:
 
 
 def cause(finding: Finding, case: Case, suspects: Iterable[Trait] = ()) -> Cause:
-    """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear;
-    if empty, all are suspects.
+    """The cause of a finding: what the decoder does wrong there, and on what. `suspects` are the
+    traits that may have made it refuse a row and that no row of the run cleared; without any, all
+    traits of the refused rows are suspects.
     """
     kind, subjects = symptom(finding, case), tuple(suspects)
     if kind in REFUSALS and (refused_changes := find_refused_rows(finding, case)):
@@ -185,14 +182,14 @@ def cause(finding: Finding, case: Case, suspects: Iterable[Trait] = ()) -> Cause
         subjects = tuple(remaining) or subjects
         return Cause(kind, subjects, *_show_guilty_cell(subjects, refused_changes, case.level))
     cell = cell_of(finding, case)
-    type_and_value = (
-        (declared(cell.type), _spell_literal(cell, case.level)) if cell is not None else ("", "")
-    )
+    guilty_cell = _NO_CELL
+    if cell is not None:
+        guilty_cell = _GuiltyCell(declared(cell.type), _spell_literal(cell, case.level))
     vanished = kind is Symptom.ACCEPTED and finding.came == ()
     return Cause(
         kind,
         subjects or tuple(suspects_of_finding(finding, case)[:1]),
-        *type_and_value,
+        *guilty_cell,
         _relation_to_tell(finding, case),
         vanished,
     )
@@ -308,12 +305,25 @@ def _shares_subject(
     return not eligible.union(failure_cause.subjects).isdisjoint(traits)
 
 
+class _GuiltyCell(NamedTuple):
+    """The type and the value of the cell that a cause is about, in words for a report; "" for what
+    is not known.
+    """
+
+    type: str
+    value: str
+
+
+_NO_CELL: Final = _GuiltyCell("", "")
+"""Stands for the cell of a cause that is about no one cell."""
+
+
 def _show_guilty_cell(
     subjects: Traits, refused_changes: Iterable[Change], level: int
-) -> tuple[str, str]:
-    """For a report, type and value of the cell that the subjects (what was found guilty) name, if
-    it is the only one in the refused rows, else two empty texts. If the subjects only name whole
-    rows: no type, and all their cells in words, or their types if there are many.
+) -> _GuiltyCell:
+    """For a report, the cell that the subjects (the traits found guilty) name, if it is the only
+    one in the refused rows. If the subjects only name operations of rows: no type, and as the value
+    all cells of these rows, or their types if there are many.
     """
     present_cells: list[Cell] = []
     for refused_change in refused_changes:
@@ -330,14 +340,14 @@ def _show_guilty_cell(
                 "columns of",
                 ", ".join(dict.fromkeys(declared(cell.type) for cell in present_cells)),
             ]
-            return "", " ".join(spelled_cells)
-        return "", ", ".join(spelled_cells)
-    guilty_cells: set[tuple[str, str]] = set()
+            return _GuiltyCell("", " ".join(spelled_cells))
+        return _GuiltyCell("", ", ".join(spelled_cells))
+    guilty_cells: set[_GuiltyCell] = set()
     for cell in present_cells:
-        narrowest = cell_suspects(cell)[0]
+        narrowest, *_wider_suspects = cell_suspects(cell)
         if any(is_within(narrowest, subject) for subject in subjects):
-            guilty_cells.add((declared(cell.type), _spell_literal(cell, level)))
-    return guilty_cells.pop() if len(guilty_cells) == 1 else ("", "")
+            guilty_cells.add(_GuiltyCell(declared(cell.type), _spell_literal(cell, level)))
+    return guilty_cells.pop() if len(guilty_cells) == 1 else _NO_CELL
 
 
 def _spell_literal(cell: Cell, level: int) -> str:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.judging.causes import REFUSALS, Cause, cause, key_text
 from conformance.judging.findings import DECODING, CaseResult, Finding, Verdict
@@ -44,7 +44,7 @@ def smallest_failures(
             blames_row = bool(finding.suspects) and finding.suspects[0][0] == "op"
             if not blames_row:
                 named_causes.add(finding.cause)
-    smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}
+    smallest: dict[tuple[str, str], _Example] = {}
     for case in result.cases:
         # Compressed messages are the smallest, but unreadable to people.
         packed = case.case.deployment.compression != "none"
@@ -53,18 +53,18 @@ def smallest_failures(
             key = finding.rule, finding.cause
             doubtful = not named_causes.isdisjoint(finding.causes[1:])
             rank = key in case.covered or finding.rule in case.known, packed, doubtful, size
-            if key not in smallest or rank < smallest[key][0]:
-                smallest[key] = rank, finding, case
+            if key not in smallest or rank < smallest[key].rank:
+                smallest[key] = _Example(rank, finding, case)
     by_rule: dict[str, list[Failure]] = defaultdict(list)
-    for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
+    for (rule, cause_key), example in smallest.items():
         by_rule[rule].append(
             Failure(
                 by_id[rule],
-                finding,
-                case,
+                example.finding,
+                example.result,
                 0,
-                cause=find_cause(finding, case),
-                keys=(finding.cause,),
+                cause=find_cause(example.finding, example.result),
+                keys=(cause_key,),
             )
         )
     case_counts = CaseCounts.count(result.cases)
@@ -82,6 +82,16 @@ def smallest_failures(
             -f.cases,
         ),
     )
+
+
+class _Example(NamedTuple):
+    """A finding that shows a cause of a broken rule, with its case. Of several, the one of the
+    lowest rank is taken: not on record, not compressed, explained by no other cause, small.
+    """
+
+    rank: tuple[bool, bool, bool, int]
+    finding: Finding
+    result: CaseResult
 
 
 def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
@@ -159,12 +169,11 @@ def merged(
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
         failure = _narrowed(failure)
-        key = (
-            failure.rule.id,
-            _key_in_smallest_case(failure)
-            if failure.cause and not failure.others
-            else "|".join(failure.keys),
-        )
+        if failure.cause and not failure.others:
+            cause_key = _key_in_smallest_case(failure)
+        else:
+            cause_key = "|".join(failure.keys)
+        key = failure.rule.id, cause_key
         if key in together:
             first = together[key]
             small = min(

@@ -360,15 +360,16 @@ class CaseComparison:
                 )
 
     def _count_missed(self) -> None:
-        """Counts as refused the rules of all cells that could not be compared because the row did
-        not come out.
+        """Counts as refused, for the rules on values, all cells of the change that could not be
+        compared because its row did not come out.
         """
         for side in SIDES:
             for cell in (self.change.image(side, self.case.level) or {}).values():
                 if cell.state in (State.VALUE, State.ONE_OF) and self.ledger.capabilities.claims(
                     "types", cell.type.key
                 ):
-                    self.ledger.refused[self._plan(side, cell)[2].id] += 1
+                    _presence, _null, value_rule, *_digits = self._plan(side, cell)
+                    self.ledger.refused[value_rule.id] += 1
 
     def _is_other_name(self, output_row: OutputRow, name: str) -> bool:
         """Whether the row's database or table (`name`) is another one that the message may mean
@@ -606,9 +607,10 @@ class CaseComparison:
             self.nulled += NULL_FOR_ABSENT not in self._conventions
             return
         path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
+        presence_rule, *_further_rules = self._plan(side, cell)
         self.settle(
             False,
-            self._plan(side, cell)[0],
+            presence_rule,
             Aspect.PRESENCE,
             path,
             want,
@@ -625,13 +627,12 @@ class CaseComparison:
         return any(declared.name == column and not declared.nullable for declared in columns)
 
     def _plan(self, side: SideOrRow, cell: Cell) -> tuple[Rule, ...]:
-        """The rules that own a cell's comparisons: presence, NULL, value, and of a time its digits
-        if they have a rule. They are looked up once for each kind of cell.
+        """The rules that own a cell's comparisons, in this order: presence, NULL, value, and for a
+        date with time its digits if a rule owns them. They are looked up once for each kind of
+        cell.
         """
-        type, key = (
-            cell.type,
-            (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state),
-        )
+        type = cell.type
+        key = (self.change.kind, self.change.op, side, type.key, cell.cls, cell.state)
         owners = self._plans.get(key)
         if owners is None:
             fields = {

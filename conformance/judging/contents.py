@@ -311,15 +311,13 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             *_over(len(content), LENGTHS, unit),
         )
     if family in CALENDARS or family is Logical.TIME:
-        micros = (
-            (value - _EPOCH).days * DAY
-            if isinstance(value, date)
-            else value
-            if isinstance(value, int)
-            else 0
-        )
+        micros = 0
+        if isinstance(value, date):
+            micros = (value - _EPOCH).days * DAY
+        elif isinstance(value, int):
+            micros = value
         of_date = family is not Logical.TIME
-        those = {
+        words_of_time = {
             "before 1970": of_date and micros < 0,
             "before 1582-10-15": of_date and micros < _FIRST_GREGORIAN_DAY,
             _BEYOND_32_BITS: of_date and not -(1 << 31) <= micros // SECOND < 1 << 31,
@@ -341,7 +339,7 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             _SUMMER: family in INSTANTS and 4 <= _month_of(micros) <= 10,
             _WINTER: family in INSTANTS and _month_of(micros) in (1, 2, 3, 11, 12),
         }
-        return tuple(words for words, is_so in those.items() if is_so)
+        return tuple(words for words, is_so in words_of_time.items() if is_so)
     if isinstance(value, int) and family is Logical.YEAR:
         return ("other than 0" if value else "that is 0",)
     if isinstance(value, int):
@@ -399,7 +397,7 @@ def describe_document(document: Any) -> frozenset[str]:
     """What a JSON document has somewhere in it that decoders are known to change, in words."""
     parts = tuple(_walk_document(document))
     names = list(chain.from_iterable(part for part in parts if isinstance(part, dict)))
-    those = {
+    words_of_parts = {
         "with small letters in a member's name": any(name != name.upper() for name in names),
         "with capital letters in a member's name": any(name != name.lower() for name in names),
         "with white space at an end of a text": any(
@@ -408,7 +406,7 @@ def describe_document(document: Any) -> frozenset[str]:
         "with a fraction of over 6 digits": any(map(_has_long_fraction, parts)),
         "with an item in an array": isinstance(document, list) and bool(document),
     }
-    return frozenset(words for words, is_so in those.items() if is_so)
+    return frozenset(words for words, is_so in words_of_parts.items() if is_so)
 
 
 def _walk_document(part: Any) -> Iterator[Any]:

@@ -261,13 +261,15 @@ def _find_one_kind(failings: Iterable[Failing]) -> Relation | None:
 
 
 def _find_renaming(failings: Iterable[Failing]) -> Relation | None:
-    """How the names are changed under which all of these columns come."""
+    """The relation that says how the names of all these columns are changed: each missing column
+    came under its name so changed. None if no such change is known.
+    """
     lost: dict[Unit, set[str]] = defaultdict(set)
     surplus: dict[Unit, set[str]] = defaultdict(set)
     for failing in failings:
         column = failing.finding.column or ""
         columns = lost if failing.finding.came is NOT_THERE else surplus
-        columns[failing.unit[:4]].add(column)
+        columns[failing.image_unit].add(column)
     for words, change_name in _CHANGES_OF_NAMES.items():
         # Of an image's surplus columns a finding names the first alone.
         fitting = [
@@ -280,12 +282,13 @@ def _find_renaming(failings: Iterable[Failing]) -> Relation | None:
 
 
 def _find_order_of_columns(failings: Iterable[Failing]) -> Relation | None:
-    """The order in which nearly all columns of these images have each other's values. That a column
-    is NULL where NULL is owed shows no order.
+    """The relation that says in which order the columns of these images have each other's values,
+    such as each the next one's; None if nearly all fit no one order. A NULL where NULL is owed
+    shows no order.
     """
     wrong_by_image: dict[Unit, dict[str, Failing]] = defaultdict(dict)
     for failing in failings:
-        wrong_by_image[failing.unit[:4]][failing.finding.column or ""] = failing
+        wrong_by_image[failing.image_unit][failing.finding.column or ""] = failing
     fitting, compared = dict.fromkeys(_ORDERS_OF_COLUMNS, 0), dict.fromkeys(_ORDERS_OF_COLUMNS, 0)
     images = 0
     for failing_by_column in wrong_by_image.values():

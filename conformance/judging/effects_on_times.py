@@ -84,6 +84,7 @@ def _find_spelling(pairs: Sequence[Pair]) -> Relation | None:
     """The relation that says how all of these times are written otherwise; None if they are no
     texts, or no one way is known.
     """
+    # Each owed text with the one that came for it.
     texts: list[tuple[str, str]] = []
     for pair in pairs:
         if pair.expected_text is None or pair.text_that_came is None:

@@ -286,6 +286,18 @@ class Failing:
     result: CaseResult
 
     @property
+    def message_unit(self) -> Unit:
+        """The message of the unit: the case's id and the message's number."""
+        return self.unit[:2]
+
+    @property
+    def image_unit(self) -> Unit:
+        """The image of the unit: the case's id, message, row and side; of a unit that is no cell
+        the row.
+        """
+        return self.unit[:4]
+
+    @property
     def family(self) -> str:
         """The family of the cell's column type; for a finding on the envelope its column, and ""
         for a row.
@@ -452,7 +464,8 @@ class RunIndex:
                 if any(trait[0] == "spelled" for trait in traits):
                     explained *= _OF_SPELLINGS
                 worth.append((explained, not is_favoured, ranks, limits, traits))
-            return min(worth, default=(0.0, True, [], [], ()))[-1]
+            *_ranks, best_traits = min(worth, default=(0.0, True, [], [], ()))
+            return best_traits
 
         def find_with_op(traits: Traits) -> Traits:
             """The traits with the op or kind that all failing units with them have, if then all

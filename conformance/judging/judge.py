@@ -25,10 +25,8 @@ class Judge(RuleLedger):
         for, by default the case's first; changes of other tables require no row, and a refusal of
         their messages may count as none.
         """
-        comparison, requested_table = (
-            CaseComparison(self, case),
-            table or next((first.name for first in case.tables), None),
-        )
+        comparison = CaseComparison(self, case)
+        requested_table = table or next((first.name for first in case.tables), None)
         for number, (written, output_rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
@@ -41,10 +39,8 @@ class Judge(RuleLedger):
                 ):
                     output_rows = ()
             comparison.message(number, changes, output_rows)
-        verdict, nulled = (
-            self.verdict(case, comparison.findings, comparison.nulled),
-            comparison.nulled,
-        )
+        nulled = comparison.nulled
+        verdict = self.verdict(case, comparison.findings, nulled)
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(comparison.findings), note, nulled=nulled)
 
@@ -98,24 +94,25 @@ class Judge(RuleLedger):
         )
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
-        """The verdict of a case's findings, and of cells that are NULL for a column that the
-        message does not hold.
+        """The verdict on a case with these findings: by the gravest obligation that they break.
+        `nulled` is the number of cells that are NULL because the message does not hold their
+        columns: a case with any is INFORMATIONAL where it would pass.
         """
         by_id = {rule.id: rule for rule in self.rules}
-        worst = {by_id[f.rule].obligation for f in findings}
+        broken_obligations = {by_id[f.rule].obligation for f in findings}
         must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
         if must:
             return (
                 Verdict.ACCEPTED if all(f.aspect is Aspect.ACCEPTED for f in must) else Verdict.FAIL
             )
-        if Obligation.SHOULD in worst:
+        if Obligation.SHOULD in broken_obligations:
             return Verdict.NON_STRICT
-        rejects = any(
+        must_be_refused = any(
             change.kind is Kind.CORRUPT and not change.anything for change in case.changes
         )
-        open_ended = any(change.anything for change in case.changes)
-        if worst or open_ended:
+        may_be_anything = any(change.anything for change in case.changes)
+        if broken_obligations or may_be_anything:
             return Verdict.INFORMATIONAL
-        if rejects:
+        if must_be_refused:
             return Verdict.REJECTED
         return Verdict.INFORMATIONAL if nulled else Verdict.PASS

@@ -81,13 +81,13 @@ class RuleLedger:
         """The rule that owns a comparison; None only for the digits of a time, which not every
         format compares by themselves.
         """
-        sighted = self._sighted(about := (subject.field, subject.aspect, subject.level))
+        rule_views = self._rules_on(about := (subject.field, subject.aspect, subject.level))
         key = (
-            *(about, sighted.view(subject.profile, subject.tags), subject.kind, subject.op),
+            *(about, rule_views.view(subject.profile, subject.tags), subject.kind, subject.op),
             *(subject.side, subject.type, subject.logical, subject.cls, subject.state),
         )
         if key not in self._owners:
-            self._owners[key] = owner(sighted.rules, subject)
+            self._owners[key] = owner(rule_views.rules, subject)
         return self._owners[key]
 
     def empty(self) -> Self:
@@ -132,11 +132,11 @@ class RuleLedger:
 
     def seen_by_selectors(self, case: Case) -> View:
         """The case's profile and tags as selectors see them."""
-        return self._sighted(None).view(case.profile, case.tags)
+        return self._rules_on(None).view(case.profile, case.tags)
 
-    def _sighted(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
+    def _rules_on(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
         """The rules that concern a field, an aspect and a level, made ready for look-up; with None
-        all rules.
+        all rules of the format.
         """
         if about not in self._about:
             concerned_rules = (

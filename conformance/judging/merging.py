@@ -127,9 +127,9 @@ def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
     """Whether two mistakes are one: they are on the same cases, or `mistake` is only a part of
     `earlier`.
     """
-    other_leads = _spoils_whole_rows(earlier)
-    may_follow = _is_vague(mistake) or other_leads
-    too_wide = not other_leads and len(earlier.cases) > _WIDE * len(mistake.cases)
+    earlier_spoils_rows = _spoils_whole_rows(earlier)
+    may_follow = _is_vague(mistake) or earlier_spoils_rows
+    too_wide = not earlier_spoils_rows and len(earlier.cases) > _WIDE * len(mistake.cases)
     if (
         may_follow
         and not too_wide

@@ -164,11 +164,11 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         accounts = _explain(deviation, by_deviation, index, depends_on_company)
         mistakes_found += (_mistake(account, units, rules) for account, units in accounts)
     mistakes_found += [
-        _mistake(_Told((), _tell_law(rules[id_], unit_failings)), unit_failings, rules)
+        _mistake(_Account((), _tell_law(rules[id_], unit_failings)), unit_failings, rules)
         for id_, unit_failings in by_law.items()
     ]
     mistakes_found += [
-        _mistake(_Told((), Statement(None, plan_error=plan_error)), unit_failings, rules)
+        _mistake(_Account((), Statement(None, plan_error=plan_error)), unit_failings, rules)
         for plan_error, unit_failings in by_plan_error.items()
     ]
     laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
@@ -201,7 +201,10 @@ def _failing_unit(
     """A finding as a unit that fails: the cell, or for a deviation of rows the row, with its traits
     in the population in which the deviation is looked at.
     """
-    unit = place(finding) if deviation.is_of_cells else place(finding)[:3]
+    case_id, message, row_number, side, column = place(finding)
+    unit: Unit = (case_id, message, row_number)
+    if deviation.is_of_cells:
+        unit = (case_id, message, row_number, side, column)
     traits = index.traits_of_finding(deviations.population_of(deviation), finding, case.case)
     return Failing(unit, traits, finding, case)
 
@@ -226,8 +229,10 @@ def place(finding: Finding) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The traits that explain a mistake, and what is told of it."""
+class _Account:
+    """What is told of some failing units (cells, rows or messages): the traits that explain why
+    they fail, and the statement of the mistake.
+    """
 
     traits: Traits
     statement: Statement
@@ -274,15 +279,17 @@ def _explain(
     by_deviation: ByDeviation,
     index: RunIndex,
     depends_on_company: bool,
-) -> Iterator[tuple[_Told, list[Failing]]]:
-    """What is told of a deviation, and the units that each statement explains: greedily, the traits
-    of the most failing units first.
+) -> Iterator[tuple[_Account, list[Failing]]]:
+    """Divides the units that fail with a deviation into mistakes, and yields for each what is told
+    of it and its units. Again and again the traits that explain the most unexplained units are
+    taken; parts that belong together are then one mistake. `depends_on_company` tells that the law
+    is broken that rows do not depend on other messages.
     """
     unexplained = list(by_deviation[deviation].values())
     parts = list[_Part]()
     unit = _unit_name(deviation)
     if deviation in (deviations.SHUFFLED, deviations.SWAPPED):
-        yield _Told((), Statement(deviation)), unexplained
+        yield _Account((), Statement(deviation)), unexplained
         return
     traits_of_failures = _bad_traits(deviation, by_deviation)
     favoured = favoured_traits(deviation, list(by_deviation[deviation].values()))
@@ -320,7 +327,7 @@ def _explain(
             by_chance |= any(trait[0] not in OF_MESSAGES for trait in traits)
         if depends_on_company and by_chance:
             statement = Statement(deviation, Quantity.SOME, unit, by_company=True)
-            yield _Told((), statement), unexplained
+            yield _Account((), statement), unexplained
             unexplained = []
             break
         groups = {"": explained}
@@ -331,19 +338,15 @@ def _explain(
         if deviation.is_of_faults:
             unexplained = []
         unexplained = [failing for failing in unexplained if not failing.traits.issuperset(traits)]
-    unexplained_groups = (
-        _group_by_family(unexplained)
-        if deviation.is_of_cells
-        else {"": unexplained}
-        if unexplained
-        else {}
-    )
+    unexplained_groups: dict[str, list[Failing]] = {}
+    if deviation.is_of_cells:
+        unexplained_groups = _group_by_family(unexplained)
+    elif unexplained:
+        unexplained_groups = {"": unexplained}
     parts += [_Part((), group, 0.0) for group in unexplained_groups.values()]
     for group in _group_parts(deviation, parts):
-        yield (
-            _tell_parts(deviation, unit, _widen_group(group, traits_of_failures, index, deviation)),
-            (_failings_of(group)),
-        )
+        parts_to_tell = _widen_group(group, traits_of_failures, index, deviation)
+        yield _tell_parts(deviation, unit, parts_to_tell), _failings_of(group)
 
 
 def _fails_nearly_everywhere(
@@ -553,7 +556,7 @@ def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
     return failings
 
 
-def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
+def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Account:
     """The statement on unreadable messages that are treated wrongly, which names the ways in which
     they are malformed.
     """
@@ -564,10 +567,10 @@ def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Told:
     statement = Statement(
         deviation, unit=_unit_name(deviation), faults=tuple(names[:FAULTS]), more_faults=more
     )
-    return _Told(traits, statement)
+    return _Account(traits, statement)
 
 
-def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Told:
+def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Account:
     """The statement of a mistake that consists of these parts: which units fail (`unit` is their
     noun), how many, and what they have.
     """
@@ -595,7 +598,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         statement = Statement(
             told_deviation, Quantity.SOME, unit, families=families, ops_that_came=ops
         )
-        return _Told(traits, statement)
+        return _Account(traits, statement)
     alternatives = merge_alternatives(_without_narrower(part.traits for part in large))
     all_traits = frozenset[Trait]().union(*(failing.traits for failing in _failings_of(group)))
     own_families = [trait[1] for trait in all_traits if trait[0] == "family"]
@@ -612,7 +615,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     statement = Statement(
         told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), has_others, ops_that_came=ops
     )
-    return _Told(traits, statement)
+    return _Account(traits, statement)
 
 
 def _adds_no_noun(small: _Part, large: Iterable[_Part]) -> bool:
@@ -820,10 +823,10 @@ def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
     tells_contents = {"held"} in (first_sorts, second_sorts) and (
         first_sorts == second_sorts or families <= _CONTENTS
     )
-    classes = (
-        first_sorts == second_sorts == {"kin"} and first[0][1] == second[0][1] == Logical.TEXT.value
-    )
-    return first != second and (classes or (tells_contents and not are_sizes))
+    are_classes_of_texts = first_sorts == second_sorts == {"kin"} and families == {
+        Logical.TEXT.value
+    }
+    return first != second and (are_classes_of_texts or (tells_contents and not are_sizes))
 
 
 def _has_zero_date(traits: Traits) -> bool:
@@ -831,7 +834,7 @@ def _has_zero_date(traits: Traits) -> bool:
     return any(trait[0] in ("like", "kin") and trait[1:] in _ZEROS for trait in traits)
 
 
-def _mistake(account: _Told, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
+def _mistake(account: _Account, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
     """The mistake that a statement tells of these failing units, with the smallest of their cases
     as its example.
     """

@@ -85,7 +85,12 @@ def _decoded_image(image: Image | None, level: int) -> Mapping[str, Any] | None:
 
 
 def _text_of_cell(cell: Cell) -> str | None:
-    return None if cell.state is State.NULL else "?" if cell.text is None else cell.text
+    """The text that a right decoder returns for a cell at level one; None for NULL, and `?` where
+    any text is right.
+    """
+    if cell.state is State.NULL:
+        return None
+    return "?" if cell.text is None else cell.text
 
 
 _DIGITS: Final = 4_000

@@ -241,7 +241,9 @@ class RunResult:
         """0 conforms, 1 does not, 3 the harness failed, 4 nothing judged, 5 the record of known
         failures is out of date, 130 interrupted.
         """
-        return self.verdict if not self.ended else 130 if self.ended == INTERRUPTED else 3
+        if not self.ended:
+            return self.verdict
+        return 130 if self.ended == INTERRUPTED else 3
 
     @property
     def verdict(self) -> int:

@@ -48,11 +48,11 @@ class Selection:
         for pattern in (*self.select, *self.exclude):
             head = re.split(r"[*?[/]", pattern)[0]
             is_complete_name = pattern == head or pattern[len(head)] == "/"
-            if (
-                head not in FORMATS
-                if is_complete_name
-                else not any(name.startswith(head) for name in FORMATS)
-            ):
+            if is_complete_name:
+                may_match = head in FORMATS
+            else:
+                may_match = any(name.startswith(head) for name in FORMATS)
+            if not may_match:
                 raise NothingSelected(
                     str(UnknownName("case or rule", pattern, [*rule_ids, *FORMATS]))
                 )
@@ -65,10 +65,8 @@ class Selection:
         """
         names: list[str] = []
         for fmt in fmts:
-            selected_profiles, ids = (
-                select_profiles(fmt, globs),
-                [rule.id for rule in rules(fmt.name)],
-            )
+            selected_profiles = select_profiles(fmt, globs)
+            ids = [rule.id for rule in rules(fmt.name)]
             drawn_ids = _ids_of_drawn_cases(fmt, selected_profiles, seed, budget)
             if any(self._selects(name) for name in chain(ids, drawn_ids)):
                 return

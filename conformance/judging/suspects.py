@@ -68,7 +68,8 @@ def _of_side(sort: str, finding: Finding, change: Change | None) -> Trait:
 
 def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[Trait]:
     """What a refused row may have been refused for, as suspects: its cells, its op, its shape (such
-    as many columns), and the tags, release and options of the case.
+    as many columns), and the tags, release and options of the case. `message` are all changes of
+    the row's message.
     """
     release, *options = case.profile.split("+")
     suspects: set[Trait] = {("release", release), ("op", op_of(change))}
@@ -84,8 +85,9 @@ def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[T
     if before and any(cell.reason == UNPAIRED for cell in before.values()):
         suspects.add(("unknown-before",))
     for _, column, cell in cells(change, case.level):
-        narrow = cell_suspects(cell)
-        suspects.update((*narrow, narrow[0][:2]))
+        of_cell = cell_suspects(cell)
+        of_type = of_cell[0][:2]
+        suspects.update((*of_cell, of_type))
         if not column.isidentifier():
             suspects.add(("quoted",))
         if cell.text is not None and len(cell.text) > _LONG:

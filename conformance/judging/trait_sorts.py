@@ -84,11 +84,16 @@ RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
 
 
 def rank_trait(trait: Trait) -> tuple[int, bool]:
-    """The rank of a trait: that a value is ordinary before what it holds, since of few values most
-    hold something by chance.
+    """The rank of a trait among those that explain as many failing units; the lowest comes first.
+    That a value is ordinary ranks just before what values hold, since of few values most hold
+    something by chance.
     """
-    is_ordinary = trait[0] == "kin" and trait[2] == _ORDINARY.get(trait[1], "plain")
-    return RANKS["held" if is_ordinary else trait[0]], not is_ordinary
+    sort, *words = trait
+    is_ordinary = False
+    if sort == "kin":
+        family, value_class = words
+        is_ordinary = value_class == _ORDINARY.get(family, "plain")
+    return RANKS["held" if is_ordinary else sort], not is_ordinary
 
 
 _ORDINARY: Final[Mapping[str, str]] = {"date": "whole"}

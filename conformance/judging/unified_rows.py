@@ -44,17 +44,18 @@ from generators.model import Op
 def unify_row_numbers(
     failings: Sequence[tuple[Deviation, Failing]],
 ) -> Iterator[tuple[Deviation, Failing]]:
-    """The deviations, where a message lacks rows and has as many others, whose numbers none of its
-    rows has: these are its rows, with wrong numbers.
+    """Yields the failing units with their deviations. Where a message lacks rows, and as many rows
+    came under numbers that it does not owe, these are its rows: all of them then have the deviation
+    that their row number is wrong, or NULL.
     """
     lost_by_message: dict[Unit, list[Failing]] = defaultdict(list)
     surplus_numbers: dict[Unit, tuple[int | None, ...]] = {}
     for deviation, failing in failings:
         if deviation.kind is DeviationKind.ROW_LOST:
-            lost_by_message[failing.unit[:2]].append(failing)
+            lost_by_message[failing.message_unit].append(failing)
             surplus_numbers |= _surplus_numbers(failing.result)
     for deviation, failing in failings:
-        message = failing.unit[:2]
+        message = failing.message_unit
         lost_rows = lost_by_message.get(message, [])
         numbers = surplus_numbers.get(message, ())
         is_renumbered = bool(lost_rows) and len(lost_rows) == len(numbers)
@@ -87,44 +88,46 @@ _OF_ROW_NUMBERS: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.ROW_SU
 def unify_rows(
     failings: Sequence[tuple[Deviation, Failing]],
 ) -> Iterator[tuple[Deviation, Failing]]:
-    """The deviations, where what is wrong in an image as a whole is one: a column under another
-    name, cells of other columns, cells of other rows.
+    """Yields the failing units with their deviations, where those of one image that come from one
+    fault become one: a column under another name, values of other columns, values of other rows.
     """
     images: dict[Unit, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     for deviation, failing in failings:
-        images[failing.unit[:4]][deviation].append(failing)
+        images[failing.image_unit][deviation].append(failing)
     swapped = {
         unit
         for unit, by_deviation in images.items()
         if by_deviation[SWAPPED] and _are_swapped(by_deviation)
     }
-    in_several_cases = len({unit[0] for unit in swapped}) >= SEVERAL
+    in_several_cases = len({case_id for case_id, *_ in swapped}) >= SEVERAL
     with_wrong_values = {
-        failing.unit[:4]
+        failing.image_unit
         for deviation, failing in failings
         if deviation.is_of_values or deviation == SWAPPED
     }
-    most = in_several_cases and len(swapped) >= NEARLY * len(with_wrong_values)
+    nearly_all_swapped = in_several_cases and len(swapped) >= NEARLY * len(with_wrong_values)
     # Of 1 and -1 under each other's names each may seem to have lost its sign.
     alike_swapped = {
-        unit for unit, by_deviation in images.items() if most and _are_swapped(by_deviation)
+        unit
+        for unit, by_deviation in images.items()
+        if nearly_all_swapped and _are_swapped(by_deviation)
     }
-    shuffled = {failing.unit[:2] for deviation, failing in failings if deviation == SHUFFLED}
+    shuffled = {failing.message_unit for deviation, failing in failings if deviation == SHUFFLED}
     for deviation, failing in failings:
-        by_deviation = images[failing.unit[:4]]
-        is_swapped = in_several_cases and failing.unit[:4] in swapped
-        may_be_swapped = most and (
+        by_deviation = images[failing.image_unit]
+        is_swapped = in_several_cases and failing.image_unit in swapped
+        may_be_swapped = nearly_all_swapped and (
             bool(by_deviation[SWAPPED])
             or not deviation.explains_alone
-            or failing.unit[:4] in alike_swapped
+            or failing.image_unit in alike_swapped
         )
         if deviation == SURPLUS_COLUMN and by_deviation[MISSING_COLUMN]:
             yield MISSING_COLUMN, replace(failing, traits=by_deviation[MISSING_COLUMN][0].traits)
         elif deviation.is_of_values and (is_swapped or may_be_swapped):
             yield SWAPPED, failing
-        elif (failing.unit[:2] in shuffled or (shuffled and came_as_in_other_row(failing))) and (
-            deviation in _IN_SHUFFLED_ROWS or deviation.is_for_null
-        ):
+        elif (
+            failing.message_unit in shuffled or (shuffled and came_as_in_other_row(failing))
+        ) and (deviation in _IN_SHUFFLED_ROWS or deviation.is_for_null):
             yield SHUFFLED, failing
         elif deviation == SWAPPED and not is_swapped:
             yield (NOT_NULL if failing.finding.aspect is Aspect.NULL else WRONG), failing

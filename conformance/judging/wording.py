@@ -184,8 +184,8 @@ def shift(expected: Cell, decoded: Any, time_zone: str) -> str:
         return ""
     if not isinstance(expected.value, int) or not decoded.family.startswith("timestamp"):
         return ""
-    minute = _UNITS[-1][1]
-    is_far = abs(decoded.value - expected.value) >= minute
+    _name, micros_of_minute = _UNITS[-1]
+    is_far = abs(decoded.value - expected.value) >= micros_of_minute
     return f", {off(expected.value, decoded.value, time_zone)}" if is_far else ""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from conformance.load._producers import Publisher
 from conformance.load.feed import Feed
 from conformance.load.figures import Batch
-from conformance.load.source import LAGS, PROBED, place_hash
+from conformance.load.source import LAGS, PROBED, Lag, MessageId, place_hash
 from generators.errors import HarnessError
 from generators.model import Change
 
@@ -83,7 +83,7 @@ class Fed(Publisher):
         self.counts = MessageCounts(feed)
         self._unit_counts: list[int] = []
         self._unit_rate: float | None = None
-        self._busy = self._is_schedule_told = False
+        self._busy = self._is_schedule_reported = False
         self._first = 0
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
@@ -91,7 +91,7 @@ class Fed(Publisher):
         with `count` messages or a few more, at `rate` messages a second or as fast as it can.
         """
         self._first = len(self._batches)
-        self._busy, self._is_schedule_told = True, False
+        self._busy, self._is_schedule_reported = True, False
         units = self.counts.units_of(command["count"])
         self._unit_counts.append(units)
         rate = command.get("rate")
@@ -118,8 +118,8 @@ class Fed(Publisher):
             due_units = min(units, int((time.time() - began) * self._unit_rate))
             due_at = began + due_units / self._unit_rate
             events.append({"tick": [due_at, self.counts.count_before(due_units)]})
-            if not self._is_schedule_told:
-                self._is_schedule_told = True
+            if not self._is_schedule_reported:
+                self._is_schedule_reported = True
                 events.append({"sent": self._schedule(units, began, self._unit_rate)})
         if due_units == units:
             self._busy = False
@@ -129,19 +129,18 @@ class Fed(Publisher):
             )
         return events
 
-    def _schedule(
-        self, units: int, began: float, unit_rate: float
-    ) -> list[tuple[int, int, float, int]]:
-        """When sampled units are due: lane, unit, time, and the number of messages for which it
-        stands, those of all units until the next sampled one.
+    def _schedule(self, units: int, began: float, unit_rate: float) -> list[Lag]:
+        """When units were due, for at most LAGS of `units` units at equal distances: the lane 0,
+        the unit in place of the offset, its time (`began` + unit / `unit_rate`), and as weight the
+        number of messages from it up to the next one in the list.
         """
         thin, before = -(-units // LAGS), self.counts.count_before
         return [
-            (
-                0,
-                unit,
-                began + unit / unit_rate,
-                before(min(units, unit + thin)) - before(unit),
+            Lag(
+                lane=0,
+                offset=unit,
+                due_s=began + unit / unit_rate,
+                weight=before(min(units, unit + thin)) - before(unit),
             )
             for unit in range(0, units, thin)
         ]
@@ -150,8 +149,9 @@ class Fed(Publisher):
         """Does nothing: the load stops the query itself."""
 
     def settle(self) -> None:
-        """Adds up, for all queries, for how many messages the decoder owes a row, and notes which
-        messages are sampled for judging.
+        """Computes, at the end of a load, for how many messages of all its queries the decoder owes
+        a row (`owed`, and `places`, the sum of their hashes), and which messages of the last query
+        are sampled for the judge (`samples`).
         """
         feed, owing_feed = self._feed, self._feed.owing
         probes = [self._owes_row(fed.changes) for fed in owing_feed.messages(0, PROBED)]
@@ -161,15 +161,15 @@ class Fed(Publisher):
         )
         width, last = feed.width, self._unit_counts[-1]
         for unit, messages in itertools.groupby(
-            messages_with_offsets, key=lambda record: record[0] // width
+            messages_with_offsets, key=lambda fed: fed.offset // width
         ):
-            times = sum(unit < count for count in self._unit_counts)
+            queries = sum(unit < count for count in self._unit_counts)
             for offset, message, changes in messages:
                 if all_owe or self._owes_row(changes):
-                    self.owed += times
-                    self.places += times * place_hash(message.partition, offset)
+                    self.owed += queries
+                    self.places += queries * place_hash(message.partition, offset)
                 if unit < last and offset % self._every == 0:
-                    self.samples[message.partition, offset] = unit, offset - unit * width
+                    self.samples[message.partition, offset] = MessageId(unit, offset - unit * width)
 
     def _owes_row(self, changes: Sequence[Change]) -> bool:
         """Whether a decoder must return a row for a message with these changes: at level one

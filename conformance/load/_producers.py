@@ -21,6 +21,8 @@ from conformance.load.source import (
     LAGS,
     TICK_S,
     TICKS,
+    Lag,
+    MessageId,
     ProducerSource,
     Routes,
     Tally,
@@ -54,41 +56,37 @@ class Publisher(Closing):
     def __init__(self) -> None:
         self.acked = self.owed = self.places = 0
         self.ends: dict[int, int] = {}
-        self.samples: dict[tuple[int, int], tuple[int, int]] = {}
+        self.samples: dict[tuple[int, int], MessageId] = {}
         self._base = self._width = 0.0
-        self._ticked = self._lagged = 0
+        self._acks_reported = self._lags_reported = 0
 
     def _command_with_account(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        """The command with what producers need to report their counts: the time of its beginning,
-        the length of an interval, and of how many messages one is sampled.
+        """The command with three members by which producers report their counts: `base`, the time
+        at which it begins; `width`, the seconds of an interval; `thin`, of how many messages one is
+        in `lags`.
         """
         self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
-        self._ticked = self._lagged = 0
+        self._acks_reported = self._lags_reported = 0
         thin = max(1, math.ceil(command["count"] / LAGS))
         return {**command, "base": self._base, "width": self._width, "thin": thin}
 
     def _progress_events(
-        self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float
+        self, counts: Mapping[int, int], lags: Sequence[Lag], first: float, ended: float
     ) -> list[dict[str, Any]]:
-        """The events of what is new since the last call: how many messages were acknowledged until
-        when (`tick`), and when sampled ones were due (`sent`). `counts` are acknowledged messages
-        by interval; no event is later than `ended`.
+        """The events of what was counted since the last call: `tick`, a time and the number of
+        messages that were acknowledged until then; `sent`, when messages of the sample `lags` were
+        due. `counts` are acknowledged messages by the number of the interval; `first` is the time
+        of the first acknowledgement, and no event is later than `ended`.
         """
-        ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
+        ticks = [{"tick": [first, 0]}] if counts and not self._acks_reported else []
         total = 0
-        for place in sorted(counts):
-            total += counts[place]
-            if total > self._ticked:
-                self._ticked = total
-                ticks.append(
-                    {
-                        "tick": [
-                            min(max(first, self._base + (place + 1) * self._width), ended),
-                            total,
-                        ]
-                    }
-                )
-        new_lags, self._lagged = lags[self._lagged :], len(lags)
+        for interval in sorted(counts):
+            total += counts[interval]
+            if total > self._acks_reported:
+                self._acks_reported = total
+                interval_end = self._base + (interval + 1) * self._width
+                ticks.append({"tick": [min(max(first, interval_end), ended), total]})
+        new_lags, self._lags_reported = lags[self._lags_reported :], len(lags)
         return [*ticks, {"sent": new_lags}]
 
     def _final_events(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -99,10 +97,11 @@ class Publisher(Closing):
             raise HarnessError(stopped[0])
         counts: dict[int, int] = {}
         for producer in figures:
-            for place, count in producer["ticks"]:
-                counts[place] = counts.get(place, 0) + count
+            for interval, count in producer["ticks"]:
+                counts[interval] = counts.get(interval, 0) + count
             self.samples.update(
-                ((lane, offset), (unit, place)) for lane, offset, unit, place in producer["samples"]
+                ((lane, offset), MessageId(unit, ordinal))
+                for lane, offset, unit, ordinal in producer["samples"]
             )
             self.ends.update(
                 (lane, max(end, self.ends.get(lane, 0))) for lane, end in producer["ends"]
@@ -119,7 +118,7 @@ class Publisher(Closing):
         self.acked += done["acked"]
         self.owed += done["owed"]
         self.places += done["places"]
-        lags = list(chain.from_iterable(producer["lags"] for producer in figures))
+        lags = [Lag(*lag) for lag in chain.from_iterable(producer["lags"] for producer in figures)]
         return [*self._progress_events(counts, lags, first, ended), {"done": done}]
 
 
@@ -177,13 +176,15 @@ class Producer(Publisher):
             running, self._running = self._running, None
             return self._final_events([running.result()])
         now = time.time()
-        # The thread goes on counting: what is looked at is copied at once, and intervals are over.
-        over = {
-            place: count
-            for place, count in self._tally.ticks.copy().items()
-            if self._base + (place + 1) * self._width < now
+        # The thread goes on counting: so the counts are copied, and a running interval is left out.
+        counts_of_past_intervals = {
+            interval: count
+            for interval, count in self._tally.ticks.copy().items()
+            if self._base + (interval + 1) * self._width < now
         }
-        return self._progress_events(over, self._tally.lags.copy(), self._tally.first_s, now)
+        return self._progress_events(
+            counts_of_past_intervals, self._tally.lags.copy(), self._tally.first_s, now
+        )
 
     def close(self) -> None:
         """Stops publishing and waits for the threads of the producer to end."""

@@ -63,8 +63,11 @@ def create_topics(
     used: bool,
     append_time: bool,
 ) -> Iterator[Topics]:
-    """A context that yields the topics of a load; the ends of their names are `ends`. Topics that
-    it created are deleted afterwards.
+    """A context that yields the topics of a load. If `bootstrap` names an existing topic, it is
+    that one alone. Otherwise a topic is created for each of `ends`, which is the end of its name
+    (("",) for a single topic), and deleted afterwards. `used` topics begin above offset 0, as if
+    others had written and deleted records; in those of `append_time` the broker sets the
+    timestamps. `note` gets a line about a topic that cannot be deleted.
     """
     with contextlib.ExitStack() as stack:
         if as_cluster(bootstrap).topic:
@@ -78,18 +81,19 @@ def create_topics(
                 kafka.run_topics(bootstrap, counts, note=note, append_time=times)
             )
         if used:
-            places = list(product(names.values(), range(partitions)))
+            topic_partitions = list(product(names.values(), range(partitions)))
             Interleaved(bootstrap).publish(
-                Sending(Message(topic, number, None, ABORTED), True) for topic, number in places
+                Sending(Message(topic, number, None, ABORTED), True)
+                for topic, number in topic_partitions
             )
-            delete_before(bootstrap, dict.fromkeys(places, 1))
-        # An existing topic may have records; of a used one all that is left is read.
+            delete_before(bootstrap, dict.fromkeys(topic_partitions, 1))
+        # An existing topic may have records of others; of a `used` one all that is left is read.
         starting: dict[str, dict[str, int]] = {}
         for name in names.values():
             ends_of_topic = topics.ends(bootstrap, name)
             starting[name] = {
-                str(number): low if used else after
-                for number, (low, after) in ends_of_topic.items()
+                str(number): first if used else end
+                for number, (first, end) in ends_of_topic.items()
             }
         yield Topics(bootstrap, names, partitions, used, starting)
 
@@ -102,10 +106,12 @@ def find_routes(
     user_tables: TableLoad | None = None,
     pattern: str = "",
 ) -> tuple[str, ...]:
-    """The topics to create for a load, as the pattern names them after the tables; ("",) without a
-    pattern, which stands for one topic of a name of ours.
+    """The routes of a load's messages, each once: what `pattern` (such as `{database}.{table}`)
+    makes of a message's topic and table. Each becomes a topic of its own, whose name ends with it.
+    Without a pattern ("") there is one, ("",), for the one topic of all messages. `user_tables` are
+    a user's tables, None for the harness's table of orders.
     """
-    topics: dict[str, None] = {}
+    routes: dict[str, None] = {}
     for unit in range(len(user_tables.users) if user_tables else 1):
         table = user_tables.users[unit].table if user_tables else orders.load_table(profile.source)
         scenario = (
@@ -114,5 +120,5 @@ def find_routes(
             else orders.load_scenario(fmt, profile, seed, unit)
         )
         for written in fmt.write(scenario.history, profile, Layout(partitions=partitions)):
-            topics[topic_of(pattern, written.message.topic, table)] = None
-    return tuple(topics)
+            routes[topic_of(pattern, written.message.topic, table)] = None
+    return tuple(routes)

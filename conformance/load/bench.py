@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -44,8 +44,13 @@ GENERATIONS: Final = 3
 SAVED: Final = "cdc-conformance bench"
 """The type of a file of saved results."""
 
-Key = tuple[str, int, str]
-"""A result's format, level and decoder."""
+
+class Key(NamedTuple):
+    """What a result was measured of; the results of two runs are compared by it."""
+
+    format: str
+    level: int
+    decoder: str
 
 
 class BenchFailed(HarnessError):
@@ -116,16 +121,14 @@ def bench(
 
 
 def baseline(name: str, sample: Message) -> str:
-    """The specification of a format's baseline. `sample` is one of the messages: if they are JSON
-    without a `payload`, Kafka Connect wrote them without a schema, and the baseline is the one that
-    `bare` makes.
+    """The specification (`module:object`) of a format's baseline: a plain decoder without checks,
+    with which the speed of others is compared. `sample` is one of the messages. If they are JSON
+    without a `payload`, as Kafka Connect writes them without a schema, it is the baseline's variant
+    for them, which its property `bare` gives.
     """
     spec = f"{DECODERS}.{module_name(name)}:BASELINE"
-    return (
-        spec
-        if get(name).container != "json" or b'"payload":' in (sample.value or b"")
-        else f"{spec}.bare"
-    )
+    is_without_schema = get(name).container == "json" and b'"payload":' not in (sample.value or b"")
+    return f"{spec}.bare" if is_without_schema else spec
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
@@ -307,37 +310,40 @@ def compare_results(
     """
     old_by_key = {_key_of_result(result): result for result in old}
     new_by_key = {_key_of_result(result): result for result in new}
-    measured = {name for name, _, _ in new_by_key}
+    measured_formats = {key.format for key in new_by_key}
     comparison: list[dict[str, Any]] = []
     for key in sorted(old_by_key.keys() & new_by_key.keys()):
         old_result, result = old_by_key[key], new_by_key[key]
-        ratios = old_result["ratio"]["median"], result["ratio"]["median"]
-        facts = [
+        saved_ratio, ratio = old_result["ratio"]["median"], result["ratio"]["median"]
+        other_conditions = [
             name
             for name in ("profile", "messages", "rounds")
             if old_result.get(name) != result.get(name)
         ]
         comparison.append(
             {
-                **_key_fields(key),
+                **key._asdict(),
                 "type": "bench-change",
-                "saved_ratio": ratios[0],
-                "ratio": ratios[1],
-                "change": round(ratios[1] / ratios[0] - 1, 4),
+                "saved_ratio": saved_ratio,
+                "ratio": ratio,
+                "change": round(ratio / saved_ratio - 1, 4),
                 # Ratios are saved with three digits: a ratio at the limit must not fail by a
                 # rounding error.
-                "below": ratios[1] < ratios[0] * fail_below - 1e-9,
+                "below": ratio < saved_ratio * fail_below - 1e-9,
                 "otherwise": ", ".join(
-                    f"{name} {result.get(name)} instead of {old_result.get(name)}" for name in facts
+                    f"{name} {result.get(name)} instead of {old_result.get(name)}"
+                    for name in other_conditions
                 ),
             }
         )
     comparison += [
-        {**_key_fields(key), "type": "bench-added"}
+        {**key._asdict(), "type": "bench-added"}
         for key in sorted(new_by_key.keys() - old_by_key.keys())
     ]
-    lost = sorted(key for key in old_by_key.keys() - new_by_key.keys() if key[0] in measured)
-    return comparison + [{**_key_fields(key), "type": "bench-gone"} for key in lost]
+    missing_now = sorted(
+        key for key in old_by_key.keys() - new_by_key.keys() if key.format in measured_formats
+    )
+    return comparison + [{**key._asdict(), "type": "bench-gone"} for key in missing_now]
 
 
 def is_slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
@@ -346,11 +352,8 @@ def is_slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _key_of_result(result: Mapping[str, Any]) -> Key:
-    return result["format"], result["level"], result["decoder"]
-
-
-def _key_fields(key: Key) -> dict[str, Any]:
-    return {"format": key[0], "level": key[1], "decoder": key[2]}
+    """The format, level and decoder of a result. Raises KeyError if one is missing."""
+    return Key(result["format"], result["level"], result["decoder"])
 
 
 def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
@@ -382,22 +385,21 @@ def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float
 
 
 def describe_differences(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Says which results have no counterpart, and which were measured under other conditions."""
+    """One line for each result of a comparison that is in one of the two runs only, or was measured
+    under other conditions.
+    """
     reasons = {
         "bench-added": "not in the saved file",
         "bench-gone": "in the saved file, not measured now",
     }
-    pairs = (
-        (
-            entry,
-            reasons.get(entry["type"])
-            or (entry["otherwise"] and f"measured with {entry['otherwise']}"),
-        )
-        for entry in comparison
-    )
-    return [
-        f"{' '.join(_name_cells(entry).values())}: {reason}" for entry, reason in pairs if reason
-    ]
+    lines: list[str] = []
+    for entry in comparison:
+        reason = reasons.get(entry["type"], "")
+        if not reason and entry["otherwise"]:
+            reason = f"measured with {entry['otherwise']}"
+        if reason:
+            lines.append(f"{' '.join(_name_cells(entry).values())}: {reason}")
+    return lines
 
 
 def markdown(

@@ -219,8 +219,8 @@ class Feed:
     def _unreadable(self) -> tuple[Fault, ...]:
         """The faults that make a message unreadable, so that a decoder must refuse it."""
         fmt = get(self.format)
-        fit = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
-        return tuple(fault for fault in fit if fault.obligation == MUST and not fault.accept)
+        faults = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
+        return tuple(fault for fault in faults if fault.obligation == MUST and not fault.accept)
 
     @property
     def _selected_faults(self) -> tuple[Fault, ...]:

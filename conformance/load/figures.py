@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 SLOPE: Final = 0.05
 """The most by which the backlog may grow, as a share of the rate."""
@@ -79,16 +79,18 @@ class SentSample:
 
     times: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
 
-    def add(self, partition: int, offset: int, at: float, weight: int) -> None:
-        """Adds a message."""
-        insort(self.times.setdefault(partition, []), (offset, at, weight))
+    def add(self, lane: int, offset: int, at: float, weight: int) -> None:
+        """Adds a sampled message, due at the time `at`, which stands for `weight` messages."""
+        insort(self.times.setdefault(lane, []), (offset, at, weight))
 
     def times_within(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
-        """(due time, weight) of the sampled messages in the given ranges of offsets."""
+        """Pairs (due time, weight) of the sampled messages in ranges of offsets, by lane: from the
+        first offset (inclusive) to the second (exclusive).
+        """
         weighted: list[tuple[float, float]] = []
-        for partition, (low, high) in offsets.items():
-            sampled = self.times.get(partition, [])
-            samples_in_range = sampled[bisect_left(sampled, (low,)) : bisect_left(sampled, (high,))]
+        for lane, (low, high) in offsets.items():
+            samples = self.times.get(lane, [])
+            samples_in_range = samples[bisect_left(samples, (low,)) : bisect_left(samples, (high,))]
             weighted += [(at, float(weight)) for _, at, weight in samples_in_range]
         return weighted
 
@@ -116,6 +118,13 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
     middle_y = sum(y for _, y in points) / len(points)
     square = sum((x - middle_x) ** 2 for x, _ in points)
     return sum((x - middle_x) * (y - middle_y) for x, y in points) / square if square else 0.0
+
+
+class Judgement(NamedTuple):
+    """Whether a decoder keeps up at a rate, and why not, "" if it does."""
+
+    keeps_up: bool
+    why_not: str
 
 
 @dataclass(slots=True)
@@ -205,34 +214,31 @@ class Step:
             [(at, size) for at, size in self.backlog() if half <= at <= self.last_acknowledged]
         )
 
-    def judgement(self) -> tuple[bool, str]:
-        """Whether the decoder keeps up, and why not if it does not. The module's docstring has the
-        criterion.
+    def judgement(self) -> Judgement:
+        """Whether the decoder keeps up at the step's rate: the backlog does not grow, 99 % of
+        messages are decoded soon after they were due, and the rest soon after the sending (SLOPE,
+        LAG_S, DRAIN_S; the module's docstring has the criterion).
         """
         rate = min(self.rate, self.send_rate) or self.rate
         during = [size for at, size in self.backlog() if at <= self.last_acknowledged]
         at_end, growth = (during[-1] if during else 0), self.growth
         if self.problem:
-            return False, self.problem
+            return Judgement(False, self.problem)
         if self.drained_s is None:
-            return (
+            return Judgement(
                 False,
-                (
-                    f"{at_end:,} messages were waiting when the sending ended, and not all were"
-                    f" decoded in {DRAIN_S:g} s"
-                ),
+                f"{at_end:,} messages were waiting when the sending ended, and not all were"
+                f" decoded in {DRAIN_S:g} s",
             )
         shortest = min((batch.seconds for batch in self.batches), default=0.0)
         if growth > SLOPE * rate and at_end > rate * (self.trigger_ms / 1000 + 2 * shortest):
-            return False, f"backlog grows by {growth:,.0f}/s"
+            return Judgement(False, f"backlog grows by {growth:,.0f}/s")
         late = quantile(self.lags((self.began + self.last_acknowledged) / 2), 0.99)
         limit = LAG_S + 2 * self.trigger_ms / 1000
         if late is not None and late > limit:
-            return (
+            return Judgement(
                 False,
-                (
-                    f"99 % of messages are decoded within {late:.1f} s, more than the {limit:g} s"
-                    " allowed"
-                ),
+                f"99 % of messages are decoded within {late:.1f} s, more than the {limit:g} s"
+                " allowed",
             )
-        return True, ""
+        return Judgement(True, "")

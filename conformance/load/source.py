@@ -78,6 +78,41 @@ class MessageId(NamedTuple):
     ordinal: int
 
 
+class Part(NamedTuple):
+    """The share of one of several producers, which divide the messages evenly among them: its
+    `number`, from 0 on, of so many `producers`.
+    """
+
+    number: int
+    producers: int
+
+    def of_count(self, count: int) -> range:
+        """The numbers, of 0 to `count - 1`, that this producer has."""
+        first, end = (count * number // self.producers for number in (self.number, self.number + 1))
+        return range(first, end)
+
+
+WHOLE: Final = Part(0, 1)
+"""The share of a producer that is alone."""
+
+
+class PooledMessage(NamedTuple):
+    """A message that was made before the publishing began, with its unit and ordinal, and whether
+    a decoder must return a row for it.
+    """
+
+    message: Message
+    id: MessageId
+    has_row: bool
+
+
+class Identified(NamedTuple):
+    """Which of a load's messages one is, and whether a decoder must return a row for it."""
+
+    message_id: MessageId
+    has_row: bool
+
+
 class ProducerSource:
     """An endless iterator over the messages that one producer publishes, of one seed in order; of a
     user's tables if `user_tables` is given. `identify` tells of each the unit (the short scenario
@@ -100,9 +135,9 @@ class ProducerSource:
         pool: int,
         user_tables: TableLoad | None = None,
         routes: Routes | None = None,
-        part: tuple[int, int] = (0, 1),
+        part: Part = WHOLE,
     ) -> None:
-        self._pool: list[tuple[Message, MessageId, bool]] = []
+        self._pool: list[PooledMessage] = []
         self.drawn = self._start = 0
         first_table = user_tables.table if user_tables else orders.load_table(profile.source)
         table = first_table.name
@@ -137,21 +172,19 @@ class ProducerSource:
         if self.from_templates:
             self._messages = make_messages(0)
             return
-        number, parts = part
-        for unit, group in write_units(range(pool * number // parts, pool * (number + 1) // parts)):
+        for unit, group in write_units(part.of_count(pool)):
             unit_table = (
                 user_tables.users[unit % len(user_tables.users)].table
                 if user_tables
                 else first_table
             )
-            for place, record in enumerate(group):
-                message = (
-                    routes.with_topic(record.message, unit_table) if routes else record.message
-                )
-                self._pool.append(
-                    (message, MessageId(unit, place), _has_row_of_table(record, level, table))
-                )
-        self._messages = itertools.cycle([message for message, _, _ in self._pool])
+            for ordinal, written in enumerate(group):
+                message = written.message
+                if routes:
+                    message = routes.with_topic(message, unit_table)
+                has_row = _has_row_of_table(written, level, table)
+                self._pool.append(PooledMessage(message, MessageId(unit, ordinal), has_row))
+        self._messages = itertools.cycle([pooled.message for pooled in self._pool])
 
     def begin(self, unit: int) -> None:
         """Makes the first message of unit `unit` the next one, if messages are made from templates.
@@ -168,14 +201,14 @@ class ProducerSource:
         self.drawn += 1
         return message
 
-    def identify(self, number: int) -> tuple[MessageId, bool]:
-        """Which message the one is that was drawn as number `number`, from 0 on, since the source
-        began; and whether a decoder must return a row for it.
+    def identify(self, number: int) -> Identified:
+        """Which message the iterator gave as number `number` since its beginning, counted from 0,
+        and whether a decoder must return a row for it.
         """
         if self.from_templates:
-            return MessageId(self._start + number, 0), True
-        _, message_id, has_row = self._pool[number % len(self._pool)]
-        return message_id, has_row
+            return Identified(MessageId(self._start + number, 0), True)
+        pooled = self._pool[number % len(self._pool)]
+        return Identified(pooled.id, pooled.has_row)
 
 
 def _has_row_of_table(written: Written, level: int, table: str) -> bool:
@@ -256,8 +289,26 @@ class Task:
             pool,
             user_tables,
             routes,
-            (number, self.producers),
+            Part(number, self.producers),
         )
+
+
+class Lag(NamedTuple):
+    """When a message that stands for `weight` messages was due, in seconds since the epoch."""
+
+    lane: int
+    offset: int
+    due_s: float
+    weight: int
+
+
+class SampledMessage(NamedTuple):
+    """A message whose rows are judged: where the broker put it, and which one it is."""
+
+    lane: int
+    offset: int
+    unit: int
+    ordinal: int
 
 
 class Tally:
@@ -281,29 +332,29 @@ class Tally:
     ) -> None:
         self._source, self._first, self._every, self._lanes = source, source.drawn, every, lanes
         self._thin, self._base, self._width = command["thin"], command["base"], command["width"]
-        self._most = -(-SAMPLES // producers)
+        self._sample_limit = -(-SAMPLES // producers)
         self._owed = self._places = 0
         self.first_s = 0.0
         self.ticks: Counter[int] = Counter()
-        self.lags: list[tuple[int, int, float, int]] = []
-        self._samples: list[tuple[int, int, int, int]] = []
+        self.lags: list[Lag] = []
+        self._samples: list[SampledMessage] = []
         self._ends: dict[int, int] = {}
 
     def __call__(self, delivered: Delivered) -> None:
-        """Counts an acknowledged message."""
+        """Counts an acknowledged message, and keeps it if it is one of the samples."""
         offset, number = delivered.offset, delivered.number
-        partition = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
-        (unit, place), has_row = self._source.identify(self._first + number)
+        lane = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
+        (unit, ordinal), has_row = self._source.identify(self._first + number)
         if has_row:
             self._owed += 1
-            self._places += place_hash(partition, offset)
-        if offset % self._every == 0 and len(self._samples) < self._most:
-            self._samples.append((partition, offset, unit, place))
+            self._places += place_hash(lane, offset)
+        if offset % self._every == 0 and len(self._samples) < self._sample_limit:
+            self._samples.append(SampledMessage(lane, offset, unit, ordinal))
         if number % self._thin == 0:
-            self.lags.append((partition, offset, delivered.intended_s, self._thin))
+            self.lags.append(Lag(lane, offset, delivered.intended_s, self._thin))
         self.first_s = self.first_s or delivered.acked_s
         self.ticks[int((delivered.acked_s - self._base) // self._width)] += 1
-        self._ends[partition] = offset + 1
+        self._ends[lane] = offset + 1
 
     def figures(self, done: Published, stopped: str = "") -> dict[str, Any]:
         """What one producer has counted, at the end of a command, as JSON values. `done` are the
@@ -331,25 +382,26 @@ def publish(
     source: ProducerSource,
     command: Mapping[str, Any],
     *,
-    part: tuple[int, int] = (0, 1),
+    part: Part = WHOLE,
     stop: Callable[[], bool] | None = None,
     ready: Callable[[], None] | None = None,
     tally: Tally,
 ) -> dict[str, Any]:
-    """Publishes one producer's share of a command; `part` is (number of the producer, number of
-    producers). The command `{"count": N}` publishes N messages as fast as possible, `{"rate": R,
-    "count": N, "duration_s": S}` on a schedule, for S seconds at most. Returns the figures.
+    """Publishes one producer's `part` of a command, counts it in `tally`, and returns the figures.
+    The command `{"count": N}` publishes N messages as fast as possible, `{"rate": R, "count": N,
+    "duration_s": S}` on a schedule, for S seconds at most; N and R are those of all producers
+    together. `stop` is asked again and again whether to end early; `ready` is called once the
+    broker is reached, and may wait for other producers.
     """
-    (number, parts), rate = part, command.get("rate")
-    low, high = (command["count"] * place // parts for place in (number, number + 1))
+    rate = command.get("rate")
     stopped = ""
     try:
         done = publish_paced(
             task.cluster,
             task.topic,
             source,
-            rate=rate and rate / parts,
-            count=high - low,
+            rate=rate and rate / part.producers,
+            count=len(part.of_count(command["count"])),
             duration_s=command.get("duration_s"),
             stamp=rate is not None,
             delivered=tally,

@@ -35,7 +35,7 @@ from conformance.load._topics import Topics, create_topics, find_routes
 from conformance.load.bench import plain_profile
 from conformance.load.feed import Feed
 from conformance.load.figures import DRAIN_S, Batch, Step
-from conformance.load.source import PROBED, Task
+from conformance.load.source import PROBED, MessageId, Task
 from conformance.rules.rules import rules
 from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
@@ -203,7 +203,7 @@ class LoadResult:
     @property
     def best(self) -> Step | None:
         """The step with the highest rate that keeps up; None if none does."""
-        sufficient = [step for step in self.steps if step.judgement()[0]]
+        sufficient = [step for step in self.steps if step.judgement().keeps_up]
         return max(sufficient, key=lambda step: step.rate, default=None)
 
     @property
@@ -573,18 +573,14 @@ class Lane:
         table = take_output(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
         # The source `cdc` counts units, not offsets, in one partition.
-        if isinstance(self.producer, Fed):
-            sampled = {
-                at: place
-                for at, place in self.producer.samples.items()
-                if place[0] < until.get(0, 0)
-            }
-        else:
-            sampled = {
-                at: place
-                for at, place in self.producer.samples.items()
-                if at[1] < until.get(at[0], 0)
-            }
+        counts_units = isinstance(self.producer, Fed)
+        sampled: dict[tuple[int, int], MessageId] = {}
+        for (lane, offset), message_id in self.producer.samples.items():
+            position, end = (
+                (message_id.unit, until.get(0, 0)) if counts_units else (offset, until.get(lane, 0))
+            )
+            if position < end:
+                sampled[lane, offset] = message_id
         outputs = {
             (p, o): output_rows
             for (_, p, o), output_rows in read(table, self.outcome.level).items()
@@ -606,11 +602,12 @@ def judge_sample(
     profile: Profile,
     outcome: LoadResult,
     capabilities: Capabilities,
-    sampled: Mapping[tuple[int, int], tuple[int, int]],
+    sampled: Mapping[tuple[int, int], MessageId],
     outputs: Mapping[tuple[int, int], Sequence[Any]],
 ) -> Sampled:
-    """Judges the rows of sampled messages. `sampled` has (unit, number within the unit) by
-    (partition, offset); `outputs` are the decoder's rows.
+    """Judges a decoder's rows of sampled messages. `sampled` says, by (lane, offset) of a message,
+    which of the load's messages it is; `outputs` has, by (lane, offset), the rows that the decoder
+    returned. A lane is a partition's number among those of all topics.
     """
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
@@ -618,15 +615,15 @@ def judge_sample(
     layout = Layout(partitions=settings.partitions)
     user_tables = settings.tables
     smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
-    for at, (unit, place) in sorted(sampled.items()):
+    for place, (unit, ordinal) in sorted(sampled.items()):
         scenario = (
             user_tables.scenario(settings.seed, unit)
             if user_tables
             else orders.load_scenario(fmt, profile, settings.seed, unit)
         )
         full_case = as_case(fmt, profile, scenario, layout)
-        case = replace(full_case, level=outcome.level, written=(full_case.written[place],))
-        result = judge.judge(case, [outputs.get(at, ())], table)
+        case = replace(full_case, level=outcome.level, written=(full_case.written[ordinal],))
+        result = judge.judge(case, [outputs.get(place, ())], table)
         sample.messages += 1
         sample.verdicts[result.verdict] += 1
         size = case.written[0].message.size

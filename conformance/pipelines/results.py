@@ -52,7 +52,9 @@ class PipelineResult:
     @property
     def word(self) -> str:
         """The result in a word or two: not judged, converged or differs."""
-        return "not judged" if self.lost else "converged" if self.converged else "differs"
+        if self.lost:
+            return "not judged"
+        return "converged" if self.converged else "differs"
 
     def differ(self, rule: str, what: str) -> None:
         """Counts a difference under the pipeline rule `rule` (the last part of its id), and keeps

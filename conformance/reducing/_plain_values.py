@@ -324,9 +324,9 @@ def _number_weight(digits: str) -> int:
     """How far a number, given by its digits, is from 0. Each digit weighs much, since a shorter
     number counts as simpler than a rounder one.
     """
-    return (
-        1 if digits == "0" else sum(_DIGIT + int(char) if char.isdigit() else 1 for char in digits)
-    )
+    if digits == "0":
+        return 1
+    return sum(_DIGIT + int(char) if char.isdigit() else 1 for char in digits)
 
 
 def _float_weight(value: float) -> int:
@@ -368,7 +368,12 @@ def _text_weight(value: str | bytes) -> int:
         return 4 * len(value)
     if isinstance(value, bytes):
         value = value.decode("latin-1")
-    return sum(
-        1 if c in _PLAIN else 2 if c.isascii() and c.isalnum() else 3 if " " <= c <= "~" else 4
-        for c in value
-    )
+    return sum(map(_character_weight, value))
+
+
+def _character_weight(character: str) -> int:
+    if character in _PLAIN:
+        return 1
+    if character.isascii() and character.isalnum():
+        return 2
+    return 3 if " " <= character <= "~" else 4

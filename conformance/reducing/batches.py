@@ -56,6 +56,7 @@ def group_candidates(candidates: Iterable[Candidate]) -> list[Batch]:
     level, at level two of one requested table, together. At level one no two candidates of a batch
     share a table.
     """
+    # Each batch with the names of its candidates' tables.
     batches: list[tuple[Batch, set[tuple[str, str | None, str]]]] = []
     for candidate in candidates:
         case = candidate.case

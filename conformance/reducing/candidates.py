@@ -39,12 +39,13 @@ leaving out rows does more.
 
 
 def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Smaller scenarios, boldest first, each below `scenario` by `measure_scenario`; some may
-    come twice.
+    """Smaller scenarios to try in place of a failing one, the smallest first as far as that can be
+    guessed; `where` tells where the case failed. Each is below `scenario` by `measure_scenario`;
+    some may come twice.
     """
-    most = measure_scenario(scenario)
+    size_of_failing = measure_scenario(scenario)
     for smaller in _propose(scenario, where):
-        if measure_scenario(smaller) < most and (
+        if measure_scenario(smaller) < size_of_failing and (
             TABLES_TAG not in scenario.tags or _has_only_parts_of(smaller, scenario)
         ):
             yield smaller

@@ -136,13 +136,16 @@ class Decoding:
         return self.limits.seconds - max(0.0, time.monotonic() - self.began)
 
     def open_batches(self, batches: Sequence[Batch]) -> str:
-        """Writes the messages of all batches at separate offsets and opens them in the engine."""
+        """Writes the messages of all batches into one file of records, each at an offset of its
+        own, and opens the file in the engine. Returns the name by which decode calls refer to it.
+        Raises OutOfTime if no call or no time is left.
+        """
         self.calls_left()
         handle = f"shrink-{next(self._handles)}"
         messages = list(chain.from_iterable(map(batch_messages, batches)))
-        laid, source = write_table(self.engine.directory, handle, messages)
-        self.places = dict(zip(map(id, messages), laid, strict=True))
-        self.engine.keep_records(handle, source).result()
+        places, path = write_table(self.engine.directory, handle, messages)
+        self.places = dict(zip(map(id, messages), places, strict=True))
+        self.engine.keep_records(handle, path).result()
         # Before its first answer the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
         return handle

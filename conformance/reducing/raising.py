@@ -64,17 +64,18 @@ class RaisingCandidate(NamedTuple):
 
 def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> RaisingCandidate | None:
     """The smallest candidate of a batch on which the decoder raises when it is decoded alone, with
-    the error; None if none raises.
+    the error; None if none raises. `handle` is the name of the opened messages in the engine.
+    Raises OutOfTime at a limit.
     """
     ordered = sorted(batch.candidates, key=lambda c: c.size)
-    waiting = [replace(batch, candidates=ordered)]
-    while waiting:
-        part = waiting.pop()
+    batches_to_try = [replace(batch, candidates=ordered)]
+    while batches_to_try:
+        smaller_batch = batches_to_try.pop()
         decoding.calls_left()
         try:
-            decoding.await_answer(decoding.submit(handle, part))
+            decoding.await_answer(decoding.submit(handle, smaller_batch))
         except DecodeRaised as error:
-            if len(part.candidates) == 1:
-                return RaisingCandidate(part.candidates[0], str(error))
-            waiting += reversed(split_batch(part))
+            if len(smaller_batch.candidates) == 1:
+                return RaisingCandidate(smaller_batch.candidates[0], str(error))
+            batches_to_try += reversed(split_batch(smaller_batch))
     return None

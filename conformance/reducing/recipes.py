@@ -132,21 +132,24 @@ class ScenarioRecipe(NamedTuple):
 
 
 def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> ScenarioRecipe | None:
-    """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
+    """The scenario of a fault case (one with messages malformed on purpose), found by its name, and
+    the recipe that spoils smaller ones in the same way. None for a case without a fault of the
+    catalogue.
+    """
     if case.origin is not Origin.FAULT:
         return None
     if (fault := _message_fault(fmt, profile, case)) is not None:
         if case.level == 2:
             unreadable_row = faults.unreadable_row(fault, profile.source)
             return ScenarioRecipe(unreadable_row, make_recipe(fmt, profile, case))
-        alone = (
+        scenarios_of_fault = (
             scenario
             for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,))
         )
         return next(
             (
                 ScenarioRecipe(s, make_recipe(fmt, profile, case))
-                for s in _with_three_row_variant(alone)
+                for s in _with_three_row_variant(scenarios_of_fault)
                 if s.name == case.scenario
             ),
             None,

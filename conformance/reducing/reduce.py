@@ -37,13 +37,15 @@ def reduce_failures(
     scenario_of: ScenarioOf,
     note: Callable[[str], None],
 ) -> list[Failure]:
-    """The failures in order, each with its smallest case; `reduced` describes the reduction and its
-    cost.
+    """The failures in order, each with the smallest case that still shows it; `reduced` describes
+    the reduction and its cost.
 
-    `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
-    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages
-    are left out. Also unchanged: failures of a law (but `returns`), of foreign messages, of a
-    decoder that does not end, and those on whose candidates a writer crashes.
+    `scenario_of` gives the scenario from which a case was written, or None if it has none: such a
+    failure stays unchanged, unless its case is a fault case, whose scenario is looked up in the
+    catalogue, or a recorded one, of which messages are left out. Also unchanged: failures of a law
+    (but `returns`), of foreign messages (of tables that the decoder is not asked for), of a decoder
+    that does not end, and those on whose candidates a writer crashes. `note` takes lines on the
+    progress.
     """
     tracks = {
         id(failure): track
@@ -54,12 +56,12 @@ def reduce_failures(
         return list(failures)
     note(f"{fmt.name}: reducing {len(tracks)} of {len(failures)} failures")
     raising = [track for track in tracks.values() if track.raising]
-    convicting = [track for track in tracks.values() if not track.raising]
+    decodable = [track for track in tracks.values() if not track.raising]
     limits = decoding.limits
     try:
         decoding.limits = (
             replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2)
-            if convicting
+            if decodable
             else limits
         )
         with _report_end(f"{fmt.name}: decoders that raise", note):
@@ -67,7 +69,7 @@ def reduce_failures(
                 reduce_raising(track, decoding)
         decoding.limits = limits
         with _report_end(fmt.name, note):
-            reduce_tracks(convicting, decoding, limits, note)
+            reduce_tracks(decodable, decoding, limits, note)
     except (HarnessError, CancelledError) as error:
         note(f"{fmt.name}: reduction stopped: {error}")
     keep_confirmed(list(tracks.values()), decoding, note)

@@ -309,8 +309,9 @@ def mistake_parts(mistakes: Repairs) -> Iterator[RenderableType]:
 
 
 def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
-    """The whole console report, or what stands around its table; with `details` each broken rule.
-    Profiles are in the table with `details`, or if there is one format.
+    """The whole console report; without `table` the parts before and after its table, which is
+    printed elsewhere. With `details` each broken rule has a panel. Profiles are in the table with
+    `details`, or if there is one format.
     """
     failing = [f for f in result.failures if not f.known]
     parts: list[RenderableType] = []
@@ -320,7 +321,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     if failing and not details:
         parts.append(
             Text(
-                f"{_broken(failing, result.strict)}: --details shows each, and so does a --report",
+                f"{_count_broken(failing, result.strict)}: --details shows each, and so does a --report",
                 "dim",
             )
         )
@@ -371,14 +372,14 @@ def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
         stated_rules.add(broken.rule.id)
 
 
-def _broken(failing: Sequence[Failure], strict: bool) -> str:
+def _count_broken(failing: Sequence[Failure], strict: bool) -> str:
     """How many rules are broken by how many causes, in words: those that count, then those that
     count only with --strict.
     """
-    count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
-    not_counting = [f for f in failing if f not in count]
+    counting = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
+    not_counting = [f for f in failing if f not in counting]
     words: list[str] = []
-    for group, more in ((count, ""), (not_counting, ", which do not count without --strict")):
+    for group, more in ((counting, ""), (not_counting, ", which do not count without --strict")):
         if group:
             rules = count_words(len({failure.rule.id for failure in group}), "broken rule")
             words.append(f"{rules} by {count_words(len(group), 'cause')}{more}")

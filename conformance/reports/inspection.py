@@ -189,11 +189,11 @@ def _columns(types: dict[str, list[str]]) -> str:
     """The columns of a table in words, each with the types that messages show for it; columns
     beyond the first COLUMNS_SHOWN are only counted.
     """
-    listed = [
+    described_columns = [
         f"{name} {' or '.join(kinds)}"
         for name, kinds in itertools.islice(types.items(), COLUMNS_SHOWN)
     ]
-    return ", ".join(listed) + (
+    return ", ".join(described_columns) + (
         f", and {len(types) - COLUMNS_SHOWN} more" if len(types) > COLUMNS_SHOWN else ""
     )
 
@@ -288,9 +288,9 @@ def _losses(tally: Tally) -> list[tuple[str, str, str]]:
     """What the writer's messages lack of the source's values, for the page of `inspect`: each loss
     with its source and the profiles that have it.
     """
-    every = len(tally.profiles())
+    profile_count = len(tally.profiles())
     return [
-        (loss_text, citation, "every one" if len(names) == every else ", ".join(names))
+        (loss_text, citation, "every one" if len(names) == profile_count else ", ".join(names))
         for (loss_text, citation), names in tally.losses().items()
     ]
 

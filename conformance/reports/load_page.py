@@ -221,8 +221,9 @@ def _rounded(value: float | None) -> float | None:
 
 
 def timeline(step: Step) -> list[dict[str, float | None]]:
-    """The course of a load at one rate, a point for each second: messages acknowledged and decoded
-    in it, and the backlog at its end. The messages of a batch are spread over its duration.
+    """The course of a load at one rate, a point for each second (or more, if it took long):
+    messages acknowledged (`in`) and decoded (`out`) a second in that time, and the backlog at its
+    end. The messages of a batch are spread evenly over its duration.
     """
     if not step.ticks:
         return []
@@ -231,14 +232,15 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
     width = max(1, math.ceil(count / POINTS))
     points: list[dict[str, float | None]] = []
     backlog, ticks = step.backlog(), step.ticks
-    place = tick = before = waiting = 0
+    next_point = next_tick = acked_before = waiting_messages = 0
     for second in range(0, count, width):
         low, high = step.began + second, step.began + second + width
-        while tick < len(ticks) and ticks[tick][0] <= high:
-            tick += 1
-        while place < len(backlog) and backlog[place][0] <= high:
-            waiting, place = backlog[place][1], place + 1
-        acked = ticks[tick - 1][1] if tick else 0
+        while next_tick < len(ticks) and ticks[next_tick][0] <= high:
+            next_tick += 1
+        while next_point < len(backlog) and backlog[next_point][0] <= high:
+            _, waiting_messages = backlog[next_point]
+            next_point += 1
+        acked = ticks[next_tick - 1][1] if next_tick else 0
         decoded = sum(
             batch.messages_read
             * max(0.0, min(high, batch.ended) - max(low, batch.began))
@@ -248,12 +250,12 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
         points.append(
             {
                 "t": second + width,
-                "in": (acked - before) / width,
+                "in": (acked - acked_before) / width,
                 "out": round(decoded / width, 1),
-                "backlog": waiting,
+                "backlog": waiting_messages,
             }
         )
-        before = acked
+        acked_before = acked
     return points
 
 
@@ -285,13 +287,12 @@ def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     lag, batch, publish = facts["lag_s"], facts["batch_s"], facts["publish_ms"]
     growth, drained = facts["backlog_growth_per_second"], facts["drained_s"]
     drain = "not all of it" if drained is None else f"the rest in {drained:.1f} s"
-    account = (
-        "not known: not everything was decoded"
-        if not result["accounted"]
-        else "every one, once"
-        if result["complete"]
-        else _missing(result["missing"])
-    )
+    if not result["accounted"]:
+        account = "not known: not everything was decoded"
+    elif result["complete"]:
+        account = "every one, once"
+    else:
+        account = _missing(result["missing"])
     sample, lag_sample, cpu = result["sample"], facts["lag_sample"], facts["publish_cpu_s"]
     backlog = (
         "not known"
@@ -341,21 +342,19 @@ def _count(value: float | None) -> str:
 
 
 def _missing(count: int) -> str:
-    """Says how many messages a load run's decoder did not return (`count` is expected minus
-    decoded, negative for too many). Called only for incomplete runs, so 0 means that losses and
-    repeats cancel.
+    """Says how many messages the decoder did not return: `count` is expected minus decoded,
+    negative for too many. 0 means here that as many are missing as come twice.
     """
-    return (
-        f"{count:,} missing"
-        if count > 0
-        else f"{-count:,} too many"
-        if count
-        else "some missing, others twice"
-    )
+    if count > 0:
+        return f"{count:,} missing"
+    return f"{-count:,} too many" if count else "some missing, others twice"
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+    """A measured number as text, with a decimal below 100; "-" if it is not known."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
 
 
 def _seconds(values: Mapping[str, float | None]) -> str:

@@ -80,13 +80,9 @@ def colour(verdict: Verdict) -> str:
     """The CSS class (good, bad, warn, soft) for a number of cases with this verdict."""
     if verdict in BAD:
         return "bad"
-    return (
-        "good"
-        if verdict in (Verdict.PASS, Verdict.REJECTED)
-        else "warn"
-        if verdict is Verdict.NON_STRICT
-        else "soft"
-    )
+    if verdict in (Verdict.PASS, Verdict.REJECTED):
+        return "good"
+    return "warn" if verdict is Verdict.NON_STRICT else "soft"
 
 
 def differing(expected: str, actual: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
@@ -126,16 +122,17 @@ def is_web(link: str) -> bool:
 
 
 def _anchor_failures(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
-    """The failures with the anchors by which links on the page reach them: the rule's id, with a
-    number for its further causes.
+    """The failures, each with the anchor by which links on the page reach it: the rule's id, for
+    the second and further causes of a rule with a number behind it (`RULE~2`).
     """
     counts: Counter[str] = Counter()
-    out = []
+    anchored = []
     for failure in failures:
         counts[failure.rule.id] += 1
         number = counts[failure.rule.id]
-        out.append((failure.rule.id if number == 1 else f"{failure.rule.id}~{number}", failure))
-    return out
+        anchor = failure.rule.id if number == 1 else f"{failure.rule.id}~{number}"
+        anchored.append((anchor, failure))
+    return anchored
 
 
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from conformance.judging.findings import CaseResult, Verdict
@@ -139,15 +139,26 @@ def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
         count = counts.setdefault(cell.type.key, TypeCount())
         count.cells += 1
         count.lossy += cell.state in _LOSSY
-        if has_no_answer or place[0] in without_row:
+        if has_no_answer or place.message in without_row:
             count.refused += 1
         elif place in wrong_cells:
             count.wrong += 1
 
 
-def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell]]:
-    """The expected cells in the row changes of a case that its messages hold, by number of message
-    and row, image and column.
+class _CellPlace(NamedTuple):
+    """Where an expected cell stands: the index of its message in the case, the row of the message,
+    the image (before or after) and the column.
+    """
+
+    message: int
+    row: int
+    side: str
+    column: str
+
+
+def _cells(result: CaseResult) -> Iterator[tuple[_CellPlace, Cell]]:
+    """The expected cells in the row changes of a case, each with its place; cells that the messages
+    do not hold are left out.
     """
     for number, written in enumerate(result.case.written):
         for change in written.changes:
@@ -157,7 +168,7 @@ def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell
                 image = change.image(side, result.case.level) or {}
                 for column, cell in image.items():
                     if cell.state is not State.ABSENT:
-                        yield (number, change.row, side, column), cell
+                        yield _CellPlace(number, change.row, side, column), cell
 
 
 def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:

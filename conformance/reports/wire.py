@@ -132,7 +132,12 @@ def nodes(json_text: str) -> Iterator[Node]:
 
 
 def _place_of_value(top: _Open | None) -> tuple[Path, Span]:
-    return ((*top.path, "" if top.step is None else top.step), top.at) if top else ((), (0, 0))
+    """The path of the next value in the innermost open object or array, and the span of its key; an
+    empty path and span at the root, where `top` is None.
+    """
+    if top is None:
+        return (), (0, 0)
+    return (*top.path, "" if top.step is None else top.step), top.at
 
 
 def _unquote(token: str) -> str:
@@ -309,16 +314,16 @@ def _find_named_column(
 
 
 def _merge_spans(unordered: Iterable[Span]) -> list[Span]:
-    """The spans in order, without empty ones; those that touch or overlap are merged."""
-    out: list[Span] = []
+    """The spans in order, without empty ones; spans that touch or overlap become one."""
+    merged: list[Span] = []
     for start, end in sorted(unordered):
         if end <= start:
             continue
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            out.append((start, end))
-    return out
+            merged.append((start, end))
+    return merged
 
 
 def cut_at_marks(message_text: str, marks: Iterable[Span]) -> list[Segment]:

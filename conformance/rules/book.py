@@ -175,8 +175,9 @@ def book(fmt: str) -> Book:
 
 
 def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
-    """Parses the TOML text of a format's file of rules. `file_name` only stands in error messages.
-    Raises UsageError for an error in the text.
+    """Parses the TOML text of a format's file of rules: its own rules first, then those of the
+    format that it names under `like`, changed where its own entries say so. `file_name` only stands
+    in error messages. Raises UsageError for an error in the text.
     """
     file = TableFile(file_name, toml_text, PARTS)
     with naming_place(file.place("family")):
@@ -185,16 +186,16 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
     with naming_place(file.place("like")):
         base_book = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     rules = []
-    shared: dict[str, Rule] = {}
+    rules_of_base: dict[str, Rule] = {}
     for rule in base_book.rules:
         name = rule.id.partition("/")[2]
-        shared[name] = replace(rule, id=f"{fmt}/{name}")
+        rules_of_base[name] = replace(rule, id=f"{fmt}/{name}")
     with naming_place(file.place("without")):
         for name in file.data.get("without", "").split():
-            del shared[check_name(name, "rule", shared)]
+            del rules_of_base[check_name(name, "rule", rules_of_base)]
     for place, name, entry in _entries(file, "rules"):
-        if name in shared:
-            shared[name] = replace(shared[name], **entry)
+        if name in rules_of_base:
+            rules_of_base[name] = replace(rules_of_base[name], **entry)
             continue
         fields = {
             "obligation": Obligation.MUST,
@@ -214,11 +215,12 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
         rules.append(Rule(id=f"{fmt}/{name}", **fields))
     own_order = {**file.data.get("order", {})}
     with naming_place(f"{file.place('order')}: order"):
-        common = _orders_of_families().get(
-            check_name(own_order.pop("family", ""), "family", ("", *_orders_of_families())), {}
-        )
-    order = {**base_book.order, "provenance": provenance, **common, **own_order}
-    return Book((*rules, *shared.values()), order, file.place("order"), file.data.get("like", ""))
+        family = check_name(own_order.pop("family", ""), "family", ("", *_orders_of_families()))
+        order_of_family = _orders_of_families().get(family, {})
+    order = {**base_book.order, "provenance": provenance, **order_of_family, **own_order}
+    return Book(
+        (*rules, *rules_of_base.values()), order, file.place("order"), file.data.get("like", "")
+    )
 
 
 def kinds_of(family: str = "") -> Mapping[str, EntryFields]:

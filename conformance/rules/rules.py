@@ -92,6 +92,6 @@ def _owns_values(selector: Selector, logicals: Iterable[Logical]) -> bool:
     """Whether a rule with this selector owns the values (level two) of cells of one of these
     logical types, where the expected cell has exactly one right value.
     """
-    typed = bool(selector.logicals) and not set(selector.logicals).isdisjoint(logicals)
-    settled = not selector.states or State.VALUE in selector.states
-    return typed and settled and selector.concerns("cell", Aspect.VALUE, 2)
+    names_type = bool(selector.logicals) and not set(selector.logicals).isdisjoint(logicals)
+    is_of_exact_values = not selector.states or State.VALUE in selector.states
+    return names_type and is_of_exact_values and selector.concerns("cell", Aspect.VALUE, 2)

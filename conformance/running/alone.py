@@ -78,14 +78,16 @@ class Alone:
         mapping: Mapping[str, str],
         neighbours: Sequence[Case] = (),
     ) -> Alone:
-        """Writes the case's messages behind those of its neighbours into a table of their own, and
-        begins to decode that table: nothing else can disturb the case.
+        """Writes the messages of the neighbours (other cases, none for ()), and behind them those
+        of the case, into a Parquet file of their own, and begins to decode that file: no further
+        message can disturb the case.
         """
         handle = f"alone-{next(_NUMBERS)}"
-        laid, source = write_table(engine.directory, handle, list(messages_of((*neighbours, case))))
+        all_messages = list(messages_of((*neighbours, case)))
+        all_places, source = write_table(engine.directory, handle, all_messages)
         engine.keep_records(handle, source)
-        neighbour_places = tuple(laid[: -len(case.written)])
-        places = tuple(laid[-len(case.written) :])
+        neighbour_places = tuple(all_places[: -len(case.written)])
+        places = tuple(all_places[-len(case.written) :])
         table = case.tables[0] if case.level == 2 else None
         request = Request(
             handle,
@@ -186,9 +188,10 @@ def move_to_batch_law(
 def choose_displayed(
     engine: Engine, prepared: Prepared, small: Sequence[Failure], originals: Sequence[Failure]
 ) -> list[Failure]:
-    """The failures that reports show, each with whether its case fails when it is decoded alone. A
-    reduced case that passes alone gives way to its original from `originals`, with the other cases
-    behind which it fails, if these were found.
+    """The failures that reports show, each with whether its case fails when it is decoded alone.
+    `small` are the failures with reduced cases, `originals` the same ones before the reduction, in
+    the same order. Where a reduced case passes alone, its original is shown instead, with the other
+    cases behind which it fails, if these were found.
     """
     trial = _Trial(engine, prepared)
 
@@ -202,13 +205,14 @@ def choose_displayed(
             if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT
         ]
 
-    fails_alone = trial.try_in_turns(eligible(small), trial.laid_out)
+    fails_alone = trial.try_in_turns(eligible(small), trial.decode_from_file)
     displayed = [
         f if fails_alone.get(id(f), True) else origin
         for f, origin in zip(small, originals, strict=True)
     ]
     fails_alone |= trial.try_in_turns(
-        eligible(failure for failure in displayed if id(failure) not in fails_alone), trial.laid_out
+        eligible(failure for failure in displayed if id(failure) not in fails_alone),
+        trial.decode_from_file,
     )
     deadline = time.monotonic() + SEARCH_S
 
@@ -243,9 +247,9 @@ class _Trial:
         self.engine, self.prepared = engine, prepared
         self.judge = Judge(prepared.rules, prepared.loaded.capabilities)
 
-    def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
-        """Begins to decode the case alone, or behind the messages of `neighbours`, from a Parquet
-        file; nothing is published.
+    def decode_from_file(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
+        """Begins to decode the case alone, or behind the messages of `neighbours`, from a new
+        Parquet file; nothing is published to a broker.
         """
         return Alone.decode_among(
             self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
@@ -312,8 +316,9 @@ class _Trial:
         )
 
     def find_neighbours(self, failure: Failure, deadline: float) -> tuple[Case, ...]:
-        """As few other cases of the same call as can be found until the deadline, behind whose
-        messages the failure's case always fails; empty if none are found.
+        """Other cases of the failure's call behind whose messages its case always fails: as few as
+        can be found until the deadline, by leaving out smaller and smaller parts of them. () if
+        none are found.
         """
         case = failure.result.case
         original_id = case.id.removesuffix(AGAIN)
@@ -330,7 +335,8 @@ class _Trial:
         )
 
         def fails(before: Sequence[Case]) -> bool:
-            return self._fails(failure, partial(self.laid_out, case, before))
+            """Whether the case fails behind the messages of the cases `before`."""
+            return self._fails(failure, partial(self.decode_from_file, case, before))
 
         with suppress(HarnessError):
             if not neighbours or time.monotonic() > deadline or not fails(neighbours):

@@ -57,7 +57,7 @@ class Early:
         """Submits the largest decode call of the early cases that the decoder claims; does nothing
         if it claims none.
         """
-        # Rows of split_by_claims types have tables of their own.
+        # For a decoder that claims only some types, level two is judged on other tables.
         cases = (
             [case for case in self.cases if case.level == 1]
             if loaded.capabilities.types

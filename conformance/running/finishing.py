@@ -187,8 +187,8 @@ class JudgedCall(NamedTuple):
 def _judge_call(
     engine: Engine, prepared: Prepared, number: int, judge: Judge, listen: Listener
 ) -> JudgedCall:
-    """Waits for a call and judges its rows. Where the decoder fails, the cases that make it fail
-    are found first; the other cases are judged without them.
+    """Waits for the call with this index and judges its rows. Where the decoder fails, the cases
+    that make it fail are found first, and the others are decoded and judged without them.
     """
     call = prepared.calls[number]
     try:
@@ -209,13 +209,12 @@ def _judge_call(
         timed_out = (
             failed.verdict if isinstance(failed, EveryCall) else verdict_of(failed)
         ) is Verdict.TIMEOUT
-        what = (
-            "did not end"
-            if timed_out
-            else "raised"
-            if isinstance(failed, DecodeRaised)
-            else "ended"
-        )
+        if timed_out:
+            what = "did not end"
+        elif isinstance(failed, DecodeRaised):
+            what = "raised"
+        else:
+            what = "ended"
         if prepared.always is None and isinstance(failed, DecodeRaised):
             working(listen)(
                 f"{call.name}: the decoder raised; looking for the messages that make it"

@@ -65,11 +65,14 @@ class Search(Generic[T]):
         return bool(self.waiting or self.doubted) and self._left_s > 0 and self._deaths < DEATHS
 
     def pop(self) -> Sequence[T]:
-        """The items of the next call: a waiting part; once no part waits, one item whose failure
-        was doubted, which is asked a second time.
+        """The items of the next call: a waiting part; once no part waits, one doubted item, which
+        is decoded a second time.
         """
         self._again = not self.waiting
-        return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
+        if not self._again:
+            return self.waiting.pop()
+        item, _ = self.doubted.pop(0)
+        return [item]
 
     def convicts(self, suspects: Sequence[T], error: Exception, began: float) -> bool:
         """Takes into account that the call on `suspects`, which began at `began`, failed with

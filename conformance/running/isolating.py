@@ -106,10 +106,11 @@ def find_error_of_every_call(
     return EveryCall(first_error, probed) if probed else None
 
 
-def _withdrawn(prepared: Prepared) -> list[int]:
-    """Cancels the calls of a format that wait for the decoder, and returns the numbers of those
-    that must be submitted again. Cancelled groups and calls of laws are not among these: their own
-    code submits them again.
+def _cancel_waiting_calls(prepared: Prepared) -> list[int]:
+    """Cancels all calls of a format that the decoder has not begun. Returns the indices of the
+    cancelled calls that the caller must submit again if they are wanted. Common calls of groups and
+    calls for laws are cancelled, too, but not returned: the code that waits for them makes up for
+    them.
     """
     for future in (
         *(mixed.future for mixed in prepared.mixed.values()),
@@ -126,9 +127,9 @@ def _withdrawn(prepared: Prepared) -> list[int]:
 def isolate_failing_cases(
     engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
 ) -> tuple[Outputs, list[BlamedCase]]:
-    """Finds the cases that make a call fail, which failed with `first`: decodes smaller and smaller
-    parts of it until failing cases stand alone. Returns the output rows of the other cases, and the
-    cases to blame.
+    """Finds the cases that make a call fail: decodes smaller and smaller parts of it until failing
+    cases stand alone. `first` is the error of the whole call, None if it was not decoded yet.
+    Returns the output rows of the other cases, and the cases to blame.
     """
     outputs: dict[Place, list[OutputRow]] = {}
     blamed: list[BlamedCase] = []
@@ -143,12 +144,12 @@ def isolate_failing_cases(
         return {}, same_errors
     killed = isinstance(first, DecodeTimeout | ChildDied)
     if killed and first is not None and prepared.always is None:
-        waiting = _withdrawn(prepared)
+        cancelled = _cancel_waiting_calls(prepared)
         prepared.always = find_error_of_every_call(engine, prepared, call_alone, first)
-        for number in waiting if prepared.always is None else ():
-            withdrawn_call = prepared.calls[number]
+        for number in cancelled if prepared.always is None else ():
+            cancelled_call = prepared.calls[number]
             prepared.futures[number] = engine.decode(
-                decode_request(prepared, withdrawn_call, withdrawn_call.cases)
+                decode_request(prepared, cancelled_call, cancelled_call.cases)
             )
     if isinstance(every_call := prepared.always, EveryCall):
         return {}, [
@@ -271,17 +272,18 @@ def find_stray_rows(
 def stray_finding(
     judge: Judge, case: str, outputs: Outputs, requested: Collection[Place]
 ) -> Finding | None:
-    """The finding on rows whose coordinates are of none of the `requested` messages; None if there
-    are no such rows.
+    """The finding that rows name coordinates (topic, partition, offset) that are not among
+    `requested`, those of the messages in the call; None if there are no such rows. `case` is the id
+    of the case that the finding is on.
     """
-    foreign_places = sorted((place for place in outputs if place not in requested), key=str)
-    if not foreign_places:
+    stray_places = sorted((place for place in outputs if place not in requested), key=str)
+    if not stray_places:
         return None
-    number = sum(len(outputs[place]) for place in foreign_places)
+    number = sum(len(outputs[place]) for place in stray_places)
     total = sum(map(len, outputs.values()))
-    first_row = outputs[foreign_places[0]][0]
+    first_row = outputs[stray_places[0]][0]
     topic, partition, offset = (
-        "NULL" if value is None else value for value in tuple[object, ...](foreign_places[0])
+        "NULL" if value is None else value for value in tuple[object, ...](stray_places[0])
     )
     actual = (
         f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {first_row.kind}"

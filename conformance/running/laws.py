@@ -64,32 +64,34 @@ coordinates (topic, partition, offset).
 
 
 def choose_calls(calls: Sequence[Call], seed: int) -> list[Call]:
-    """The judged calls from whose messages the laws are sampled: at level one the call of one
-    deployment, preferably without compression and with a time zone other than UTC; at level two the
-    call of one table, drawn by the seed from those with the most cases, since few cases show
-    little.
+    """The judged calls from whose messages the laws are sampled. At level one (changes with texts)
+    this is the call of one deployment, preferably without compression and with a time zone other
+    than UTC. At level two (typed rows) it is the call of one table, drawn by the seed from the half
+    with the most cases, since few cases show little.
     """
-    flat = [call for call in calls if call.level == 1]
-    tables = [call for call in calls if call.level == 2]
+    level_one_calls = [call for call in calls if call.level == 1]
+    table_calls = [call for call in calls if call.level == 2]
     plainest = sorted(
-        flat,
+        level_one_calls,
         key=lambda call: (
             call.deployment.compression != "none",
             call.deployment.time_zone == "UTC",
         ),
     )[:1]
-    full = sorted(tables, key=lambda call: -len(call.cases))[: (len(tables) + 1) // 2]
-    return plainest + seeded_sample(seed, "law/table", full, 1)
+    by_size = sorted(table_calls, key=lambda call: -len(call.cases))
+    largest = by_size[: (len(table_calls) + 1) // 2]
+    return plainest + seeded_sample(seed, "law/table", largest, 1)
 
 
 def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
-    """Submits the law calls of a format, for one deployment at level one and one table at level
-    two.
+    """Chooses a sample of messages for each level, submits the decode calls that test the laws on
+    it, and returns the samples with these pending calls (trials).
 
-    A call changes environment, batch and partitioning at once: a message that decodes as in the
-    judged call obeys both laws. Only after a difference are the circumstances tried one by one
-    (`try_each_circumstance`). One message is decoded alone, an unreadable one if the sample has
-    any, and none at all: where named cases are a selection, at one level by the seed.
+    The main trial changes environment, batch and partitioning at once: a message that decodes as in
+    the judged call obeys both laws. Only after a difference are the circumstances tried one by one
+    (`try_each_circumstance`). Two more trials decode a single message (an unreadable one if the
+    sample has any), and no message at all; a budget that judges only a selection of the named cases
+    makes these two at one level, which the seed chooses.
     """
     samples: list[Sample] = []
     seed, sampled = prepared.settings.seed, prepared.settings.budget.sampled
@@ -108,19 +110,19 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
             prepared.place(m): (case, n)
             for case, n, m in seeded_sample(seed, f"law/{call.name}", messages, share)
         }
-        unreadable = [(case, n, m) for case, n, m in messages if _corrupt(case, n)]
+        unreadable = [(case, n, m) for case, n, m in messages if _is_unreadable(case, n)]
         owners |= {
             prepared.place(m): (case, n)
             for case, n, m in seeded_sample(seed, f"law/{call.name}/unreadable", unreadable, 1)
         }
         if owners:
-            mixed = random.Random(f"{seed}/order").sample(list(owners), len(owners))
-            mixed.sort(key=lambda place: not _corrupt(*owners[place]))
+            shuffled = random.Random(f"{seed}/order").sample(list(owners), len(owners))
+            shuffled.sort(key=lambda place: not _is_unreadable(*owners[place]))
             tables = tables_of_cases({case.id: case for case, _ in owners.values()}.values())
             plain = replace(
                 decode_request(prepared, call, ()), ranges=ranges_of(owners), tables=tables
             )
-            samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
+            samples.append(Sample(call.name, plain, owners, tuple(shuffled), []))
 
     def attempt(
         target: Sample,
@@ -175,8 +177,10 @@ def pending_futures(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
             yield from trial.futures
 
 
-def _corrupt(case: Case, number: int) -> bool:
-    """Whether the message owes a CORRUPT row alone."""
+def _is_unreadable(case: Case, number: int) -> bool:
+    """Whether a right decoder returns nothing but CORRUPT rows for the case's message with this
+    index.
+    """
     return {change.kind for change in case.written[number].changes} == {Kind.CORRUPT}
 
 
@@ -185,12 +189,12 @@ def _cancel_after_failure(
     failures: type[Exception] | tuple[type[Exception], ...],
     future: Future[Any],
 ) -> None:
-    """Cancels the calls that have not begun if the future failed: the same message would make them
-    fail, too.
+    """Cancels those of the calls `futures` that have not begun if the finished call `future` ended
+    with one of the errors `failures`: the same message would make them fail, too.
     """
     if not future.cancelled() and isinstance(future.exception(), failures):
-        for waiting in futures:
-            waiting.cancel()
+        for other_future in futures:
+            other_future.cancel()
 
 
 def _cancel_others_after_loss(futures: Sequence[Future[Any]]) -> None:

@@ -49,6 +49,12 @@ class _StoredMessage:
     case: Case
     message: Message
 
+    @property
+    def offset(self) -> int:
+        """The offset under which the decoder reads the message."""
+        _, _, offset = self.place
+        return offset
+
 
 def decode_corpora(
     fmt: str, directory: Path, decoder: str | None, is_selected: Callable[[str], bool]
@@ -80,7 +86,7 @@ def decode_corpora(
         for number, (stored, messages) in enumerate(selected):
             handle = f"look-{number}"
             path = engine.directory / f"{handle}.parquet"
-            write_records(path, [s.message for s in messages], [s.place[2] for s in messages])
+            write_records(path, [s.message for s in messages], [s.offset for s in messages])
             engine.keep_records(handle, RecordSource((), parquet=str(path))).result()
             try:
                 if 1 in levels:

@@ -244,27 +244,30 @@ def _draw_cases(
 def _cases_of_claimed_types(
     settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]
 ) -> list[Case]:
-    """The cases of level two whose tables have the claimed types alone: a cell that is not asked
-    for can refuse no row.
+    """The cases of level two (typed rows) for a decoder that claims only some types: their tables
+    have columns of these types alone, so that no row fails for a column that the decoder does not
+    claim. `for_rules` are the patterns of --select and --exclude that match rules, not cases.
     """
-    narrow = replace(
+    narrow_format = replace(
         fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key)
     )
     # A source without such a type has no row to ask for.
     sources_with_type = {
-        name for name, source in SOURCES.items() if any(map(narrow.supports, source.types.values()))
+        name
+        for name, source in SOURCES.items()
+        if any(map(narrow_format.supports, source.types.values()))
     }
     selected = [
         profile
-        for profile in select_profiles(narrow, settings.writer_profile)
+        for profile in select_profiles(narrow_format, settings.writer_profile)
         if profile.source in sources_with_type
     ]
-    cases_of_claimed = list(catalogue.named_cases(narrow, selected))
+    cases_of_claimed = list(catalogue.named_cases(narrow_format, selected))
     if settings.budget.covering and not settings.selection.of_cases(rules(fmt.name)):
         cases_of_claimed = select_covering(cases_of_claimed, settings.seed)
     cases = [
         *cases_of_claimed,
-        *catalogue.drawn_cases(narrow, selected, settings.budget.drawn, settings.seed),
+        *catalogue.drawn_cases(narrow_format, selected, settings.budget.drawn, settings.seed),
     ]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
 
@@ -272,12 +275,13 @@ def _cases_of_claimed_types(
 def publish(
     settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]
 ) -> tuple[dict[int, Place], RecordSource]:
-    """Publishes to Kafka, or writes a table without a broker; returns each message's place by its
-    identity.
+    """Publishes the messages to Kafka, or, without a broker, writes them into a file. Returns the
+    coordinates of each message (topic, partition, offset) by its `id()`, and the source from which
+    the engine reads. Raises HarnessError if a message is not delivered.
     """
     if settings.bootstrap is None:
-        listed_places, source = write_table(engine.directory, handle, messages)
-        return dict(zip(map(id, messages), listed_places, strict=True)), source
+        places_in_order, source = write_table(engine.directory, handle, messages)
+        return dict(zip(map(id, messages), places_in_order, strict=True)), source
     from generators.publishing import kafka
     from generators.publishing.cluster import as_cluster
 

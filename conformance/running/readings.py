@@ -397,23 +397,24 @@ def _is_cut(read: ReadCell) -> bool:
 
 
 def _zone_findings(rule: str, time_zone: str, moments: Sequence[ReadMoment]) -> Iterator[Finding]:
-    """A finding for each moment that does not fit the one time zone which fits most moments of a
-    deployment; none if all moments are right, or one zone fits all.
+    """A finding for each moment that does not fit the one reading (a time zone, read or shown)
+    which fits most moments of a deployment; none if all moments are right, or one reading fits all.
+    `time_zone` is the server's.
     """
     if all(moment.micros in moment.options for moment in moments):
         return
     clock = Clock(time_zone)
     pairs = dict.fromkeys((moment.options, moment.micros) for moment in moments)
-    best: tuple[int, Reading, frozenset[Any]] | None = None
+    best_reading: Reading | None = None
+    best_fit: frozenset[Any] = frozenset()
     for reading in readings_of(time_zone):
         fit = fitting(clock, reading, pairs)
-        if best is None or len(fit) > best[0]:
-            best = len(fit), reading, fit
+        if best_reading is None or len(fit) > len(best_fit):
+            best_reading, best_fit = reading, fit
         if len(fit) == len(pairs):
             return
-    assert best is not None
-    _, reading, fit = best
+    assert best_reading is not None
     for moment in moments:
-        if (moment.options, moment.micros) not in fit:
-            expected = f"{instant(moment.options[0])}, or as {reading} has the others"
+        if (moment.options, moment.micros) not in best_fit:
+            expected = f"{instant(moment.options[0])}, or as {best_reading} has the others"
             yield _finding(rule, moment.spot, expected, instant(moment.micros))

@@ -436,8 +436,8 @@ class SavedCaseVerdict(NamedTuple):
 
 
 def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> SavedCaseVerdict:
-    """Judges the saved case again, with the saved decoder or another. Raises UnknownName if the
-    format no longer has the saved rule.
+    """Judges the saved case again, with the saved decoder or with `decoder`. Raises UnknownName if
+    the format no longer has the saved rule.
     """
     format_rules = rules(crash.case.format)
     rule = next((r for r in format_rules if r.id == crash.rule), None)
@@ -455,8 +455,8 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> SavedCas
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
-        call_request = Alone.decode_among(engine, crash.case, spec, crash.mapping, crash.neighbours)
-        findings = call_request.findings(engine, judge, rule)
+        pending = Alone.decode_among(engine, crash.case, spec, crash.mapping, crash.neighbours)
+        findings = pending.findings(engine, judge, rule)
     except (DecodeRaised, ProcessLost) as error:
         # A decoder that fails shows nothing about another rule.
         return SavedCaseVerdict(

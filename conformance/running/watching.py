@@ -102,8 +102,8 @@ def first_case_ids(result: RunResult) -> tuple[str, ...]:
                 by_rule.setdefault(rule, []).append((size, case.case.id.partition("#")[0]))
     ranked = []
     for cases in by_rule.values():
-        for place, (size, name) in enumerate(sorted(cases)):
-            ranked.append((place, size, name))
+        for rank, (size, name) in enumerate(sorted(cases)):
+            ranked.append((rank, size, name))
     ranked.sort()
     return tuple(dict.fromkeys(name for _, _, name in ranked))[:FIRST]
 

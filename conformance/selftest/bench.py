@@ -58,10 +58,13 @@ def _differ_from(right_output: Rows, altered_output: Rows) -> bool:
     """Whether a wrong decoder's rows of one message differ from the right ones, by value or by
     `repr` (which tells -0.0 from 0.0); rows of the same objects are equal without a comparison.
     """
-    pairs = zip(right_output, altered_output, strict=False)
-    return right_output is not altered_output and (
-        len(right_output) != len(altered_output)
-        or any(not _has_same_objects(a, b) and (a != b or repr(a) != repr(b)) for a, b in pairs)
+    if right_output is altered_output:
+        return False
+    if len(right_output) != len(altered_output):
+        return True
+    return any(
+        not _has_same_objects(right, altered) and (right != altered or repr(right) != repr(altered))
+        for right, altered in zip(right_output, altered_output, strict=True)
     )
 
 

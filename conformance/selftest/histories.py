@@ -59,7 +59,8 @@ class HistoryFold(Fold):
         Fold._note_statement(self, record, table, version)
         event = record.stream.story.history.events[record.written.message.event]
         if isinstance(event, SchemaChange) and event.action in ("truncate table", "drop table"):
-            self.clears.setdefault((table[0], table[1] or event.table), set()).add(version)
+            database, table_name = table
+            self.clears.setdefault((database, table_name or event.table), set()).add(version)
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Keeps every change of the batch for the history, and folds the batch into the table."""
@@ -85,17 +86,22 @@ class HistoryFold(Fold):
         return sorted(self.states_of_keys[key].values(), key=_place)
 
     def _with_clears(self, key: RowKey, changes: list[KeptRow]) -> list[KeptRow]:
-        """The ordered changes of a row, with a delete inserted for each TRUNCATE or DROP TABLE."""
-        for cleared in sorted(self.clears.get(key[0], ())):
-            older = [n for n, state in enumerate(changes) if state.version < cleared]
+        """The changes of a row, in order, with a delete inserted for each TRUNCATE or DROP TABLE
+        that came after one of them.
+        """
+        table, _ = key
+        for cleared in sorted(self.clears.get(table, ())):
+            older = [number for number, state in enumerate(changes) if state.version < cleared]
             if older:
-                changes.insert(older[-1] + 1, KeptRow(cleared, (-1,), None, True, 0))
+                delete = KeptRow(cleared, tie=(-1,), image=None, whole=True, lane=0)
+                changes.insert(older[-1] + 1, delete)
         return changes
 
     def _image(self, key: RowKey, state: KeptRow) -> TypedValues:
         """The row that a version shows; columns that a later DROP COLUMN removed are NULL."""
+        table, _ = key
         return {
-            name.lower(): None if state.version < self.dropped.get((key[0], name), ()) else value
+            name.lower(): None if state.version < self.dropped.get((table, name), ()) else value
             for name, value in (state.image or {}).items()
         }
 

@@ -409,12 +409,17 @@ def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
     """The events without the deletes that belong to an UPDATE of a key: they have the version of an
     upsert of the same table. Some formats send such an UPDATE as two changes.
     """
-    upserts = {(table, state.version) for (table, _), state in events if state.image is not None}
+    upserts = {_table_and_version(event) for event in events if event.state.image is not None}
     return [
         event
         for event in events
-        if event.state.image is not None or (event.key[0], event.state.version) not in upserts
+        if event.state.image is not None or _table_and_version(event) not in upserts
     ]
+
+
+def _table_and_version(event: KeyEvent) -> tuple[TableName, Version]:
+    table, _ = event.key
+    return table, event.state.version
 
 
 def keep_tables(group: Group, mistake: Keeping | None = None) -> KeptTables:

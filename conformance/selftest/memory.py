@@ -66,8 +66,8 @@ def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
 def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
     """A decoder that breaks a law: its CORRUPT rows of unreadable messages have NULL as offset."""
     return [
-        ((*place[:2], None if output_row.kind == Kind.CORRUPT else place[2]), output_row)
-        for place, output_row in answer
+        ((topic, partition, None if output_row.kind == Kind.CORRUPT else offset), output_row)
+        for (topic, partition, offset), output_row in answer
     ]
 
 
@@ -77,10 +77,14 @@ def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
     """
     first = int(request.conf.get(FIRST_OFFSET, 0))
 
-    def wrapped(offset: int) -> int:
+    def cut_to_32_bits(offset: int) -> int:
+        """The offset, without the raise, that the raised one has as a signed number of 32 bits."""
         return (offset + first + (1 << 31)) % (1 << 32) - (1 << 31) - first
 
-    return [((*place[:2], wrapped(place[2] or 0)), output_row) for place, output_row in answer]
+    return [
+        ((topic, partition, cut_to_32_bits(offset or 0)), output_row)
+        for (topic, partition, offset), output_row in answer
+    ]
 
 
 def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
@@ -91,12 +95,12 @@ def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
     records_of_partition = int(request.conf.get(IN_PARTITION, 0))
     if not records_of_partition:
         return answer
-    return list(
-        {
-            ((place[2] or 0) % records_of_partition, output_row.row): (place, output_row)
-            for place, output_row in answer
-        }.values()
-    )
+    last_of_offset: dict[tuple[int, int | None], tuple[tuple[str, int, int | None], OutputRow]] = {}
+    for place, output_row in answer:
+        _, _, offset = place
+        offset_in_environment = (offset or 0) % records_of_partition
+        last_of_offset[offset_in_environment, output_row.row] = place, output_row
+    return list(last_of_offset.values())
 
 
 def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:

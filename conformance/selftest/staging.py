@@ -278,15 +278,20 @@ def _results_of_straying(engine: Engine, prepared: Prepared, judge: Judge) -> li
 def _results_of_changing(
     engine: Engine, prepared: Prepared, level: int, seed: int, judge: Judge
 ) -> list[CaseResult]:
-    """Results of a decoder whose rows of a message change with its circumstances, such as the batch
-    or the session: a sample of messages is decoded in each circumstance.
+    """The results of a liar (a decoder that is wrong on purpose) whose rows of a message depend on
+    the circumstances, such as the batch or the session: a sample of messages is decoded in each
+    circumstance, and the rows are compared.
     """
     call = _largest_call(prepared, level)
     numbered_messages = chain.from_iterable(
         ((case, number, written.message) for number, written in enumerate(case.written))
         for case in call.cases
     )
-    small_messages = [entry for entry in numbered_messages if entry[2].size < _SMALL]
+    small_messages = [
+        (case, number, message)
+        for case, number, message in numbered_messages
+        if message.size < _SMALL
+    ]
     sampled = seeded_sample(seed, f"liar/{prepared.decoder}", small_messages, LAW_SAMPLE)
     owners = {prepared.place(message): (case, number) for case, number, message in sampled}
     request = Request(

@@ -614,9 +614,7 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     terminal, or as Markdown.
     """
     names_tables = any(o.table for o in outcomes)
-    results = [
-        "not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes
-    ]
+    results = list(map(_result_word, outcomes))
     numbers = [map(str, (o.rows, o.messages, o.repeats, o.corrupt)) for o in outcomes]
     lines = [
         [o.format, o.profile, *([o.table] if names_tables else []), o.nemesis, *counts, result]
@@ -632,6 +630,13 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
         " converged"
     )
     return sheet_of_results(head, lines, words, markdown=markdown)
+
+
+def _result_word(outcome: StreamResult) -> str:
+    """The result of a stream in a word or two: not judged, converged or differs."""
+    if outcome.lost:
+        return "not judged"
+    return "converged" if outcome.converged else "differs"
 
 
 def _which(outcome: StreamResult) -> str:

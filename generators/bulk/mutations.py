@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.bulk import orders
 from generators.bulk._random_values import rng
@@ -86,17 +86,18 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 
 def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
-    """The function without Spark that says whether, and as what, a mutated value of that profile
-    can still be read: the format's own `oracle`, else one by its container (JSON or Avro). Raises
-    UsageError for a binary format that has neither an oracle nor `schemas`.
+    """The function that says, without Spark, what can still be read in a mutated value of that
+    profile: the format's own `oracle`, else one for its container (JSON or Avro), behind the
+    profile's compression. Raises UsageError for a binary format that has neither an oracle nor
+    `schemas`.
     """
     # The text null is a message where a format says so.
     null_is_message = any(kind_row.wire == "the text null" for kind_row in fmt.kinds)
-    reader: Oracle = fmt.oracle or (
-        (lambda value: NULL if value == b"null" else json_remains(value))
-        if null_is_message
-        else json_remains
-    )
+    reader: Oracle = json_remains
+    if fmt.oracle is not None:
+        reader = fmt.oracle
+    elif null_is_message:
+        reader = _json_or_null_remains
     if fmt.container != "json" and fmt.oracle is None:
         schemas = fmt.schemas(profile)
         if not schemas:
@@ -104,6 +105,11 @@ def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
         reader = avro_remains(schemas)
     packing = profile.deployment.compression
     return reader if packing == "none" else packed_remains(reader, packing)
+
+
+def _json_or_null_remains(value: bytes | None) -> Remains:
+    """What can be read in a value of a JSON format in which the text null is a message."""
+    return NULL if value == b"null" else json_remains(value)
 
 
 class Mutants:
@@ -193,23 +199,33 @@ class Mutants:
         than any stack. Their numbers are -1, -2 ..., which no random mutant has.
         """
         profile, message, plain = next(
-            (b for b in self._bases if b[2].startswith(b"{")), self._bases[0]
+            (base for base in self._bases if base.plain.startswith(b"{")), self._bases[0]
         )
-        for place, (name, make) in enumerate(HUGE[self._fmt.container].items()):
+        for ordinal, (name, make) in enumerate(HUGE[self._fmt.container].items()):
             value = bytes(self._compress(make(plain)))
             yield Mutant(
-                -1 - place, name, replace(message, value=value), self._oracles[profile](value)
+                -1 - ordinal, name, replace(message, value=value), self._oracles[profile](value)
             )
+
+
+class _Base(NamedTuple):
+    """A valid message to mutate: the name of the profile that wrote it, the message as it is sent,
+    and its value before compression.
+    """
+
+    profile: str
+    message: Message
+    plain: bytes
 
 
 def _bases(
     fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]
-) -> list[tuple[str, Message, bytes]]:
-    """The messages to mutate, each as its profile's name, the message and its uncompressed value; a
-    value that occurs several times comes once.
+) -> list[_Base]:
+    """The messages to mutate: what the format's profiles write for `histories`, or, without them,
+    for the named cases and some load. Messages with equal values come once.
     """
-    bases: dict[bytes, tuple[str, Message, bytes]] = {}
-    load_bases: dict[bytes, tuple[str, Message, bytes]] = {}
+    bases: dict[bytes, _Base] = {}
+    load_bases: dict[bytes, _Base] = {}
     for profile in profiles:
         plain = replace(profile, deployment=replace(profile.deployment, compression="none"))
         compress = (
@@ -218,16 +234,14 @@ def _bases(
             else compressor(profile.deployment.compression)
         )
 
-        def add(
-            to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any
-        ) -> None:
-            """Adds an uncompressed message to `to`, the messages to mutate, as the profile's name,
-            the message compressed by `pack`, and its uncompressed value. Leaves out one that is
-            empty, too large or there already.
+        def add(to: dict[bytes, _Base], message: Message, name: str, pack: Any) -> None:
+            """Adds an uncompressed message of the profile `name` to `to`, the messages to mutate by
+            uncompressed value; `pack` compresses the value for the sent message, None leaves it. A
+            message is left out if its value is empty, too large or there already.
             """
             if message.value and len(message.value) <= LARGEST and message.value not in to:
                 value = message.value if pack is None else bytes(pack(message.value))
-                to[message.value] = name, replace(message, value=value), message.value
+                to[message.value] = _Base(name, replace(message, value=value), message.value)
 
         for history in histories:
             for written in fmt.write(history, plain, LAYOUT):
@@ -328,4 +342,3 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
 mutant's value of a message's, by the mutation's name.
 """
 HUGE["frames"] = HUGE["protobuf"] = HUGE["avro"]
-"""Mutations done once, by container."""

@@ -41,9 +41,9 @@ def messages(
     """
     if start < 0 or (count is not None and count < 0):
         raise UsageError(f"load from {start}, {count} units: neither may be negative")
-    fast = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
-    if not isinstance(fast, str):
-        return _from_templates(fast, fmt, profile, seed, start, count, options)
+    filler = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
+    if not isinstance(filler, str):
+        return _from_templates(filler, fmt, profile, seed, start, count, options)
     return _from_writer(
         fmt,
         profile,
@@ -83,7 +83,7 @@ def _from_writer(
 
 
 def _from_templates(
-    fast: Any,
+    filler: Any,
     fmt: Format[Any],
     profile: Profile,
     seed: int,
@@ -91,18 +91,18 @@ def _from_templates(
     count: int | None,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of `count` load units from `start` on (without an end if None), filled into the
-    templates of `fast`, a Filler, block by block.
+    """The messages of `count` units (changes) of load from number `start` on, without an end if
+    `count` is None. `filler` fills them into the templates that it has learned, block by block.
     """
     end = None if count is None else start + count
     while end is None or start < end:
-        number, place = divmod(start, BLOCK)
-        first = number * BLOCK
-        last = BLOCK if end is None else min(BLOCK, end - first)
-        yield from fast.expand(
-            block(seed, fmt, profile, number, options), first, range(place, last)
+        block_number, place = divmod(start, BLOCK)
+        first = block_number * BLOCK
+        places_end = BLOCK if end is None else min(BLOCK, end - first)
+        yield from filler.expand(
+            block(seed, fmt, profile, block_number, options), first, range(place, places_end)
         )
-        start = first + last
+        start = first + places_end
 
 
 @lru_cache(maxsize=64)

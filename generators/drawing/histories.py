@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -67,16 +67,31 @@ _COLUMN_NAMES: Final = ("",) * 24 + PLAIN_NAMES + ODD_NAMES
 """The names from which a nullable column's is drawn; "" stands for `c` and the column's number."""
 _TABLE_NAMES: Final = ("t",) * 12 + ("orders", *ODD_NAMES[:-1])
 """The names from which a table's is drawn; `t` comes often, since it stands there twelve times."""
-_SHAPES: Final[Mapping[bool | None, tuple[str, ...]]] = {
+_KEY_KINDS: Final[Mapping[bool | None, tuple[str, ...]]] = {
     None: ("single", "composite", "unique", "none"),
     True: ("single", "composite"),
     False: ("none",),
 }
+"""The kinds of key that a drawn table may have, by the argument `keyed` of `draw_table`."""
+
+
+class Clock(NamedTuple):
+    """The commit times of a drawn history: the milliseconds of the first event, and what each
+    further event adds to the milliseconds and to the counter within one (`Instant`).
+    """
+
+    first_ms: int
+    step_ms: int
+    step_seq: int
+
+
 CLOCKS: Final = tuple(
-    (START.ms + offset, *step)
+    Clock(START.ms + offset, *step)
     for step in ((1, 0), (0, 1), (1000, 0), (86_400_000, 3))
     for offset in (0, 1, 500, 999)
 )
+"""The clocks of drawn histories: events a millisecond, a counter's step, a second or a day apart.
+"""
 CHANCE: Final = st.integers(0, 0xFFFF)
 """A strategy of one draw for a number that decides details of a history: it is the history's seed,
 and chooses one of CLOCKS.
@@ -113,52 +128,75 @@ def draw_table(
     supports: Callable[[SourceType], bool],
     source: databases.Source = databases.MYSQL,
 ) -> Table:
-    """Draws a table of a database with `low` to `high` columns of supported types: two draws, and
-    one for each column. `keyed` True asks for a primary key, False for no key, None leaves it open.
-    The high digits of a column's number choose its type, the low ones its name and whether it is
-    nullable.
+    """Draws a table of a database with `low` to `high` columns of types that `supports` accepts.
+    `keyed` True asks for a primary key, False for no key, None leaves it open. It takes two draws
+    for the table, and for each column one number: the quotient of its division by the number of
+    column heads chooses the type, the remainder the name and whether the column is nullable.
     """
     groups = _values.type_groups(supports, False, source.name)
     key_groups = _values.type_groups(supports, True, source.name)
-    shapes = _SHAPES[keyed if key_groups else False]
-    table_name, key_last, shape = draw(_table_heads(shapes))
+    table_head = draw(_table_heads(_KEY_KINDS[keyed if key_groups else False]))
     count = draw(_values.between(low, high))
-    width = {"none": 0, "composite": min(2, count)}.get(shape, 1)
-    drawn: list[Column] = []
+    key_width = {"none": 0, "composite": min(2, count)}.get(table_head.key_kind, 1)
+    # The columns of the key come first here.
+    drawn_columns: list[Column] = []
     used_names: set[str] = set()
     for i in range(count):
-        type_groups = key_groups if i < width else groups
-        number, head = divmod(
+        type_groups = key_groups if i < key_width else groups
+        type_number, head_number = divmod(
             draw(_values.between(0, _values.STEPS * len(type_groups) * len(_COLUMN_HEADS) - 1)),
             len(_COLUMN_HEADS),
         )
-        name, nullable = _COLUMN_HEADS[head]
-        name = source.identifier(name)
+        column_head = _COLUMN_HEADS[head_number]
+        name = source.identifier(column_head.name)
         if not name or name.casefold() in used_names:
             name = f"c{i}"
         used_names.add(name.casefold())
-        drawn.append(Column(name, _values.type_at(type_groups, number), nullable and i >= width))
+        type = _values.type_at(type_groups, type_number)
+        drawn_columns.append(Column(name, type, column_head.nullable and i >= key_width))
+    key_columns, other_columns = drawn_columns[:key_width], drawn_columns[key_width:]
     # a composite key is declared in another order than its columns
-    key = tuple(column.name for column in reversed(drawn[:width]))
-    columns = (*drawn[width:], *drawn[:width]) if key_last else tuple(drawn)
-    primary, unique = ((), (key,)) if shape == "unique" else (key, ())
-    return Table(database, table_name, columns, primary, unique, source.schema)
+    key = tuple(column.name for column in reversed(key_columns))
+    columns = (*other_columns, *key_columns) if table_head.key_last else tuple(drawn_columns)
+    primary, unique = ((), (key,)) if table_head.key_kind == "unique" else (key, ())
+    return Table(database, table_head.name, columns, primary, unique, source.schema)
+
+
+class _TableHead(NamedTuple):
+    """Three facts of a drawn table: its name, whether the columns of its key come last, and its
+    kind of key: `single`, `composite`, `unique` (a unique key in place of a primary key) or `none`.
+    """
+
+    name: str
+    key_last: bool
+    key_kind: str
 
 
 @lru_cache(maxsize=16)
-def _table_heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
-    """A strategy for three facts of a table: its name, whether its key's columns come last, and its
-    kind of key, one of `shapes`. The simplest come first, since Hypothesis shrinks to them.
+def _table_heads(key_kinds: tuple[str, ...]) -> SearchStrategy[_TableHead]:
+    """A strategy for a table's name, the place of its key and its kind of key, one of `key_kinds`.
+    The simplest come first, since Hypothesis shrinks to them.
     """
     # Two in three tables have their key first.
     key_last = (False, False, True)
-    return st.sampled_from(list(itertools.product(_TABLE_NAMES, key_last, shapes)))
+    facts = itertools.product(_TABLE_NAMES, key_last, key_kinds)
+    return st.sampled_from([_TableHead(*head) for head in facts])
+
+
+class _ColumnHead(NamedTuple):
+    """Two facts of a drawn column: its name, "" for `c` and its number, and whether it may be
+    nullable.
+    """
+
+    name: str
+    nullable: bool
 
 
 _COLUMN_HEADS: Final = (
-    *((name, True) for name in _COLUMN_NAMES),
-    *((name, False) for name in ("",) * 4 + PLAIN_NAMES + ODD_NAMES),
+    *(_ColumnHead(name, True) for name in _COLUMN_NAMES),
+    *(_ColumnHead(name, False) for name in ("",) * 4 + PLAIN_NAMES + ODD_NAMES),
 )
+"""The choices for the name of a column and whether it is nullable, the simplest first."""
 
 
 @lru_cache(maxsize=256)
@@ -252,16 +290,23 @@ others.
 """
 
 
+class DrawnStatement(NamedTuple):
+    """The operation of a drawn row change, and how many rows it changes."""
+
+    op: Op
+    row_count: int
+
+
 @lru_cache(maxsize=64)
-def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
+def statements(max_rows: int) -> SearchStrategy[DrawnStatement]:
     """A strategy for the operation of a row change and its number of rows: three times out of four
     one row, else up to `max_rows`.
     """
     counts = [*([1] * (3 * (max_rows - 1) or 1)), *range(2, max_rows + 1)]
-    statements: list[tuple[Op, int]] = []
+    choices: list[DrawnStatement] = []
     for count in counts:
-        statements += [(op, count) for op in OPS]
-    return st.sampled_from(statements)
+        choices += [DrawnStatement(op, count) for op in OPS]
+    return st.sampled_from(choices)
 
 
 def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowChange:
@@ -369,9 +414,10 @@ def draw_history(
     max_events: int,
     origin: databases.Source = databases.MYSQL,
 ) -> History:
-    """Draws a history: a row change, then events whose kinds are drawn from a list in which row
-    changes occur several times. The first event is a row change because Hypothesis shrinks towards
-    fewer draws, and a watermark takes fewer.
+    """Draws a history of 1 to `max_events` events on one or two tables of a source. Each event is a
+    row change, or, less often, DDL, a watermark, a heartbeat or a bootstrap where the format has
+    messages for them. The first is always a row change: Hypothesis shrinks towards fewer draws, and
+    would else shrink to a watermark.
     """
     first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
     tables = [first]
@@ -382,7 +428,7 @@ def draw_history(
     kinds = _kinds(fmt)
     source = SourceModel(tables)
     chance = draw(CHANCE)
-    ms, step, tick = CLOCKS[chance % len(CLOCKS)]
+    clock = CLOCKS[chance % len(CLOCKS)]
     choices = sample(
         (
             *(Kind.ROW,) * 8,
@@ -391,7 +437,7 @@ def draw_history(
     )
     events: list[Event] = []
     for i in range(draw(_values.between(1, max_events))):
-        at = Instant(ms + i * step, 1 + i * tick)
+        at = Instant(clock.first_ms + i * clock.step_ms, 1 + i * clock.step_seq)
         match draw(choices) if i else Kind.ROW:
             case Kind.DDL:
                 events.append(source.ddl(draw, at))

@@ -538,21 +538,20 @@ def _draw_with(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
 
 
 def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
-    """Draws a change of one row of a wide table: beside the key and the NOT NULL columns only 1 to
-    5 columns have values, the others are NULL.
+    """Draws a change of one row of a wide table: the key, the NOT NULL columns and 1 to 5 drawn
+    columns have values, all others are NULL. An UPDATE changes some of the drawn columns.
     """
     key = set(table.handle_key)
-    free = [i for i, c in enumerate(table.columns) if c.name not in key]
-    bare: dict[str, Value] = {c.name: None for c in table.columns}
-    solid = [c for c in table.columns if c.name in key or not c.nullable]
+    free_columns = [c for c in table.columns if c.name not in key]
+    nulls: dict[str, Value] = {c.name: None for c in table.columns}
+    needed_columns = [c for c in table.columns if c.name in key or not c.nullable]
     op = draw(_drawing.sample(_drawing.OPS))
-    cells = bare | {c.name: _values.pick(draw, c.type, False) for c in solid}
-    indexes = (
-        [draw(_values.between(0, len(free) - 1)) for _ in range(draw(_values.between(1, 5)))]
-        if free
-        else []
-    )
-    changed_columns = [table.columns[free[i]] for i in sorted(set(indexes))]
+    cells = nulls | {c.name: _values.pick(draw, c.type, False) for c in needed_columns}
+    indexes: list[int] = []
+    if free_columns:
+        index = _values.between(0, len(free_columns) - 1)
+        indexes = [draw(index) for _ in range(draw(_values.between(1, 5)))]
+    changed_columns = [free_columns[i] for i in sorted(set(indexes))]
     cells |= {c.name: _values.pick(draw, c.type, c.nullable) for c in changed_columns}
     if op is not Op.UPDATE:
         return RowChange(
@@ -585,16 +584,16 @@ def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
 def _draw_scenario(
     draw: DrawFn, fmt: Format[Any], database: str, source: databases.Source
 ) -> Scenario:
-    """Draws a level-one scenario: a change of up to 3 rows in a drawn table, or, once in 8, a
-    history of up to 5 events.
+    """Draws a level-one scenario (judged by one output row for each change): a change of up to 3
+    rows in a drawn table, or, once in 8, a history of up to 5 events.
     """
     if draw(_values.between(0, 7)) == 7:
         history = _drawing.draw_history(draw, fmt, database, 5, source)
     else:
         table = _drawing.draw_table(draw, database, 1, 6, None, fmt.supports, source)
         chance = draw(_drawing.CHANCE)
-        ms, _, _ = _drawing.CLOCKS[chance % len(_drawing.CLOCKS)]
-        history = History((_drawing.draw_change(draw, table, 3, Instant(ms, 1)),), chance)
+        at = Instant(_drawing.CLOCKS[chance % len(_drawing.CLOCKS)].first_ms, 1)
+        history = History((_drawing.draw_change(draw, table, 3, at),), chance)
     return Scenario("drawn", history, 1, frozenset({"drawn"}))
 
 

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -157,8 +157,10 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 
 
 @cache
-def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
-    """The distinct boundary values of all types of a source that have the logical type."""
+def _boundaries_of_logical(source: str, logical: Logical) -> tuple[Value, ...]:
+    """The distinct boundary values of all types of the source `source` that have this logical type,
+    such as INT.
+    """
     origin = databases.source(source)
     slugs = [slug for slug, known_type in origin.types.items() if known_type.logical is logical]
     distinct = {
@@ -167,11 +169,11 @@ def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
     return tuple(distinct.values())
 
 
-def _near(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of all types that have the same source and the same logical type as this
-    one.
+def _related_boundaries(type: SourceType) -> tuple[Value, ...]:
+    """The boundary values of all types of the same source and the same logical type (such as INT)
+    as this one; some of them may not fit this type.
     """
-    return _near_of(type.source, type.logical)
+    return _boundaries_of_logical(type.source, type.logical)
 
 
 def _digits(type: SourceType) -> tuple[int, int]:
@@ -208,8 +210,8 @@ _AWKWARD_NUMBERS: Final = (
 
 
 def _candidates(source_type: SourceType) -> Iterable[Value]:
-    """Values to draw for a type before it is known whether the type can hold each of them:
-    boundaries and awkward values, with repetitions.
+    """Values to draw for a type, some of which the type may not hold and some of which come twice:
+    boundaries, and values that decoders get wrong.
     """
     low, high, step = source_type.low or 0, source_type.high or 0, 10 ** (6 - source_type.fsp)
     match source_type.logical:
@@ -226,7 +228,7 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 (high >> 1) + 1,
                 *_AWKWARD_NUMBERS,
             )
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
         case Logical.DECIMAL:
             precision, scale = _digits(source_type)
             largest = int("9" * precision)
@@ -244,7 +246,7 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             ):
                 yield signed_decimal(units, scale)
                 yield signed_decimal(-units, scale)
-            for boundary in _near(source_type):
+            for boundary in _related_boundaries(source_type):
                 assert isinstance(boundary, Decimal)
                 if _postgresql_values.unconstrained(source_type):
                     yield boundary
@@ -267,9 +269,9 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 16777216.0,
                 9007199254740992.0,
             )
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
         case Logical.TEXT:
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
             yield from source_type.members
             yield from (
                 *AWKWARD_TEXTS,
@@ -277,27 +279,27 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 "\\" * min(source_type.length or 1, 40),
             )
         case Logical.BINARY:
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
             if sqlserver.is_sampled(source_type):
                 # Of a fixed length: values of other types do not fit.
                 yield from sqlserver.candidates(source_type).values()
             yield from (*AWKWARD_BYTES, b"\xff" * min(source_type.length or 1, 40))
         case Logical.DATE:
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
             yield from DATES
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             temporal_values = {Logical.DATETIME: WALLS, Logical.TIMESTAMP: EPOCH_TIMES}.get(
                 source_type.logical, (3_599_999_999, -1)
             )
-            for value in (*_near(source_type), *temporal_values):
+            for value in (*_related_boundaries(source_type), *temporal_values):
                 yield value - value % step if type(value) is int else value
         case Logical.YEAR:
-            yield from (*_near(source_type), 1999, 2000)
+            yield from (*_related_boundaries(source_type), 1999, 2000)
         case Logical.ENUM:
             yield from (*range(1, high + 1), 0)
         case Logical.JSON:
             yield from [Json(value) for value in (*_JSON_PARTS, *_JSON_INTEGERS, *_JSON_DOUBLES)]
-            yield from _near(source_type)
+            yield from _related_boundaries(source_type)
 
 
 def _oddness(value: Value) -> tuple[Any, ...]:
@@ -443,10 +445,9 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
             return st.integers(low, high)
         case Logical.DECIMAL:
             precision, scale = _digits(type)
-            largest = int("9" * precision)
-            low, high = (
-                (0 if type.unsigned else -largest, largest) if type.low is None else (low, high)
-            )
+            if type.low is None:
+                high = int("9" * precision)
+                low = 0 if type.unsigned else -high
             return st.integers(low, high).map(lambda units: signed_decimal(units, scale))
         case Logical.FLOAT | Logical.DOUBLE:
             width: Literal[32, 64] = 32 if type.logical is Logical.FLOAT else 64
@@ -492,20 +493,28 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
             return _composite(type).map(Json)
 
 
-@lru_cache(maxsize=8192)
-def _choices(
-    type: SourceType,
-) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
-    """What `pick` needs for a type: the pool of boundary values; a strategy for any value; and two
-    strategies for an index, of a NOT NULL and of a nullable column.
+class _Choices(NamedTuple):
+    """What `pick` draws values of a type from: the pool of boundary values, a strategy for any
+    value, and the strategies for an index in a NOT NULL and in a nullable column.
+    """
 
-    An index inside the pool means that value. As many indexes follow after the pool's end; they
-    mean any value. For a nullable column a fifth of the indexes mean NULL, which `pick` shifts
-    below 0.
+    pool_values: tuple[Value, ...]
+    any_value: SearchStrategy[Value]
+    indexes: SearchStrategy[int]
+    nullable_indexes: SearchStrategy[int]
+
+
+@lru_cache(maxsize=8192)
+def _choices(type: SourceType) -> _Choices:
+    """What `pick` draws values of a type from.
+
+    An index below the pool's size means that value of the pool. As many indexes follow behind, and
+    mean any value. For a nullable column a fifth of the indexes are there for NULL, which `pick`
+    shifts below 0.
     """
     values = pool(type)
     size = len(values)
-    return (
+    return _Choices(
         values,
         _range(type),
         between(0, 2 * size - 1),
@@ -514,17 +523,18 @@ def _choices(
 
 
 def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
-    """Draws a value of the type; a value of the pool takes one draw only. Of a nullable type every
-    fifth value is NULL.
+    """Draws a value of the type: half of the time one of its pool of boundary values, in a single
+    draw, else any value. With `nullable` every fifth value is NULL.
     """
-    values, any_value, indexes, nullable_indexes = _choices(type)
+    choices = _choices(type)
+    size = len(choices.pool_values)
     if nullable:
-        index = draw(nullable_indexes) - (len(values) + 1) // 2
+        index = draw(choices.nullable_indexes) - (size + 1) // 2
         if index < 0:
             return None
     else:
-        index = draw(indexes)
-    return values[index] if index < len(values) else draw(any_value)
+        index = draw(choices.indexes)
+    return choices.pool_values[index] if index < size else draw(choices.any_value)
 
 
 @st.composite

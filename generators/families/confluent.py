@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import fastavro
 
@@ -98,22 +98,22 @@ def recall(schemas: Schemas, into: Schemas | None = None) -> None:
     """
     into = SCHEMAS if into is None else into
     for number, (subjects, schema_json) in schemas.items():
-        earlier = into.get(number, ((), schema_json))
-        if earlier[1] != schema_json:
+        known_subjects, known_json = into.get(number, ((), schema_json))
+        if known_json != schema_json:
             raise HarnessError(f"two schemas have the id {number}: take another --seed")
-        into[number] = tuple(sorted({*earlier[0], *subjects})), schema_json
+        into[number] = tuple(sorted({*known_subjects, *subjects})), schema_json
 
 
 def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
-    """The schemas that keys and values of the cases name, in the order of their ids, with the
-    subjects that the cases' profiles give them. Bytes whose first byte is wrong count, too. Schemas
-    of other cases of this process are left out.
+    """The schemas whose ids stand in keys and values of the cases' messages, by id in order, with
+    the subjects that the cases' profiles give them. Bytes whose first byte is wrong count, too.
+    Schemas that only other cases of this process have are left out.
     """
     schemas: Schemas = {}
     for case in cases:
         subject_of = strategy(case.profile.split("+"))
         for number, topic, side in _named_schemas(w.message for w in case.written):
-            schema_json = SCHEMAS[number][1]
+            _, schema_json = SCHEMAS[number]
             recall(
                 {number: ((subject_of(topic, _record_name(schema_json), side),), schema_json)},
                 schemas,
@@ -137,15 +137,25 @@ def schema_versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
     return texts
 
 
-def _named_schemas(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
-    """The schema ids in keys and values of messages, as far as SCHEMAS has them, each with the
-    topic and `key` or `value`.
+class _NamedSchema(NamedTuple):
+    """The id of a schema that stands in a message, the message's topic, and which part of the
+    message it stands in: `key` or `value`.
+    """
+
+    number: int
+    topic: str
+    side: str
+
+
+def _named_schemas(messages: Iterable[Message]) -> Iterator[_NamedSchema]:
+    """The ids of schemas that stand in keys and values of the messages, as far as SCHEMAS has
+    them.
     """
     for message in messages:
         for side, part in (("key", message.key), ("value", message.value)):
             number = int.from_bytes(part[1:HEAD]) if part and len(part) >= HEAD else 0
             if number in SCHEMAS:
-                yield number, message.topic, side
+                yield _NamedSchema(number, message.topic, side)
 
 
 @lru_cache(maxsize=8192)
@@ -528,7 +538,9 @@ def _oracle(schema_json: str) -> Callable[[bytes | None], Remains]:
 
 
 def remains_of_datum(value: bytes | None) -> Remains:
-    """What can be read of a value in Confluent's framing, by the schema whose id it has."""
+    """What a reader without Spark can read in a value in Confluent's framing, by the schema in
+    SCHEMAS whose id it has; nothing where it has no such id.
+    """
     if value is None:
         return NULL
     entry = (
@@ -538,5 +550,6 @@ def remains_of_datum(value: bytes | None) -> Remains:
     )
     if entry is None:
         return Remains(State.UNREADABLE, "empty" if not value else "syntax")
-    judged = _oracle(entry[1])(value[HEAD:])
+    _, schema_json = entry
+    judged = _oracle(schema_json)(value[HEAD:])
     return Remains(State.UNREADABLE, "truncated") if judged.reason == "empty" else judged

@@ -252,7 +252,9 @@ def _messages_of_row(
 def _message(
     table: Table, op: Op, source_row: Row, profile: FlinkProfile, sink: SinkMessages
 ) -> WireMessage:
-    """The message of one row that is inserted or deleted, and the change that a decoder owes."""
+    """The message of one row that is inserted or deleted (`op`), and the change that a decoder must
+    return for it.
+    """
     image = {
         column.name: sink.spell(column.type, source_row.get(column.name), profile)
         for column in table.columns
@@ -264,8 +266,8 @@ def _message(
     row_change = replace(_change(op, image, profile), tables=(table.name,))
     if not (profile.keyed and key_values):
         return WireMessage(members, (row_change,))
-    told_change = replace(row_change, other_keys=(table.primary_key,))
-    return WireMessage(members, (told_change,), sink.key_of(key_values))
+    keyed_change = replace(row_change, other_keys=(table.primary_key,))
+    return WireMessage(members, (keyed_change,), sink.key_of(key_values))
 
 
 def json_row(image: Image, profile: FlinkProfile) -> dict[str, Any]:

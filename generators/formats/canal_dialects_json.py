@@ -222,6 +222,9 @@ def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -
     table, is_delete = event.table, event.op is Op.DELETE
     old, new_rows = _listed(OLD)(event, change), _listed(ROW)(event, change)
     moved = is_delete and profile.deleted_in_old
+    message_type: str = event.op
+    if event.op is Op.READ:
+        message_type = "INIT" if profile.init else "INSERT"
     return _envelope(
         event,
         change.row,
@@ -233,13 +236,7 @@ def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -
         pkNames=table.primary_key or None if profile.described else None,
         sqlType=_codes(table, profile),
         table=table.name,
-        type=(
-            "INSERT"
-            if event.op is Op.READ and not profile.init
-            else "INIT"
-            if event.op is Op.READ
-            else event.op
-        ),
+        type=message_type,
     )
 
 

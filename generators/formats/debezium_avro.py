@@ -51,7 +51,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from generators.families import confluent
 from generators.families.connect import Schema, schema_text
@@ -152,22 +152,34 @@ _FITTING: Final = (
 """JSON's unfit cells that Avro's type cannot hold at all, or that are another cell's there."""
 
 
+class _UnfitCell(NamedTuple):
+    """A fault of a cell in JSON: in `column`, `unfit_json` stands in place of `value`. `kept_value`
+    is the value of that JSON if the type that the message declares holds it.
+    """
+
+    name: str
+    column: str
+    value: Value
+    unfit_json: str
+    kept_value: Value | None = None
+
+
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
-    """The cell faults of the profile: those of Debezium's JSON as far as Avro's types can hold
-    them, and those of `_FAR`.
+    """The faults of cells (what a column's type cannot hold) of the profile, as Avro: those of
+    Debezium's JSON as far as Avro's types can hold them, and those of `_FAR`.
     """
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [
-        (f.name, f.column, f.value, str(f.spoiled_form).partition(":")[2], f.kept_value)
+        _UnfitCell(f.name, f.column, f.value, str(f.spoiled_form).partition(":")[2], f.kept_value)
         for f in connectors.FORMAT.cell_faults(profile)
     ]
     far = (
-        (f.name, f"c_{slug(f.columns[profile.source])}", f.value, f.unfit_json, None)
+        _UnfitCell(f.name, f"c_{slug(f.columns[profile.source])}", f.value, f.unfit_json)
         for f in _FAR
         if profile.source in f.columns
     )
     faults = []
-    for name, column, value, bad, kept in (*of_json, *far):
+    for name, column, value, unfit_json, kept_value in (*of_json, *far):
         cell = wire_of(profile, columns[column], value) if column in columns else None
         if (
             cell is None
@@ -183,8 +195,8 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
                     column,
                     value,
                     _datum(cell.schema, cell.json),
-                    _datum(cell.schema, bad),
-                    kept,
+                    _datum(cell.schema, unfit_json),
+                    kept_value,
                 )
             )
     return tuple(faults)

@@ -263,8 +263,9 @@ def _record(
     profile: TicdcAvroProfile,
     more: Mapping[str, Any],
 ) -> tuple[bytes, dict[str, Cell]]:
-    """A record in Confluent's framing, of the columns' values and the fields `more` behind them,
-    and the cells that a decoder owes for the columns.
+    """A key or a value: a record in Confluent's framing, of the columns' values and the fields
+    `more` behind them, registered under `subject`; and the cells that a decoder owes for the
+    columns, by Avro's names.
     """
     cells = {
         adjusted(c.name): _cell(
@@ -276,9 +277,8 @@ def _record(
     datum = confluent.encoder_of_schema(schema)(
         {**{name: value for name, (value, _) in cells.items()}, **more}
     )
-    return confluent.frame_schema(subject, schema) + datum, {
-        name: cell for name, (_, cell) in cells.items()
-    }
+    record = confluent.frame_schema(subject, schema) + datum
+    return record, {name: cell for name, (_, cell) in cells.items()}
 
 
 _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {

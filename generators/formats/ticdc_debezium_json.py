@@ -381,8 +381,8 @@ def _with_commit(schema: Schema) -> Schema:
 
 @lru_cache(maxsize=4096)
 def _schema_json(schema: Schema, field: str = "") -> str:
-    """The JSON of a schema, with members in TiCDC's order; `field` is the field's name. A column's
-    `doc` is its TiDB type.
+    """The JSON of a schema, with members in TiCDC's order. `field` is the name of the field that
+    has the schema, "" for the schema of a whole key or value. A column's `doc` is its TiDB type.
     """
     members: dict[str, Any] = {
         "tidb_type": schema.doc,
@@ -394,9 +394,11 @@ def _schema_json(schema: Schema, field: str = "") -> str:
     members |= {"field": field, "default": Raw(schema.default) if schema.default else ""}
     fields = [Raw(_schema_json(inner, name)) for name, inner in schema.fields]
     members |= {"fields": fields} if schema.type == "struct" else {}
-    first = (
-        _FIRST.get(field, ()) if field else ("type", "name") if schema.name.endswith("Key") else ()
-    )
+    first: tuple[str, ...] = ()
+    if field:
+        first = _FIRST.get(field, ())
+    elif schema.name.endswith("Key"):
+        first = ("type", "name")
     ordered = {name: members[name] for name in (*first, *members) if name in members}
     return _json(
         {

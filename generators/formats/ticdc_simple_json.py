@@ -257,7 +257,8 @@ def go_shortest(value: float, *, single: bool) -> str:
         return text.fixed32(value) if single else text.fixed(value)
     digits = "".join(map(str, number.as_tuple().digits)).strip("0")
     fraction = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{'-' if value < 0 else ''}{digits[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    sign, exponent_sign = "-" if value < 0 else "", "-" if exponent < 0 else "+"
+    return f"{sign}{digits[0]}{fraction}e{exponent_sign}{abs(exponent):02d}"
 
 
 def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:

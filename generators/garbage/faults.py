@@ -203,9 +203,9 @@ NO_MESSAGE: Final = Fault(
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
-_KINDS: Final = ("messageType", "OPERATION", "action", "op", "op_type", "type", "operation")
+_KIND_MEMBERS: Final = ("messageType", "OPERATION", "action", "op", "op_type", "type", "operation")
 """Members that say what a message is, in an object, its payload or its metadata."""
-_ROWS: Final = ("newColumns", "data", "after", "row")
+_ROW_MEMBERS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""
 
 
@@ -247,28 +247,28 @@ def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes |
 
     def apply(members: dict[str, Any], name: str) -> None:
         """Changes the first row that the member `name` of `members` holds."""
-        row_member = members[name]
+        new_rows = members[name]
         # The member is a list of rows, each an object, or one row as a list of cells.
-        if isinstance(row_member[0], dict):
-            members[name] = [change(row_member[0]), *row_member[1:]]
+        if isinstance(new_rows[0], dict):
+            members[name] = [change(new_rows[0]), *new_rows[1:]]
         else:
-            members[name] = change(row_member)
+            members[name] = change(new_rows)
 
-    return _change_member(_ROWS, apply)
+    return _change_member(_ROW_MEMBERS, apply)
 
 
 def _reshape_rows(members: dict[str, Any], name: str) -> None:
     """Gives the rows in the member `name` another JSON shape: one row becomes a list, a list of
     rows its first row, a list of cells an object.
     """
-    row_member = members[name]
-    if isinstance(row_member, dict):
-        members[name] = [row_member]
+    new_rows = members[name]
+    if isinstance(new_rows, dict):
+        members[name] = [new_rows]
     else:
         members[name] = (
-            row_member[0]
-            if isinstance(row_member[0], dict)
-            else {str(i): cell for i, cell in enumerate(row_member)}
+            new_rows[0]
+            if isinstance(new_rows[0], dict)
+            else {str(i): cell for i, cell in enumerate(new_rows)}
         )
 
 
@@ -278,17 +278,17 @@ _NO_SUCH: Final = tuple(
         (
             "no-type",
             "The member that says what the message is is missing.",
-            _change_member(_KINDS, lambda members, name: members.pop(name)),
+            _change_member(_KIND_MEMBERS, lambda members, name: members.pop(name)),
         ),
         (
             "unknown-type",
             "The member that says what the message is has a word that the product does not write.",
-            _change_member(_KINDS, lambda members, name: members.update({name: "UNHEARD"})),
+            _change_member(_KIND_MEMBERS, lambda members, name: members.update({name: "UNHEARD"})),
         ),
         (
             "rows-reshaped",
             "An object stands in the place of the list of rows, or a list in that of the row.",
-            _change_member(_ROWS, _reshape_rows),
+            _change_member(_ROW_MEMBERS, _reshape_rows),
         ),
     )
 )
@@ -299,7 +299,7 @@ _ROWS_GONE: Final = Fault(
     "rows-gone",
     "no-such-message",
     "The member that holds the new row, or the rows, is missing.",
-    _change_member(_ROWS, lambda members, name: members.pop(name)),
+    _change_member(_ROW_MEMBERS, lambda members, name: members.pop(name)),
     accept=(Kind.CONTROL, Kind.DDL),
 )
 """A message without the member of its new rows, which the product does not write: CORRUPT, or
@@ -633,34 +633,49 @@ class Way(enum.StrEnum):
     SHAPE = "shape"
 
 
-SAMPLES: Final[Mapping[Logical, tuple[str, str, Value, str]]] = {
-    Logical.INT: ("c_int", "c_integer", 1234567895, "2147483648"),
-    Logical.DECIMAL: ("c_decimal_10_2", "c_numeric_10_2", Decimal("7654321.35"), "123456789.35"),
-    Logical.FLOAT: ("c_float", "c_real", 23456.5, "1e39"),
-    Logical.DOUBLE: ("c_double", "c_double_precision", 65432.25, "1e309"),
-    Logical.BIT: ("c_bit_8", "c_boolean", 187, "256"),
-    Logical.BINARY: ("c_varbinary", "c_bytea", b"unfit bytes", ""),
-    Logical.DATE: ("c_date", "c_date", date(2021, 7, 18), "2021-13-45"),
-    Logical.DATETIME: (
+class Sample(NamedTuple):
+    """Of a kind of types: a column of it in MySQL and one in PostgreSQL ("" if that has none), a
+    value of it that nothing else in a message has, and a text that is spelled as such values are
+    and that the type does not have (`outside`; "" if any text fits).
+    """
+
+    mysql_column: str
+    postgresql_column: str
+    value: Value
+    outside: str
+
+
+SAMPLES: Final[Mapping[Logical, Sample]] = {
+    Logical.INT: Sample("c_int", "c_integer", 1234567895, "2147483648"),
+    Logical.DECIMAL: Sample(
+        "c_decimal_10_2", "c_numeric_10_2", Decimal("7654321.35"), "123456789.35"
+    ),
+    Logical.FLOAT: Sample("c_float", "c_real", 23456.5, "1e39"),
+    Logical.DOUBLE: Sample("c_double", "c_double_precision", 65432.25, "1e309"),
+    Logical.BIT: Sample("c_bit_8", "c_boolean", 187, "256"),
+    Logical.BINARY: Sample("c_varbinary", "c_bytea", b"unfit bytes", ""),
+    Logical.DATE: Sample("c_date", "c_date", date(2021, 7, 18), "2021-13-45"),
+    Logical.DATETIME: Sample(
         "c_datetime_0",
         "c_timestamp_0",
         mysql.wall("2021-07-18 10:11:14"),
         "2021-07-18 25:61:61",
     ),
-    Logical.TIMESTAMP: (
+    Logical.TIMESTAMP: Sample(
         "c_timestamp_0",
         "c_timestamptz_0",
         mysql.wall("2021-07-18 10:11:15"),
         "2021-07-18 25:61:61",
     ),
-    Logical.TIME: ("c_time_0", "c_time_0", (10 * 3600 + 11 * 60 + 16) * mysql.MICROS, "99:99:99"),
-    Logical.YEAR: ("c_year", "", 2017, "9999"),
-    Logical.ENUM: ("c_enum", "", 3, "77"),
-    Logical.SET: ("c_set_64", "", 4886718346, str(1 << 64)),
-    Logical.JSON: ("c_json", "c_json", Json({"unfit": "cell"}), ""),
+    Logical.TIME: Sample(
+        "c_time_0", "c_time_0", (10 * 3600 + 11 * 60 + 16) * mysql.MICROS, "99:99:99"
+    ),
+    Logical.YEAR: Sample("c_year", "", 2017, "9999"),
+    Logical.ENUM: Sample("c_enum", "", 3, "77"),
+    Logical.SET: Sample("c_set_64", "", 4886718346, str(1 << 64)),
+    Logical.JSON: Sample("c_json", "c_json", Json({"unfit": "cell"}), ""),
 }
-"""Of each kind of types: a column in MySQL and in PostgreSQL, a value of it that nothing else in a
-message has, and the text of a value of that form which the type does not have. Any text fits a
+"""A sample of each kind of types in which a cell can be unfit. Texts are left out: any text fits a
 column of texts.
 """
 
@@ -719,7 +734,10 @@ LABELS: Final = {
 }
 """The cells that fit in formats which write ENUM and SET as their labels: `LOGICAL/WAY`, and why.
 """
-_BAD: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
+_UNFIT_JSON: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
+"""The JSON of a cell that no type can hold in that way; what lies OUTSIDE is another text for each
+type (`Sample.outside`).
+"""
 _NO_NUMBER: Final = str(10**20)
 """A number that 64 bits do not hold. It replaces a date or time that a message writes as a number.
 """
@@ -741,16 +759,17 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[UnfitCell]:
     combinations `LOGICAL/WAY` of FITS and `fits`, whose cells a decoder may well read, and kinds
     for which the source has no column.
     """
-    for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
+    for logical, sample in SAMPLES.items():
         column = {
-            "mysql": of_mysql,
-            "postgresql": of_postgresql,
+            "mysql": sample.mysql_column,
+            "postgresql": sample.postgresql_column,
             "sqlserver": SQLSERVER_COLUMNS.get(logical, ""),
             "oracle": ORACLE_COLUMNS.get(logical, ""),
         }.get(source, "")
         for way in Way:
             if column and f"{logical}/{way}" not in {**FITS, **fits}:
-                yield UnfitCell(logical, way, column, NARROW_VALUES.get(column, value))
+                narrow_value = NARROW_VALUES.get(column, sample.value)
+                yield UnfitCell(logical, way, column, narrow_value)
 
 
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
@@ -759,8 +778,10 @@ def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
     reason.
     """
     for logical, way, column, value in matrix(source, fits):
-        unfit_value = json.dumps(SAMPLES[logical][3]) if way is Way.OUTSIDE else _BAD[way]
-        number = _NO_NUMBER if way is Way.OUTSIDE else ""
+        if way is Way.OUTSIDE:
+            unfit_value, number = json.dumps(SAMPLES[logical].outside), _NO_NUMBER
+        else:
+            unfit_value, number = _UNFIT_JSON[way], ""
         yield CellFault(f"cell-{logical}-{way}", column, value, "", unfit_value, number=number)
 
 
@@ -807,7 +828,8 @@ def cell_text(written: Written, fault: CellFault) -> Written:
 
     Raises Refused unless the text to be replaced occurs exactly once.
     """
-    value, spoiled_json = _spoil_cell(written, fault), json.loads(_as_written(written, fault)[1])
+    value = _spoil_cell(written, fault)
+    spoiled_json = json.loads(_as_written(written, fault).spoiled_json)
     changes = []
     for change in written.changes:
         cells = dict(change.after or {})
@@ -854,11 +876,8 @@ def _spoil_cell(written: Written, fault: CellFault) -> bytes:
             % (re.escape(fault.column.encode()), re.escape(written_json)),
             value,
         )
-        written_json, spoiled_json = (
-            (members[0] + written_json, members[0] + spoiled_json)
-            if len(members) == 1
-            else (written_json, spoiled_json)
-        )
+        if len(members) == 1:
+            written_json, spoiled_json = members[0] + written_json, members[0] + spoiled_json
     if value.count(written_json) != 1:
         raise Refused(
             f"fault {fault.name}: {written_json!r} occurs {value.count(written_json)} times in the value {value!r}"
@@ -866,21 +885,27 @@ def _spoil_cell(written: Written, fault: CellFault) -> bytes:
     return value.replace(written_json, spoiled_json)
 
 
-def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
-    """Two JSON texts: how the message spells the cell that holds the fault's value, and what the
-    fault puts there. If the message has a number there, the replacement is a number, too, where the
-    fault has one.
+class _SpoiledCell(NamedTuple):
+    """The JSON of a cell as it stands in a message, and the JSON that a fault puts in its place."""
+
+    written_json: str
+    spoiled_json: str
+
+
+def _as_written(written: Written, fault: CellFault) -> _SpoiledCell:
+    """How the message spells the cell that holds the fault's value, and what the fault puts there.
+    If the message has a number there, the replacement is a number, too, where the fault has one.
     """
     written_json, spoiled_json = str(fault.written_form), str(fault.spoiled_form)
     for change in written.changes:
         cell = (change.image("after", 2) or {}).get(fault.column)
         if cell is not None and cell.text is not None and cell.value == fault.value:
-            number = cell.json and _QUOTED_NUMBER.fullmatch(spoiled_json)
-            alternative = number[1] if number else (cell.json and fault.number) or spoiled_json
-            return cell.text if cell.json else json.dumps(
-                cell.text, ensure_ascii=False
-            ), alternative
-    return written_json, spoiled_json
+            if not cell.json:
+                return _SpoiledCell(json.dumps(cell.text, ensure_ascii=False), spoiled_json)
+            if quoted_number := _QUOTED_NUMBER.fullmatch(spoiled_json):
+                return _SpoiledCell(cell.text, quoted_number[1])
+            return _SpoiledCell(cell.text, fault.number or spoiled_json)
+    return _SpoiledCell(written_json, spoiled_json)
 
 
 def edited_cells(faults: Iterable[CellFault]) -> tuple[CellFault, ...]:
@@ -900,11 +925,11 @@ def cell_fault_scenarios(
     message it is applied. Raises UnknownName for an unknown source.
     """
     table = boundaries.every_type(supports, source)
-    bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
-    bare["id"] = 1
+    cells_without_fault: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
+    cells_without_fault["id"] = 1
     for fault in faults:
-        if fault.column in bare:
-            event = boundaries.insert(table, bare | {fault.column: fault.value})
+        if fault.column in cells_without_fault:
+            event = boundaries.insert(table, cells_without_fault | {fault.column: fault.value})
             tags = BOUNDARY | {
                 "fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"
             }

@@ -41,21 +41,21 @@ def parts(value: bytes) -> Parts:
     """
     values: list[Part] = []
     open_containers: list[tuple[int, int]] = []
-    name = -1
+    name_start = -1
     for token in _TOKEN.finditer(value):
         start = token.start()
         mark = token.group()
         if mark == _COLON:
-            name = values.pop().value
+            name_start = values.pop().value
         elif mark in (b"{", b"["):
-            open_containers.append((start if name < 0 else name, start))
-            name = -1
+            open_containers.append((start if name_start < 0 else name_start, start))
+            name_start = -1
         elif mark in (b"}", b"]"):
-            head, first = open_containers.pop()
-            values.append(Part(head, first, token.end()))
+            container_start, bracket = open_containers.pop()
+            values.append(Part(container_start, bracket, token.end()))
         else:
-            values.append(Part(start if name < 0 else name, start, token.end()))
-            name = -1
+            values.append(Part(start if name_start < 0 else name_start, start, token.end()))
+            name_start = -1
     return tuple(values[:-1])
 
 
@@ -301,11 +301,15 @@ def _nest_deeply(m: Material) -> bytes:
     times, sometimes with one closing bracket too few.
     """
     part, depth = m.part(), m.scale(10, DEEPEST)
-    head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[
-        m.below(3)
-    ]
-    short = m.below(8) == 0
-    return m.replace_range(part.value, part.end, head * depth + core + tail * (depth - short))
+    opening, core, closing = (
+        (b"[", b"", b"]"),
+        (b'{"a":', b"1", b"}"),
+        (b'[{"a":', b"null", b"}]"),
+    )[m.below(3)]
+    one_too_few = m.below(8) == 0
+    return m.replace_range(
+        part.value, part.end, opening * depth + core + closing * (depth - one_too_few)
+    )
 
 
 def _replace_with_long_string(m: Material) -> bytes:

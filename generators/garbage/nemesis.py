@@ -122,24 +122,25 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
     """Repeats a third of the messages, at once or any number of messages later. Of two commits with
     the same time, the first one is repeated behind the second. `restarted_ms` is how much later a
-    repeated record's timestamp is.
+    repeated record's timestamp is. In `by_place` a message has its number, a repeat a number
+    between two others.
     """
-    keyed = [(float(n), written) for n, written in enumerate(stream.written)]
-    size = len(keyed)
-    for number, written in tuple(keyed):
+    by_place = [(float(n), written) for n, written in enumerate(stream.written)]
+    size = len(by_place)
+    for number, written in tuple(by_place):
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
-            keyed.append((number + distance, _repeat_message(written, restarted_ms)))
+            by_place.append((number + distance, _repeat_message(written, restarted_ms)))
     row_messages = [
         (number, written) for number, written in enumerate(stream.written) if _is_row(written)
     ]
-    keyed += [
+    by_place += [
         (late + 0.7, _repeat_message(old, restarted_ms))
         for (_, old), (late, new) in itertools.pairwise(row_messages)
         if _have_one_commit_time(old, new)
     ]
-    keyed.sort(key=lambda item: item[0])
-    return _cut_evenly([written for _, written in keyed])
+    by_place.sort(key=lambda item: item[0])
+    return _cut_evenly([written for _, written in by_place])
 
 
 def _have_one_commit_time(old: Written, new: Written) -> bool:
@@ -183,12 +184,12 @@ def _compact_topics(stream: Stream, chance: random.Random) -> Stages:
     end, size = _compacted_end(stream.written), len(stream.written)
     first, second, *later_stages = _cut(stream.written, (end // 2, end, (end + size) // 2))
     topics = {written.message.topic for written in stream.written if _is_row(written)}
-    last: dict[tuple[str, int, bytes | None], int] = {}
+    last_number: dict[tuple[str, int, bytes | None], int] = {}
     for number, written in enumerate(first + second):
-        last[written.message.topic, written.message.partition, written.message.key] = number
-    gone = {
+        last_number[written.message.topic, written.message.partition, written.message.key] = number
+    removed_keys = {
         key
-        for key, number in last.items()
+        for key, number in last_number.items()
         if (first + second)[number].message.value is None and chance.random() < 0.5
     }
 
@@ -197,7 +198,9 @@ def _compact_topics(stream: Stream, chance: random.Random) -> Stages:
         the key's tombstone is gone, too, its value is REMOVED and no rows are expected of it.
         """
         key = written.message.topic, written.message.partition, written.message.key
-        if written.message.topic not in topics or (last[key] == number and key not in gone):
+        if written.message.topic not in topics or (
+            last_number[key] == number and key not in removed_keys
+        ):
             return written
         return Written(replace(written.message, value=REMOVED), ())
 
@@ -208,19 +211,20 @@ def _compact_topics(stream: Stream, chance: random.Random) -> Stages:
     )
 
 
-def _compacted_end(written: Sequence[Written]) -> int:
-    """The number of messages that compaction has seen: half of them, or more, up to the first
-    UPDATE that removes its row's INSERT for good.
+def _compacted_end(messages: Sequence[Written]) -> int:
+    """How many messages, from the first on, compaction works on: half of them, or more, so that of
+    at least one record key it removes the INSERT and leaves an UPDATE, behind which only UPDATEs of
+    that key follow.
     """
-    alone: dict[tuple[str, int, bytes | None], int | None] = {}
-    for number, w in enumerate(written):
-        key = w.message.topic, w.message.partition, w.message.key
-        if not (_is_row(w) and w.changes[0].op is Op.UPDATE):
-            alone[key] = None
-        elif alone.get(key) is None:
-            alone[key] = number
-    updates = [number for number in alone.values() if number is not None]
-    return max(len(written) // 2, min(updates, default=0) + 1)
+    first_of_last_updates: dict[tuple[str, int, bytes | None], int | None] = {}
+    for number, written in enumerate(messages):
+        key = written.message.topic, written.message.partition, written.message.key
+        if not (_is_row(written) and written.changes[0].op is Op.UPDATE):
+            first_of_last_updates[key] = None
+        elif first_of_last_updates.get(key) is None:
+            first_of_last_updates[key] = number
+    updates = [number for number in first_of_last_updates.values() if number is not None]
+    return max(len(messages) // 2, min(updates, default=0) + 1)
 
 
 def is_removed(message: Message) -> bool:
@@ -260,20 +264,20 @@ def _control_lags(stream: Stream, chance: random.Random) -> Stages:
     if not partitions:
         return _cut_evenly(())
     control = [written.message.partition for written in stream.written if _is_control(written)]
-    last = min(control) if control else chance.choice(sorted(partitions))
-    other_messages = [written for written in stream.written if written.message.partition != last]
-    quarter = len(partitions[last]) // 8
-    last_messages = partitions[last]
+    late_partition = min(control) if control else chance.choice(sorted(partitions))
+    other_messages = [
+        written for written in stream.written if written.message.partition != late_partition
+    ]
+    eighth = len(partitions[late_partition]) // 8
+    late_messages = partitions[late_partition]
     first, second, third, fourth = _cut_evenly(other_messages)
+    if chance.random() < 0.5:
+        return first, second, third, fourth + tuple(late_messages)
     return (
-        (first, second, third, fourth + tuple(last_messages))
-        if chance.random() < 0.5
-        else (
-            first + second,
-            third + fourth,
-            tuple(last_messages[:quarter]),
-            tuple(last_messages[quarter:]),
-        )
+        first + second,
+        third + fourth,
+        tuple(late_messages[:eighth]),
+        tuple(late_messages[eighth:]),
     )
 
 
@@ -420,10 +424,10 @@ def _is_row(written: Written) -> bool:
 
 
 def _corrupt(stream: Stream, chance: random.Random) -> Stages:
-    """The stream with unreadable messages between the others in every stage, each of which the
-    decoder must return as one CORRUPT row.
+    """The stream with unreadable messages between the others in every stage; a decoder must return
+    exactly one CORRUPT row for each of them (`certain_faults`).
     """
-    must = [
+    certain_faults = [
         f
         for f in faults.applicable(stream.faults, stream.compression)
         if f.obligation == MUST and not f.accept
@@ -431,7 +435,7 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
     messages: list[Written] = []
     for number, written in enumerate(stream.written):
         if number % 6 == 0 or chance.random() < 0.1:
-            spoiled = _spoil_message(written, chance.sample(must, len(must)))
+            spoiled = _spoil_message(written, chance.sample(certain_faults, len(certain_faults)))
             messages.extend(() if spoiled is None else (spoiled,))
         messages.append(written)
     return _cut_evenly(messages)

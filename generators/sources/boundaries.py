@@ -320,18 +320,24 @@ def _type_scenarios(
     """
     for name, type, values in type_values(supports, source):
         for label, value in values.items():
-            full = f"{name}/{label}"
-            yield scenario(full, insert(one_column(database, full, type), {"id": 1, "c": value}))
+            scenario_name = f"{name}/{label}"
+            yield scenario(
+                scenario_name,
+                insert(one_column(database, scenario_name, type), {"id": 1, "c": value}),
+            )
         sample = next(v for v in reversed(list(values.values())) if v is not None)
-        cells: Row = {"id": 1, "c": sample}
-        bare: Row = {"id": 1, "c": None}
+        sample_row: Row = {"id": 1, "c": sample}
+        null_row: Row = {"id": 1, "c": None}
         for label, op, before, after in (
-            ("update-to-null", Op.UPDATE, cells, bare),
-            ("update-from-null", Op.UPDATE, bare, cells),
-            ("delete", Op.DELETE, cells, None),
+            ("update-to-null", Op.UPDATE, sample_row, null_row),
+            ("update-from-null", Op.UPDATE, null_row, sample_row),
+            ("delete", Op.DELETE, sample_row, None),
         ):
-            full = f"{name}/{label}"
-            yield scenario(full, change(one_column(database, full, type), op, (before, after)))
+            scenario_name = f"{name}/{label}"
+            yield scenario(
+                scenario_name,
+                change(one_column(database, scenario_name, type), op, (before, after)),
+            )
 
 
 def _shape_scenarios(

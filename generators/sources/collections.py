@@ -122,13 +122,13 @@ class _Identities:
         return digest
 
     def remove(self, table: Table, cells: Row) -> str:
-        """The ObjectId of a document that is in the collection; one that was there before the
-        history has a new one.
+        """The ObjectId of a document that leaves the collection. A row that no event of the history
+        has inserted gets one as if it had been.
         """
-        documents = self._live[self._place(table, cells)]
-        if not documents:
+        object_ids = self._live[self._place(table, cells)]
+        if not object_ids:
             self.insert(table, cells)
-        return documents.pop(0)
+        return object_ids.pop(0)
 
     def change(self, table: Table, before: Row, after: Row) -> str:
         """The ObjectId of a document whose row changes from `before` to `after`."""
@@ -145,20 +145,20 @@ class _Identities:
 
 
 def _changes_of_documents(event: RowChange, identities: _Identities) -> list[RowChange]:
-    """A statement's changes as changes of documents: one event, or where a row gets another key one
-    for each change of a document.
+    """The changes of a statement as changes of documents: one event for all its rows; but if any
+    row gets another key, one event for each document that is changed, removed or inserted.
     """
     table, collection = event.table, collection_of(event.table)
     if all(_keeps_key(table, images) for images in event.rows):
         documents = tuple(_document_images(table, images, identities) for images in event.rows)
         return [replace(event, table=collection, rows=documents)]
-    stay = [images for images in event.rows if _keeps_key(table, images)]
-    move = [images for images in event.rows if not _keeps_key(table, images)]
+    with_same_key = [images for images in event.rows if _keeps_key(table, images)]
+    with_new_key = [images for images in event.rows if not _keeps_key(table, images)]
     # A row may take the key that another one leaves.
     parts = [
-        *((Op.DELETE, RowImages(images.before, None)) for images in move),
-        *((event.op, images) for images in stay),
-        *((Op.INSERT, RowImages(None, images.after)) for images in move),
+        *((Op.DELETE, RowImages(images.before, None)) for images in with_new_key),
+        *((event.op, images) for images in with_same_key),
+        *((Op.INSERT, RowImages(None, images.after)) for images in with_new_key),
     ]
     return [
         replace(event, table=collection, op=op, rows=(_document_images(table, images, identities),))
@@ -201,7 +201,7 @@ def _document(table: Table, cells: Row, identity: Value) -> Row:
     fields = {name: _stored(types[name], value) for name, value in cells.items()}
     if is_collection(table):
         return fields
-    beside_key = {n: value for n, value in fields.items() if (n,) != table.primary_key}
+    beside_key = {name: value for name, value in fields.items() if (name,) != table.primary_key}
     return {ID: identity, **beside_key}
 
 

@@ -540,7 +540,6 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     }
 
 
-# Texts, bytes and documents that every source has.
 TEXTS: Final[Mapping[str, Value]] = {
     "literal-null": "null",
     "html": "<a&b>",

@@ -223,11 +223,11 @@ def real_text(type: SourceType, value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    single = type.logical is Logical.FLOAT
+    is_real = type.logical is Logical.FLOAT
     texts = (f"{value:.{digits}e}" for digits in range(17))
-    shortest = next(t for t in texts if (to_float32(float(t)) if single else float(t)) == value)
+    shortest = next(t for t in texts if (to_float32(float(t)) if is_real else float(t)) == value)
     digits, _, exponent = shortest.partition("e")
-    if -4 <= int(exponent) < (6 if single else 15):
+    if -4 <= int(exponent) < (6 if is_real else 15):
         return f"{Decimal(shortest):f}"
     return f"{digits}e{int(exponent):+03d}"
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = frozenset({"varchar", "text", "tinytext", "mediumtext", "longtext"})
 """Types whose values are texts to the last blank."""
-_BITS: Final = 1 << 64
-_SCALE: Final = 30
+_INTEGER_LIMIT: Final = 1 << 64
+"""Integers beyond 64 bits, of which databases make different types, are not computed."""
+_MOST_SCALE: Final = 30
 """Digits behind the point that every database keeps."""
 _DIGITS: Final = 200
 """The most digits of a number that is computed."""
@@ -152,12 +153,10 @@ def _evaluate(
             values = [evaluate(part) for part in (node.this, *node.expressions)]
             return next((value for value in values if value is not None), None)
         case exp.ConcatWs():
-            between, *parts = (evaluate(part) for part in node.expressions)
-            return (
-                between
-                if between is None
-                else _concatenate(_as_text(between), [part for part in parts if part is not None])
-            )
+            separator, *parts = (evaluate(part) for part in node.expressions)
+            if separator is None:
+                return None
+            return _concatenate(_as_text(separator), [part for part in parts if part is not None])
         case exp.Concat():
             return _concatenate("", [evaluate(part) for part in node.expressions])
         case exp.DPipe():
@@ -169,20 +168,20 @@ def _evaluate(
 
 
 def _column_value(name: str, table: Table, cells: Mapping[str, object]) -> object:
-    """The value of a column that an expression names. Raises _Unknown if it cannot be computed
-    with.
+    """The value of the column that an expression names by `name`. One of a type with which nothing
+    is computed is a _Copy, which may only be copied. Raises _Unknown for an unknown column, and for
+    NaN and infinities.
     """
     column = find_column(table, name)
     if not column or column.name not in cells:
         raise _Unknown
     value = cells[column.name]
-    computable_type = isinstance(_sample_value(column.type), int | Decimal | str)
+    is_computable_type = isinstance(_sample_value(column.type), int | Decimal | str)
     if isinstance(value, Decimal) and not value.is_finite():
         raise _Unknown
-    # A value of another type can only be copied.
-    return (
-        value if computable_type or value is None or isinstance(value, SourceType) else _Copy(value)
-    )
+    if is_computable_type or value is None or isinstance(value, SourceType):
+        return value
+    return _Copy(value)
 
 
 class _Copy:
@@ -221,8 +220,8 @@ def _compute(
     exponent = number.as_tuple().exponent if isinstance(number, Decimal) else 0
     if (
         not isinstance(exponent, int)
-        or exponent < -_SCALE
-        or (isinstance(number, int) and abs(number) >= _BITS)
+        or exponent < -_MOST_SCALE
+        or (isinstance(number, int) and abs(number) >= _INTEGER_LIMIT)
     ):
         raise _Unknown
     return number
@@ -237,8 +236,11 @@ def _as_text(value: object) -> str:
     raise _Unknown
 
 
-def _concatenate(between: str, parts: list[object]) -> object:
-    return None if None in parts else between.join(map(_as_text, parts))
+def _concatenate(separator: str, parts: list[object]) -> object:
+    """The texts of the parts, with the separator between them; None if a part is NULL. Raises
+    _Unknown for a part that is neither a text nor an integer.
+    """
+    return None if None in parts else separator.join(map(_as_text, parts))
 
 
 def _change_case(change: Callable[[str], str], value: object) -> object:

@@ -92,9 +92,11 @@ class DdlReader:
         for span in self.split_script(script):
             beginning = script.code[span.start : min(span.end, span.start + _HEAD)]
             if match := _DATABASE.match(beginning):
-                closing = {"[": "]"}.get(match[1][0], match[1][0])
+                closing_quote = {"[": "]"}.get(match[1][0], match[1][0])
                 self.database = (
-                    match[1][1:-1].replace(closing * 2, closing) if closing in '`"]' else match[1]
+                    match[1][1:-1].replace(closing_quote * 2, closing_quote)
+                    if closing_quote in '`"]'
+                    else match[1]
                 )
             elif match := _PATH.match(beginning):
                 self.search_path = match[1]

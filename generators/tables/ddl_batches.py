@@ -37,7 +37,10 @@ def split_batches(script: Script, syntax: ScriptSyntax) -> Iterator[Span]:
     for a quote that does not end.
     """
     code = script.code
-    at, start, last, depth, is_module, is_line_start = 0, -1, 0, 0, False, True
+    at = 0
+    start, last = -1, 0  # of the statement that is read; -1 between statements
+    depth = 0  # of parentheses
+    is_module, is_line_start = False, True
     while at < len(code):
         if start < 0 and is_line_start and (line := _match(syntax.client_line, code, at)):
             at = line.end()

@@ -184,12 +184,17 @@ class _ConditionReader:
         column = self._column(side)
         if column is None or column.type.logical not in _ORDERED:
             return None
-        limits: dict[str, Value] = {"l": None, "g": None}
+        low: Value = None
+        high: Value = None
         for operation, constant in bounds:
-            limits[operation[0]] = _bound(column.type, operation, constant)
-            if limits[operation[0]] is None:
+            limit = _bound(column.type, operation, constant)
+            if limit is None:
                 return None
-        return Check(column.name, self.condition_text, limits["g"], limits["l"])
+            if operation in ("lt", "lte"):
+                high = limit
+            else:
+                low = limit
+        return Check(column.name, self.condition_text, low, high)
 
 
 def _unwrap(node: exp.Expr) -> exp.Expr:
@@ -247,15 +252,15 @@ def _literal(node: exp.Expr) -> _Constant | None:
 
 
 def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
-    """The first or last value of the type for which a comparison with the constant `node` holds;
-    None if it is unknown.
+    """The greatest or the least value of the type for which a comparison (`lt`, `lte`, `gt` or
+    `gte`) with the constant `node` holds; None if it is unknown.
     """
-    grid = type.logical in (Logical.INT, Logical.YEAR, Logical.BIT, Logical.DECIMAL)
+    has_decimal_steps = type.logical in (Logical.INT, Logical.YEAR, Logical.BIT, Logical.DECIMAL)
     literal = _literal(node)
     if literal is None:
         return None
-    if grid:
-        value: Value = _finite_number(literal[0])
+    if has_decimal_steps:
+        value: Value = _finite_number(literal.text)
     else:
         value = literal_value(type, *literal)
     step = -1 if operation[0] == "l" else 1
@@ -266,11 +271,11 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
             is_free = (type.scale or 0) > 1000 or oracle.is_free(type)
             unit = Decimal(1).scaleb(-min(type.scale or 0, 10 if is_free else 1000))
             with localcontext(prec=MAX_PREC_OF_NUMERIC):
-                near = value.quantize(unit, ROUND_FLOOR if step < 0 else ROUND_CEILING)
-                near += 0 if included or near != value else step * unit
+                nearest_step = value.quantize(unit, ROUND_FLOOR if step < 0 else ROUND_CEILING)
+                nearest_step += 0 if included or nearest_step != value else step * unit
             if type.logical is Logical.DECIMAL:
-                return near
-            return min(max(int(near), type.low or 0), type.high or 0)
+                return nearest_step
+            return min(max(int(nearest_step), type.low or 0), type.high or 0)
         case int() if not included:
             return value + step * int(10 ** (6 - type.fsp))
         case float() if not math.isfinite(value):

@@ -430,12 +430,12 @@ def _read_index_name(cursor: Cursor) -> str:
 
 
 def read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...]:
-    """Reads the columns of a key at the cursor. Returns none, and adds a note, if one is an
-    expression or was left out of the table. Raises UsageError for a column that the table does not
-    have.
+    """Reads the columns of a key in parentheses at the cursor. Returns (), and adds a note at the
+    words from number `start` on, if one is an expression or was left out of the table. Raises
+    UsageError for a column that the table does not have.
     """
     columns: list[str] = []
-    prefix = False
+    has_prefix = False
     for part in cursor.take_parentheses().split_at_commas():
         if part.next_is("("):
             cursor.note(start, "left out: an index over an expression")
@@ -452,10 +452,10 @@ def read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...
         columns.append(column_name)
         if part.next_is("("):
             part.take_parentheses()
-            prefix = True
+            has_prefix = True
         part.accept("ASC", "DESC")
         note_leftover(part)
-    if prefix and cursor.words[start].upper in ("UNIQUE", "CONSTRAINT", "PRIMARY"):
+    if has_prefix and cursor.words[start].upper in ("UNIQUE", "CONSTRAINT", "PRIMARY"):
         cursor.note(start, "taken as a key over whole columns: the model has no prefixes")
     return tuple(columns)
 

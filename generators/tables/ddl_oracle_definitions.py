@@ -408,7 +408,7 @@ def _modify_column(draft: Draft, cursor: Cursor) -> None:
             column = _read_attribute(draft, cursor, column)
         draft.columns.insert(position, column)
         return
-    cursor.at -= 1
+    cursor.at -= 1  # read_column takes the name again
     read_column(draft, cursor, position)
     if not column.nullable and draft.column_name(name):
         draft.change_column(name, nullable=False)
@@ -435,13 +435,13 @@ def _drop_parts(draft: Draft, cursor: Cursor) -> None:
         pass
     elif cursor.accept("COLUMN") or cursor.next_is("("):
         in_parentheses = cursor.next_is("(")
-        parts = cursor.take_parentheses() if in_parentheses else cursor
-        while not parts.done:
-            if name := read_column_name(draft, parts):
+        named_columns = cursor.take_parentheses() if in_parentheses else cursor
+        while not named_columns.done:
+            if name := read_column_name(draft, named_columns):
                 draft.drop_column(name)
             if not in_parentheses:
                 break
-            parts.accept(",")
+            named_columns.accept(",")
     else:
         cursor.skip_rest(0, _NO_COLUMN)
     cursor.accept("CASCADE CONSTRAINTS", "CASCADE", "INVALIDATE")

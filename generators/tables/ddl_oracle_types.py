@@ -218,8 +218,13 @@ def _make_number(name: str, arguments: Sequence[str], spelled: str) -> SourceTyp
 
 
 def _spell_float(name: str, numbers: Sequence[int], spelled: str) -> OracleSpelling:
-    """A FLOAT of binary digits. Raises ValueError for a number of them that it cannot have."""
-    digits = numbers[0] if numbers else _REAL_DIGITS if name == "real" else _BINARY_DIGITS
+    """The type FLOAT of so many binary digits as `numbers` has, or of as many as REAL or FLOAT has
+    without an argument; `spelled` is the type for the error. Raises ValueError for more digits than
+    FLOAT has, and for an argument of another name.
+    """
+    digits = _REAL_DIGITS if name == "real" else _BINARY_DIGITS
+    if numbers:
+        digits = numbers[0]
     if not 1 <= digits <= _BINARY_DIGITS or (numbers and name != "float"):
         raise ValueError(f"{spelled}: FLOAT has 1 to {_BINARY_DIGITS} binary digits")
     declared = "" if digits == _BINARY_DIGITS else f"FLOAT({digits})"

@@ -310,15 +310,16 @@ _MICROSECOND_DIGITS: Final = 6
 
 
 def bound_nanoseconds(draft: Draft, type_name: str, quote: Callable[[str], str]) -> None:
-    """Bounds the values of each NOT NULL column of the type whose fraction has more digits than
-    microseconds, with a note: Debezium writes its nanoseconds, and where these are more than 64
-    bits null or another number (debezium#sqlserver-nanos, debezium#oracle-nanos).
+    """Adds a CHECK to the draft, and a note, for each NOT NULL column of the type `type_name` that
+    has nanoseconds or hundreds of them: its values are those whose nanoseconds fit 64 bits. For
+    other values Debezium writes null or another number (debezium#sqlserver-nanos,
+    debezium#oracle-nanos). `quote` puts a column's name between the dialect's quotes.
     """
     end = draft.script.code.index("(", draft.at)
     for column in draft.columns:
         is_required = not column.nullable or column.name in draft.primary
-        is_fine = (column.type.scale or 0) > _MICROSECOND_DIGITS
-        if is_required and is_fine and column.type.name == type_name:
+        is_finer_than_micros = (column.type.scale or 0) > _MICROSECOND_DIGITS
+        if is_required and is_finer_than_micros and column.type.name == type_name:
             condition = f"{quote(column.name)} {NANOSECONDS}"
             draft.checks.append(Pending(draft.script, draft.at, end, condition))
             draft.script.note(
@@ -334,7 +335,7 @@ def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list
     constraints.
     """
     read_drafts = {
-        at: draft for at, draft in drafts.items() if draft.columns and not draft.left_out
+        name: draft for name, draft in drafts.items() if draft.columns and not draft.left_out
     }
     users = []
     for draft in read_drafts.values():

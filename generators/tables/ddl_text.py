@@ -208,8 +208,9 @@ class Script:
         return UsageError(f"{self.location(at)}: {what}")
 
     def statements(self) -> Iterator[Span]:
-        """The statements of the script, without the semicolons. Raises UsageError for a quote that
-        does not end.
+        """The statements of the script, without the semicolons. A line of psql that begins with a
+        backslash is one, too. Lines DELIMITER of MySQL's client and the rows behind COPY ... FROM
+        STDIN are passed over. Raises UsageError for a quote that does not end.
         """
         pieces = _PIECES[DIALECTS[self.dialect]]
         at, start, last, delimiter = 0, -1, 0, ";"
@@ -235,8 +236,8 @@ class Script:
             if piece[0] in ("'", '"', "`"):
                 raise self.error(at, f"the quote {piece[0]} does not end")
             end = piece.end()
-            if delimiter != ";" and (cut := piece[0].find(delimiter)) > 0:
-                end = at + cut
+            if delimiter != ";" and (delimiter_at := piece[0].find(delimiter)) > 0:
+                end = at + delimiter_at
             if piece["end"] and delimiter == ";":
                 if start >= 0:
                     yield self._span(start, last)

@@ -79,7 +79,7 @@ _SYNTAX: Final = ScriptSyntax(
 )
 
 
-def _fold(name: TableName) -> TableName:
+def _in_lower_case(name: TableName) -> TableName:
     """The name in lower case."""
     return TableName(name.database.lower(), (name.schema or "").lower(), name.name.lower())
 
@@ -134,10 +134,13 @@ class TsqlReader(DdlReader):
         return self._known_name(written_name)
 
     def _known_name(self, written_name: TableName) -> TableName:
-        """The name of the table that was read, since upper and lower case do not matter; the name
-        itself if none was.
+        """The name of the table that a statement calls `written_name`, spelled as the statement
+        that made the table spelled it: upper and lower case do not matter. The name itself if no
+        such table was read.
         """
-        same_names = (name for name in self.drafts if _fold(name) == _fold(written_name))
+        same_names = (
+            name for name in self.drafts if _in_lower_case(name) == _in_lower_case(written_name)
+        )
         return next(same_names, written_name)
 
     def read_definition(self, draft: Draft, cursor: Cursor) -> None:

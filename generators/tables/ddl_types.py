@@ -278,8 +278,9 @@ _FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
-    """Reads PostgreSQL's type at the cursor. Returns the parts of its name, and its spelling as
-    format_type() prints it.
+    """Reads PostgreSQL's type at the cursor. Returns the parts of its name, such as ("public",
+    "mood"), and its spelling as format_type() prints it, such as `character varying(20)[]`. Raises
+    UsageError if no type stands there.
     """
     start = cursor.at
     if cursor.accept("DOUBLE PRECISION"):
@@ -300,19 +301,12 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
         cursor.take()
     if fields:
         cursor.note(start, "taken as an interval of all fields")
-    numbers = (
-        ",".join(cursor.take_parentheses().source_text().replace(" ", "").split(","))
-        if cursor.next_is("(")
-        else ""
-    )
-    zone = next(
-        (
-            f" {phrase.lower()}"
-            for phrase in (cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"),)
-            if phrase
-        ),
-        "",
-    )
+    numbers = ""
+    if cursor.next_is("("):
+        numbers = cursor.take_parentheses().source_text().replace(" ", "")
+    zone = ""
+    if phrase := cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"):
+        zone = f" {phrase.lower()}"
     if name in ("timetz", "timestamptz"):
         name, zone = name.removesuffix("tz"), " with time zone"
     if parts == ("bpchar",) and not numbers:

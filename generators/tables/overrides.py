@@ -152,17 +152,18 @@ def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
 
 
 def _override(file: str, at: str, column: Column, settings: Any) -> Override:
-    """The override of one column, from the settings that the user's file gives it. Raises
-    UsageError for an unknown or wrong setting.
+    """The override of one column, from the settings that the user's file gives it. `at` is the
+    column's place in the file, such as `orders.price`. Raises UsageError for an unknown or wrong
+    setting.
     """
     if not isinstance(settings, dict):
         raise _value_error(file, at, settings, f"a table with keys of {', '.join(KEYS)}")
     for key in settings:
         if key not in KEYS:
             raise UsageError(f"{file}: {UnknownName('key', key, KEYS, of=at)}")
-    of_values = [key for key in ("provider", "range", "choices", "regex") if key in settings]
-    if len(of_values) > 1 and of_values != ["provider", "range"]:
-        raise UsageError(f"{file}: {at}: {' and '.join(of_values)} exclude each other")
+    exclusive_keys = [key for key in ("provider", "range", "choices", "regex") if key in settings]
+    if len(exclusive_keys) > 1 and exclusive_keys != ["provider", "range"]:
+        raise UsageError(f"{file}: {at}: {' and '.join(exclusive_keys)} exclude each other")
     override_fields = {
         key: _READ[key](file, f"{at}.{key}", column, value) for key, value in settings.items()
     }

@@ -100,13 +100,14 @@ class Axis:
     number: Callable[[Any], int]
 
     def window(self, low: Value, high: Value) -> tuple[int, int]:
-        """The everyday values, as integers, between the bounds `low` and `high` of the table; all
-        values between the bounds where no everyday value is there.
+        """The first and the last integer of the everyday values that lie between the bounds `low`
+        and `high` of the table; of all values between the bounds where no everyday value is there.
+        None is no bound.
         """
         least = self.low if low is None else max(self.low, self.number(low))
         most = self.high if high is None else min(self.high, self.number(high))
-        inside = max(least, self.plain[0]), min(most, self.plain[1])
-        return inside if inside[0] <= inside[1] else (least, max(least, most))
+        everyday = max(least, self.plain[0]), min(most, self.plain[1])
+        return everyday if everyday[0] <= everyday[1] else (least, max(least, most))
 
 
 _SQLSERVER_UNITS: Final = {"datetime": 10_000, "smalldatetime": 60 * MICROS}
@@ -158,20 +159,10 @@ def axis(column: Column) -> Axis | None:
             )
         case Logical.FLOAT | Logical.DOUBLE:
             narrow, scale = type.logical is Logical.FLOAT, type.scale or 2
-            top = (
-                10
-                ** min(
-                    15,
-                    max(
-                        0,
-                        (type.precision - scale)
-                        if type.precision and type.scale is not None
-                        else 6,
-                    ),
-                )
-                * 10**scale
-                - 1
-            )
+            whole_digits = 6
+            if type.precision and type.scale is not None:
+                whole_digits = min(15, max(0, type.precision - scale))
+            top = 10**whole_digits * 10**scale - 1
             return Axis(
                 0 if type.unsigned else -top,
                 top,

@@ -84,8 +84,10 @@ def _fits_type(type: SourceType, value: Value) -> bool:
         and type.name not in ("enum", *_OWN_FITS)
     ):
         return value in realistic.boundaries(type).values()
-    listed = type.name.endswith("]") or type.name == "point"
-    return databases.fits(type, value) or (listed and value in realistic.boundaries(type).values())
+    is_array_or_point = type.name.endswith("]") or type.name == "point"
+    return databases.fits(type, value) or (
+        is_array_or_point and value in realistic.boundaries(type).values()
+    )
 
 
 _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
@@ -105,15 +107,17 @@ def comparison_form(value: Value) -> object:
 
 
 def identity(user: UserTable, key: tuple[str, ...], cells: Row) -> Identity | None:
-    """A row's values of a unique key, as the least exact collation compares them; None if the key
-    equals no other because of its NULLs, which databases see differently.
+    """A row's values of a unique key, as the least exact collation compares them; None if NULLs in
+    them make the key equal to no other, which databases see differently (`Source.equal_nulls`).
     """
-    parts = tuple(cells[name] for name in key)
-    nulls = [part is None for part in parts]
+    key_values = tuple(cells[name] for name in key)
+    nulls = [value is None for value in key_values]
     equal_nulls = databases.of_table(user.table).equal_nulls
-    if all(nulls) if equal_nulls == "beside values" else any(nulls) and equal_nulls == "never":
+    if equal_nulls == "beside values" and all(nulls):
         return None
-    return tuple(map(comparison_form, parts))
+    if equal_nulls == "never" and any(nulls):
+        return None
+    return tuple(map(comparison_form, key_values))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

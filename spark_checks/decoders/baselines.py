@@ -129,7 +129,7 @@ class Baseline:
             """The member at a path of the message `m`; NULL of the type `kind` for the path ""."""
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
-        def named_path(side: Column) -> Column:
+        def map_of_texts(side: Column) -> Column:
             """The image as a map of texts by column name; rows that are lists of values get their
             names here.
             """
@@ -150,8 +150,8 @@ class Baseline:
             table=member(self.table),
             keys=member(self.keys, "array<string>"),
             commit_time=instant(member(self.committed, "bigint")),
-            before=named_path(self._before()),
-            after=named_path(F.col("now")),
+            before=map_of_texts(self._before()),
+            after=map_of_texts(F.col("now")),
             types=member(self.types, "map<string, string>"),
             sql=member(self.sql),
         )

@@ -16,12 +16,12 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, LongType, StringType, VariantType
+from pyspark.sql.types import ArrayType, LongType, StringType, VariantType
 
 from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
-from spark_checks.decoders.families.flat import Flat, decimal_again
+from spark_checks.decoders.families.flat import Flat, SecondReading, decimal_again
 from spark_checks.decoders.families.framing import instant, instant_of_seconds, name_of_code
 from spark_checks.decoders.families.mysql import index, mask_of, mysql_typed
 
@@ -104,15 +104,13 @@ def _typed_sql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     return mysql_typed(cell_text, type, deployment.time_zone)
 
 
-def _exact(type: SourceType) -> tuple[DataType, str] | None:
-    """How a cell of the type is parsed a second time: the Spark type, and the SQL of its text then.
-    JSON texts keep their quotes so, DECIMAL all its digits; None for other types.
+def _exact(type: SourceType) -> SecondReading | None:
+    """How a cell of the type is parsed a second time: a JSON document as a variant, since texts in
+    it keep their quotes so, a DECIMAL with all its digits. None for other types.
     """
-    return (
-        (VariantType(), "nullif(to_json({}), 'null')")
-        if type.logical is Logical.JSON
-        else decimal_again(type)
-    )
+    if type.logical is Logical.JSON:
+        return SecondReading(VariantType(), "nullif(to_json({}), 'null')")
+    return decimal_again(type)
 
 
 _TEXTS: Final = ("type", "database", "table", "position", "sql")

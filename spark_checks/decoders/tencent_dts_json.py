@@ -121,10 +121,11 @@ def _parse_message(extract: Callable[[Column, Column], Column]) -> Column:
     message and its kind.
     """
 
-    def judged(m: Column, is_whole: Column) -> Column:
+    def extract_with_kind(m: Column, is_whole: Column) -> Column:
+        """What `extract` makes of the message and its kind."""
         return let_column(_framing.kind(is_whole, _kind(m)), lambda kind: extract(m, kind))
 
-    return _framing.message_of(_ENVELOPE, judged)
+    return _framing.message_of(_ENVELOPE, extract_with_kind)
 
 
 def _kind(m: Column) -> Column:

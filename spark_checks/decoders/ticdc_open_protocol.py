@@ -142,8 +142,9 @@ def _op(value: Column) -> Column:
 
 
 def _parse_events(image: DataType, extract: Callable[[Column], Column]) -> Column:
-    """Parses a record's key and value, and returns what `extract` makes of its events, an array of
-    structs of `key`, `value` and `kind`; it gets NULL for a record that cannot be read.
+    """Parses a record's key and value, and returns what `extract` makes of the record's events, an
+    array of structs of `key`, `value` and `kind`; `extract` gets NULL for a record that cannot be
+    read. `image` is the type as which rows are parsed.
     """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
@@ -157,7 +158,7 @@ def _parse_events(image: DataType, extract: Callable[[Column], Column]) -> Colum
 
         return extract_event
 
-    def judged(texts: Column, parsed: Column) -> Column:
+    def extract_judged(texts: Column, parsed: Column) -> Column:
         """What `extract` makes of a record's events, which are built from the record's JSON texts
         (key and value in turn) and from the same texts parsed. `extract` gets NULL if a text is not
         one JSON object, or if the kind of an event is NULL because its key and value do not agree.
@@ -173,15 +174,15 @@ def _parse_events(image: DataType, extract: Callable[[Column], Column]) -> Colum
             ),
         )
 
-    def read(texts: Column) -> Column:
+    def parse_texts(texts: Column) -> Column:
         """What `extract` makes of the events, given the JSON texts of a record's keys and values in
         turn.
         """
         return let_column(
-            framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed)
+            framing.read_each(texts, _envelope(image)), lambda parsed: extract_judged(texts, parsed)
         )
 
-    return let_column(F.expr(_TEXTS), read)
+    return let_column(F.expr(_TEXTS), parse_texts)
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
@@ -233,10 +234,14 @@ def decode_rows(
     cell = StructType([StructField("v", _STRING)])
 
     def part(events: Column) -> Column:
-        """What level two needs of a record: whether it cannot be read, and its events."""
+        """What level two (typed rows) needs of a record, as a struct: `corrupt`, whether it cannot
+        be read, and `events`.
+        """
 
-        def of_image(event: Column) -> Column:
-            """An event's op if it is a row of the table, and its three images."""
+        def event_struct(event: Column) -> Column:
+            """An event's op if it is a row of the table, else NULL, and its rows `u` (new), `p`
+            (old) and `d` (deleted).
+            """
             key, value = event["key"], event["value"]
             of_table = (
                 (event["kind"] == "ROW")
@@ -249,7 +254,7 @@ def decode_rows(
             )
 
         return F.struct(
-            events.isNull().alias("corrupt"), F.transform(events, of_image).alias("events")
+            events.isNull().alias("corrupt"), F.transform(events, event_struct).alias("events")
         )
 
     def value(c: model.Column, image: str) -> str:
@@ -305,13 +310,16 @@ def _images(table: Table) -> str:
     return f"flatten(transform(part.events, e -> array({before}, {after})))"
 
 
-_MINE: Final = framing.row_struct("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
+_TABLE_ROW: Final = framing.row_struct("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
+"""SQL of the row of level two (typed rows) of event number `i`, `e`, which is of the table."""
 _ROWS: Final = (
     f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} WHEN exists(typed, image ->"
     f" image.unfit) THEN {framing.corrupt(framing.MISFIT)} ELSE filter(transform(part.events, (e,"
-    f" i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
+    f" i) -> CASE WHEN e.op IS NOT NULL THEN {_TABLE_ROW} END), r -> r IS NOT NULL) END"
 )
-"""SQL over `part` and `typed`, the images of its events: a record's rows of the table."""
+"""SQL of the array of a record's rows of level two (typed rows), over `part` and `typed`, the typed
+images of its events.
+"""
 
 
 def _unquoted(quoted: str) -> str:

@@ -139,13 +139,14 @@ def decode_rows(
 def _parse_message(
     image: DataType, extract: Callable[[Column, Column, Column, Column], Column]
 ) -> Column:
-    """Parses a record's value as a TiCDC Simple message, and returns what `extract` makes of its
-    members, the table schemas after and before a DDL or BOOTSTRAP, and its kind.
+    """Parses a record's value as a TiCDC Simple message, and returns what `extract` makes of four
+    columns: the message, its table's schema after the statement (or of a BOOTSTRAP), the schema
+    before it, and the kind.
     """
 
-    def judged(m: Column, is_whole: Column) -> Column:
-        """What `extract` makes of the message with the members `m`: of its table schemas, which
-        only a DDL or BOOTSTRAP has, and of its kind.
+    def extract_judged(m: Column, is_whole: Column) -> Column:
+        """What `extract` makes of the message `m`, of its table schemas, which only a DDL or
+        BOOTSTRAP has, and of its kind.
         """
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
         schema_texts = (F.when(carries, m[member]) for member in ("tableSchema", "preTableSchema"))
@@ -153,7 +154,7 @@ def _parse_message(
             F.from_json(member, _TABLE_SCHEMA, OPTIONS) for member in schema_texts
         )
 
-        def extract_part(own_schema: Column, former: Column) -> Column:
+        def extract_with_kind(own_schema: Column, former: Column) -> Column:
             """What `extract` makes of the message, with its table's schema after and before a
             statement, and the kind that follows from them.
             """
@@ -164,10 +165,12 @@ def _parse_message(
 
         return let_column(
             own_schema,
-            lambda own_schema: let_column(former, lambda former: extract_part(own_schema, former)),
+            lambda own_schema: let_column(
+                former, lambda former: extract_with_kind(own_schema, former)
+            ),
         )
 
-    return _framing.message_of(_envelope(image), judged)
+    return _framing.message_of(_envelope(image), extract_judged)
 
 
 def _kind(m: Column, own_schema: Column, former: Column) -> Column:

@@ -227,11 +227,11 @@ def liars(fmt: str) -> tuple[Liar, ...]:
     own_liars = [_make_liar(fmt, place, line) for place, _, line in file.entries("liars")]
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
     with naming_place(file.place("shared")):
-        listed = [
+        shared_entries = [
             shared[check_name(name, "shared liar", shared)]
             for name in file.data.get("shared", "").split()
         ]
-    return (*own_liars, *(_make_liar(fmt, place, line) for place, line in listed))
+    return (*own_liars, *(_make_liar(fmt, place, line) for place, line in shared_entries))
 
 
 def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:

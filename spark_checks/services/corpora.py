@@ -69,13 +69,16 @@ def handle(
 
 
 def _corpus_rows(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """On a worker of Spark: the messages of the units that its rows name, as batches of records."""
+    """On a worker of Spark: the messages of the ranges of units that its rows name, as batches of
+    Kafka records. A unit is one SQL statement of the load. `task_json` has format, profile and
+    seed.
+    """
     task = json.loads(task_json)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
-    for units in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
+    for unit_range in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
         numbered_messages = bulk.numbered_messages(
-            fmt, profile, task["seed"], units["start"], units["count"]
+            fmt, profile, task["seed"], unit_range["start"], unit_range["count"]
         )
         while chunk := list(itertools.islice(numbered_messages, bulk.BATCH)):
             offsets, messages = zip(*chunk, strict=True)

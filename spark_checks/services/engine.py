@@ -42,8 +42,8 @@ from spark_checks.services.errors import summary
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
 
-_TOPIC: Final = 64
-"""More partitions than a topic of the harness has."""
+_MOST_PARTITIONS: Final = 64
+"""No topic of the harness has more partitions."""
 TASK_RECORDS: Final = 20_000
 """Records from Kafka per partition of a decode call."""
 OWN: Final = (*cluster.OWN, "_cdc_conformance_pytest")
@@ -257,14 +257,14 @@ class SparkEngine:
 
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
-        self._opened: dict[str, DataFrame] = {}
+        self._records_by_handle: dict[str, DataFrame] = {}
         self._conf: dict[str, str] | None = {}
-        self._before: dict[str, str | None] = {}
+        self._settings_before: dict[str, str | None] = {}
         self._configuring = threading.Lock()
         self._decoders: dict[tuple[str, str], Decoder] = {}
-        self._given: dict[str, tuple[Any, Any]] = {}
-        self._place = ""
-        self._sent: set[str] = set()
+        self._given_decoders: dict[str, tuple[Any, Any]] = {}
+        self._cluster_url = ""
+        self._sent_modules: set[str] = set()
 
     @property
     def spark(self) -> SparkSession:
@@ -329,12 +329,12 @@ class SparkEngine:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
     def take(self, pickled_decoders: Mapping[str, str]) -> None:
-        """Unpickles the decoders that the parent process sent, and keeps them by name. Raises
-        DecoderError if that fails.
+        """Unpickles the decoders that the parent process sent as base64, and keeps them by name;
+        each is a pair of the decoder and its CAPABILITIES. Raises DecoderError if that fails.
         """
         for name, pickled in pickled_decoders.items():
             try:
-                self._given[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
+                self._given_decoders[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
                 raise DecoderError(
@@ -358,7 +358,7 @@ class SparkEngine:
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
         if not cluster.is_local(self._spark):
-            self._place = cluster_url(conf)
+            self._cluster_url = cluster_url(conf)
             cluster.send_harness_modules(self._spark, home)
         if not renewal.take_over():
             warm_up(self._spark)
@@ -368,7 +368,7 @@ class SparkEngine:
         """What a machine of the session's Spark cluster (a Spark Connect server is one, too) lacks,
         if that is why a request failed; else "", as for a session on this machine alone.
         """
-        return cluster.missing_on_cluster(error, self._place) if self._place else ""
+        return cluster.missing_on_cluster(error, self._cluster_url) if self._cluster_url else ""
 
     def jvm_ended(self, error: Exception) -> bool:
         """Whether the session's Java process has ended, after a request failed with this error."""
@@ -402,33 +402,32 @@ class SparkEngine:
         return {"code": process.wait(limit_s)}
 
     def _configure(self, conf: Mapping[str, str]) -> None:
-        """Sets exactly these settings in the session; those of the call before are set back to what
-        they were.
+        """Sets exactly these settings in the session: those that the call before had set get back
+        the values that they had. The value OTHER stands for the opposite of the session's boolean.
+        The settings FIRST_OFFSET and IN_PARTITION are not Spark's, and are left out. Raises
+        DecoderError for a setting that the session does not take.
         """
         with self._configuring:
             if conf == self._conf:
                 return
-            for key, old in self._before.items():
+            for key, old in self._settings_before.items():
                 if old is None:
                     self.spark.conf.unset(key)
                 else:
                     self.spark.conf.set(key, old)
-            self._conf, self._before = None, {}
+            self._conf, self._settings_before = None, {}
             for key, value in conf.items():
                 if key not in (FIRST_OFFSET, IN_PARTITION):
                     old = self.spark.conf.get(key, None)
-                    value = (
-                        ("false" if self.spark.conf.get(key) == "true" else "true")
-                        if value == OTHER
-                        else value
-                    )
+                    if value == OTHER:
+                        value = "false" if self.spark.conf.get(key) == "true" else "true"
                     try:
                         self.spark.conf.set(key, value)
                     except PySparkException as error:
                         raise DecoderError(
                             f"the session does not take {key}={value}: {first_line(error)}"
                         ) from error
-                    self._before[key] = old
+                    self._settings_before[key] = old
             self._conf = dict(conf)
 
     def _decoder(self, spec: str, level: str) -> Decoder:
@@ -438,13 +437,13 @@ class SparkEngine:
         key = (spec, level)
         if key not in self._decoders:
             self._decoders[key] = (
-                make_decoder(spec, *self._given[spec], level)
-                if spec in self._given
+                make_decoder(spec, *self._given_decoders[spec], level)
+                if spec in self._given_decoders
                 else load(spec, level)
             )
-            if self._place and not self._sent.issuperset(modules := self._modules()):
+            if self._cluster_url and not self._sent_modules.issuperset(modules := self._modules()):
                 cluster.send(self.spark, os.environ.get("TMPDIR", ""), modules)
-                self._sent.update(modules)
+                self._sent_modules.update(modules)
         return self._decoders[key]
 
     def _modules(self) -> dict[str, Path]:
@@ -494,15 +493,15 @@ class SparkEngine:
 
     def _keep_records(self, request: Mapping[str, Any]) -> int:
         """Opens the records of a request, from a Parquet file or from Kafka, under the request's
-        handle, and returns their number. They are kept for later calls, but for those of a local
-        file, which each call reads.
+        handle, and returns their number. Spark keeps them for later calls, except those of a local
+        file, which each call reads again.
         """
         self._release(handle := request["handle"])
         path, ranges = request["parquet"], request["ranges"]
         if path and cluster.is_local(self.spark):
             # Each call reads the file: to keep its rows takes a job of its own, and plans that are
             # compared with what is kept.
-            self._opened[handle] = self._table(path)
+            self._records_by_handle[handle] = self._table(path)
             return int(pq.read_metadata(path).num_rows)
         if path:
             frame = self._table(path)
@@ -513,14 +512,14 @@ class SparkEngine:
             frame = frame.coalesce(
                 1 + sum(high - low + 1 for _, _, low, high in ranges) // TASK_RECORDS
             )
-        self._opened[handle] = frame.persist()
+        self._records_by_handle[handle] = frame.persist()
         return frame.count()
 
     def _release(self, handle: str) -> None:
         """Forgets the records that were opened under a handle, if any, and frees what Spark kept of
         them.
         """
-        frame = self._opened.pop(handle, None)
+        frame = self._records_by_handle.pop(handle, None)
         if frame is not None:
             frame.unpersist()
 
@@ -564,12 +563,12 @@ class SparkEngine:
 
     def _plan_output(self, request: Mapping[str, Any]) -> DataFrame:
         """The decoder's output for the records of a request, not computed yet, with the columns
-        that the judge reads. Offsets and partitions that the request asked to be changed are as
-        before again.
+        that the judge reads. If the request asked for other offsets or partitions, the decoder gets
+        these, and its output has the records' own again.
         """
         level = request["level"]
         decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
-        records = self._opened[request["handle"]].where(in_ranges(request["ranges"]))
+        records = self._records_by_handle[request["handle"]].where(in_ranges(request["ranges"]))
         if request["repartition"]:
             records = records.repartition(request["repartition"])
         first, partition_size = (
@@ -577,7 +576,9 @@ class SparkEngine:
         )
         if partition_size:
             split = {
-                "partition": f"CAST(partition + {_TOPIC} * (offset DIV {partition_size}) AS int)",
+                "partition": (
+                    f"CAST(partition + {_MOST_PARTITIONS} * (offset DIV {partition_size}) AS int)"
+                ),
                 "offset": f"offset % {partition_size}",
             }
             records = records.withColumns({name: F.expr(sql) for name, sql in split.items()})
@@ -592,8 +593,8 @@ class SparkEngine:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
         if partition_size and {"partition", "offset"} <= set(frame.columns):
             topic_columns = {
-                "partition": f"partition % {_TOPIC}",
-                "offset": f"partition DIV {_TOPIC} * {partition_size} + offset",
+                "partition": f"partition % {_MOST_PARTITIONS}",
+                "offset": f"partition DIV {_MOST_PARTITIONS} * {partition_size} + offset",
             }
             frame = frame.withColumns({name: F.expr(sql) for name, sql in topic_columns.items()})
         return contract(frame)
@@ -612,10 +613,10 @@ type of Arrow only in a zone.
 
 
 def contract(frame: DataFrame) -> DataFrame:
-    """The columns that the judge reads, every field nullable: Arrow refuses a NULL struct with a
-    field that is NOT NULL.
-
-    Raises DecoderError for a column type that Arrow has not.
+    """The output with only the columns that the judge reads, and with every field nullable, since
+    Arrow refuses a NULL struct with a field that is NOT NULL. An output in which that changes
+    nothing, or one with two columns of one name, is returned as it is. Raises DecoderError for a
+    column of a type that Arrow does not have.
     """
     fields = frame.schema.fields
     contract_fields = [field for field in fields if field.name in CONTRACT]
@@ -633,13 +634,11 @@ def contract(frame: DataFrame) -> DataFrame:
         return frame
 
     def column(field: StructField, kind: DataType) -> Column:
-        """A column of the output, cast only if its type must become nullable within."""
-        contract_fields = F.col(f"`{field.name}`")
-        return (
-            contract_fields
-            if kind == field.dataType
-            else contract_fields.cast(kind).alias(field.name)
-        )
+        """A column of the output, cast to the type `kind` if its own is another one."""
+        output_column = F.col(f"`{field.name}`")
+        if kind == field.dataType:
+            return output_column
+        return output_column.cast(kind).alias(field.name)
 
     return frame.select(*map(column, contract_fields, loose))
 

@@ -39,7 +39,8 @@ def ranges(spark: SparkSession, count: int, parts: int) -> DataFrame:
 
 def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The work of one Spark task: makes and publishes the messages of each range of units that it
-    gets, and returns the figures of each as JSON, with the reason if the broker stopped answering.
+    gets (a unit is one SQL statement of the load), and returns the figures of each range as JSON,
+    with the reason if the broker stopped answering.
     """
     task = json.loads(task_json)
     fmt = get(task["format"])
@@ -47,14 +48,14 @@ def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
     options, layout = orders.parse_options(task["options"]), Layout(partitions=task["partitions"])
     rate = task["rate"] and task["rate"] / task["executors"]
     for batch in batches:
-        for units in batch.to_pylist():
+        for unit_range in batch.to_pylist():
             began = time.process_time()
             new_messages = traffic.messages(
                 fmt,
                 profile,
                 task["seed"],
-                units["start"],
-                units["count"],
+                unit_range["start"],
+                unit_range["count"],
                 layout=layout,
                 options=options,
             )
@@ -70,7 +71,7 @@ def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
                 # Raised here, Spark would run the range again and publish its messages twice.
                 done, stopped = error.published, str(error)
             figures = {
-                **units,
+                **unit_range,
                 **asdict(done),
                 "cpu": time.process_time() - began,
                 "stopped": stopped,

@@ -63,7 +63,9 @@ class LiveSession(SparkEngine):
     ) -> None:
         super().__init__()
         self._spark = spark
-        self._given = {name: _with_capabilities(decoder) for name, decoder in decoders.items()}
+        self._given_decoders = {
+            name: _with_capabilities(decoder) for name, decoder in decoders.items()
+        }
         self._tag = f"cdc-conformance-{next(_tags)}"
         self._path, self._views = list(sys.path), self._temporary()
         try:
@@ -122,7 +124,6 @@ class LiveSession(SparkEngine):
             self.spark.interruptTag(self._tag)
         else:
             self.spark.sparkContext.cancelJobGroup(self._tag)
-        # Their jobs are of a group that Spark names.
         piping.stop_queries()
 
     @property
@@ -145,7 +146,7 @@ class LiveSession(SparkEngine):
         """
         piping.stop_queries()
         self._offers.close()
-        for handle in list(self._opened):
+        for handle in list(self._records_by_handle):
             self._release(handle)
         self._configure({})
         for name, place in self._temporary() - self._views:

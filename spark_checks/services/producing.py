@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark import BarrierTaskContext
 from pyspark.sql import SparkSession
 
-from conformance.load.source import ProducerSource, Tally, Task, publish
+from conformance.load.source import Part, ProducerSource, Tally, Task, publish
 from spark_checks.services import cluster
 from spark_checks.services.engine import DecoderError
 
@@ -90,7 +90,7 @@ def _check(spark: SparkSession, producers: int) -> None:
 
 
 class _Producers:
-    """The tasks, which a thread of this process waits for."""
+    """The producers of a load, tasks of one Spark job, for which a thread of this process waits."""
 
     def __init__(self, spark: SparkSession, task: Mapping[str, Any]) -> None:
         self._spark, self._task = spark, task
@@ -129,8 +129,8 @@ class _Producers:
             self._error = error
 
     def status(self) -> dict[str, Any]:
-        """What an answer says of the producers: whether they have finished, and if so the figures
-        of each. Raises the error that ended them.
+        """Whether the producers have finished and, if so, the figures of each. Raises the error
+        that ended them, and RuntimeError if Spark began them again.
         """
         if self._error is None and self._again():
             self.stop()
@@ -161,28 +161,32 @@ class _Producers:
 
 @lru_cache(maxsize=1)
 def _source(task: str, number: int) -> ProducerSource:
-    """The messages of a task; a worker keeps the last, because a pool takes seconds to make."""
+    """The messages of producer number `number` of a task, which is given as JSON. A worker process
+    keeps the last, because its pool of messages takes seconds to make.
+    """
     return Task(**json.loads(task)).source(number)
 
 
 def _produce(
     task_json: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The work of one producer's task: publishes its part of the command's load, together with the
-    others, and returns its figures as JSON. Raises RuntimeError if Spark begins it again.
+    """The work of one producer's task: publishes its share of the load that the `command` names,
+    begins together with the other producers, and returns its figures as JSON. Raises RuntimeError
+    if Spark begins the task again.
     """
     task, context = Task(**json.loads(task_json)), BarrierTaskContext.get()
-    together, parts = cache(context.barrier), task.producers
+    wait_for_all = cache(context.barrier)
     id_rows = chain.from_iterable(batch.to_pylist() for batch in batches)
     for number in (id_row["id"] for id_row in id_rows):
         if context.attemptNumber():
             raise RuntimeError(AGAIN)
         source, began = _source(task_json, number), time.process_time()
-        source.begin(command["first"] + command["count"] * number // parts)
-        tally = Tally(source, parts, command, task.every)
-        figures = publish(task, source, command, part=(number, parts), ready=together, tally=tally)
+        part = Part(number, task.producers)
+        source.begin(command["first"] + part.of_count(command["count"]).start)
+        tally = Tally(source, part.producers, command, task.every)
+        figures = publish(task, source, command, part=part, ready=wait_for_all, tally=tally)
         # The others wait for one that has no message to publish, or reaches no broker.
-        together()
+        wait_for_all()
         yield pa.RecordBatch.from_pydict(
             {"figures": [json.dumps({**figures, "cpu_s": time.process_time() - began})]}
         )

@@ -244,7 +244,7 @@ class _Query:
         that it is doing, and the batches that have ended since the last call.
         """
         failed = self._query.exception()
-        batches = [self._batch(progress) for progress in self._new()]
+        batches = [self._batch(progress) for progress in self._new_progress()]
         failure, doing = summary(failed) if failed else None, self._query.status["message"]
         return {
             "active": self._query.isActive,
@@ -253,8 +253,10 @@ class _Query:
             "batches": batches,
         }
 
-    def _new(self) -> list[Any]:
-        """Spark's progress reports of the batches that ended since the last call, in order."""
+    def _new_progress(self) -> list[Any]:
+        """Spark's progress reports of the batches with records that ended since the last call, in
+        order.
+        """
         recent, news = self._query._jsq.recentProgress(), []
         for place in range(len(recent) - 1, -1, -1):
             progress = recent[place]

@@ -211,13 +211,17 @@ def _parse_evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
             "standard" if document.standard else kind, citation, document.address, quote
         )
     if kind == "repository":
-        return _source(page.repositories[check_name(value, kind, page.repositories)], data, quote)
+        return _evidence_in_repository(
+            page.repositories[check_name(value, kind, page.repositories)], data, quote
+        )
     if kind == "reason":
         return Evidence(kind, value)
     return Evidence(kind, f"{kind}: {value}", quote=data[EVIDENCE[kind][0]])
 
 
-def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evidence:
+def _evidence_in_repository(
+    repository: Repository, data: Mapping[str, Any], quote: str
+) -> Evidence:
     """The evidence in a repository: an issue by its number, or a file (lines, symbol) at the
     repository's commit, with its address on GitHub.
     """

@@ -359,6 +359,47 @@ def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
     return _document_change(walk)
 
 
+def _decimal_through_a_double(_type: SourceType, number: Any) -> Any:
+    """The DECIMAL that is left after it was a double, with as many decimal places as before if it
+    has fewer than 28 digits; an integer stays.
+    """
+    if isinstance(number, int):
+        return number
+    through_a_double = Decimal(repr(float(number)))
+    if len(number.as_tuple().digits) < 28:
+        return through_a_double.quantize(number)
+    return through_a_double
+
+
+def _negative_zero_as_zero(_type: SourceType, value: Any) -> Any:
+    """A FLOAT or DOUBLE, as text or typed, with 0 in place of -0; other values stay."""
+    if isinstance(value, str) and re.fullmatch(r"-0(\.0*)?", value):
+        return value.removeprefix("-")
+    if isinstance(value, float) and value == 0:
+        return 0.0
+    return value
+
+
+def _first_member_of_set(_type: SourceType, value: Any) -> Any:
+    """A SET with only its first member: of a text of labels the first label, of a number the lowest
+    bit that is set.
+    """
+    if isinstance(value, str) and not value.isdigit():
+        return value.partition(",")[0]
+    if isinstance(value, str):
+        return str(int(value) & -int(value))
+    return value & -value if type(value) is int else value
+
+
+def _drop_nulls(part: Any) -> Any:
+    """A part of a JSON document without the members, or elements, that are null."""
+    if isinstance(part, dict):
+        return {name: member for name, member in part.items() if member is not None}
+    if isinstance(part, list):
+        return [item for item in part if item is not None]
+    return part
+
+
 def _lossy_json(value: Any) -> Any:
     """A number of a JSON document as a decoder leaves it that reads integers as doubles; other
     values stay.
@@ -398,25 +439,11 @@ _ON_INT: Final[Mapping[str, CellChange]] = {
     "through-a-float": number_change(lambda _type, n: int(round_to_single(float(n)))),
 }
 _ON_DECIMAL: Final[Mapping[str, CellChange]] = {
-    "through-a-double": number_change(
-        lambda _type, n: (
-            n
-            if isinstance(n, int)
-            else Decimal(repr(float(n))).quantize(n)
-            if len(n.as_tuple().digits) < 28
-            else Decimal(repr(float(n)))
-        )
-    ),
+    "through-a-double": number_change(_decimal_through_a_double),
     "below-one-as-zero": number_change(lambda _type, n: n * 0 if abs(n) < 1 else n),
 }
 _ON_REAL: Final[Mapping[str, CellChange]] = {
-    "negative-zero-as-zero": lambda _type, value: (
-        value.removeprefix("-")
-        if isinstance(value, str) and re.fullmatch(r"-0(\.0*)?", value)
-        else 0.0
-        if isinstance(value, float) and value == 0
-        else value
-    ),
+    "negative-zero-as-zero": _negative_zero_as_zero,
     "subnormals-as-zero": number_change(lambda _type, n: n * 0 if 0 < abs(n) < 1e-37 else n),
     "large-as-null": number_change(lambda _type, n: None if abs(n) > 1e38 else n),
     "integral-part": number_change(lambda _type, n: type(n)(int(n)) if abs(n) < 1e15 else n),
@@ -514,15 +541,7 @@ _ON_ENUM: Final[Mapping[str, CellChange]] = {
     ),
 }
 _ON_SET: Final[Mapping[str, CellChange]] = {
-    "first-member-only": lambda source_type, value: (
-        value.partition(",")[0]
-        if isinstance(value, str) and not value.isdigit()
-        else str(int(value) & -int(value))
-        if isinstance(value, str)
-        else value & -value
-        if type(value) is int
-        else value
-    ),
+    "first-member-only": _first_member_of_set,
     "members-reversed": text_change(lambda t: ",".join(reversed(t.split(",")))),
     "index-for-mask": number_change(lambda _type, n: n.bit_length()),
 }
@@ -555,15 +574,7 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
     "keys-upper-case": _document_part_change(
         lambda v: {k.upper(): member for k, member in v.items()} if isinstance(v, dict) else v
     ),
-    "nulls-dropped": _document_part_change(
-        lambda v: (
-            {k: member for k, member in v.items() if member is not None}
-            if isinstance(v, dict)
-            else [item for item in v if item is not None]
-            if isinstance(v, list)
-            else v
-        )
-    ),
+    "nulls-dropped": _document_part_change(_drop_nulls),
     "booleans-as-texts": _document_part_change(
         lambda v: str(v).lower() if isinstance(v, bool) else v
     ),

@@ -277,16 +277,15 @@ def number_batches(history: History, first: int) -> Iterator[tuple[int, Event, i
     consumer paused, is in one batch (canal#batch-id, canal#batch-size).
     """
     pauses = random.Random(f"{history.seed}/pauses")
-    start, until, events_behind, size, batch = 0, -1, 0, 0, first - 1
+    start, end, caught_up_ms, size, batch = 0, -1, 0, 0, first - 1
     for number, event in enumerate(history.events):
         if isinstance(event, CanalRestart):
-            until, events_behind, batch = -1, event.at.ms, 0
+            end, caught_up_ms, batch = -1, event.at.ms, 0
             continue
-        if not start <= event.at.ms <= until or size > BATCH_BYTES:
+        if not start <= event.at.ms <= end or size > BATCH_BYTES:
             start, size, batch = event.at.ms, 0, batch + 1
-            until = max(
-                start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), events_behind
-            )
+            duration = PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS
+            end = max(start + duration, caught_up_ms)
         size += _logged_bytes(event)
         yield number, event, batch
 
@@ -533,12 +532,14 @@ def log_rows(event: RowChange, profile: CanalProfile) -> list[RowImage]:
 
 
 def _logged_images(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
-    """Both images of each row, with the columns that the server logs under its row image, in table
-    order.
+    """Both images of each row, with the columns that the server logs under its row image
+    (`binlog_row_image`), in table order.
 
-    They are the same for all rows of an event (canal#row-bitmap). An INSERT logs the columns that
-    its statement names, an UPDATE those that change in any row, or those of an after image that
-    lacks some (a REPLACE). MINIMAL logs no row that stays as it is.
+    FULL logs all columns. Else a before image has the columns that identify the row, and an after
+    image those that an INSERT's statement names, or that an UPDATE changes in any row, or those of
+    an after image that lacks some (a REPLACE); NOBLOB adds all but large columns to both. The
+    columns are the same for all rows of an event (canal#row-bitmap). MINIMAL logs no row that stays
+    as it is.
     """
     table, is_full = event.table, profile.image == "full"
     images = [
@@ -551,29 +552,39 @@ def _logged_images(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wi
     if is_full:
         yield from ((before, after) for before, after in images)
         return
-    identity = set(table.handle_key or (c.name for c in table.columns))
+    identifying_names = set(table.handle_key or (c.name for c in table.columns))
     if event.op is Op.UPDATE:
-        partial = [
+        partial_after_names = [
             set(r.after or ()) if len(r.after or ()) < len(table.columns) else set()
             for r in event.rows
         ]
         changes = [
             partial_names or {name for name in after if before[name].text != after[name].text}
-            for partial_names, (before, after) in zip(partial, images, strict=True)
+            for partial_names, (before, after) in zip(partial_after_names, images, strict=True)
         ]
     else:
         changes = [set(r.after or ()) for r in event.rows]
     logged_names = set().union(*changes)
-    plain = {c.name for c in table.columns if profile.image == "noblob" and not is_blob(c.type)}
+    always_logged = {
+        c.name for c in table.columns if profile.image == "noblob" and not is_blob(c.type)
+    }
     if profile.mariadb and not table.handle_key:
-        plain = identity
+        always_logged = identifying_names
     elif profile.mariadb and profile.image == "minimal":
         logged_names -= {c.name for c in table.columns if c.generated == "virtual"}
     for (before, after), changed_names in zip(images, changes, strict=True):
-        if changed_names or plain or event.op is Op.DELETE:
+        if changed_names or always_logged or event.op is Op.DELETE:
             yield (
-                {name: cell for name, cell in before.items() if name in identity | plain},
-                {name: cell for name, cell in after.items() if name in logged_names | plain},
+                {
+                    name: cell
+                    for name, cell in before.items()
+                    if name in identifying_names | always_logged
+                },
+                {
+                    name: cell
+                    for name, cell in after.items()
+                    if name in logged_names | always_logged
+                },
             )
 
 

@@ -380,25 +380,25 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         yield cases.of(
             ID,
             *(
-                Column(f"c{i}", type, declared=wall_clock)
-                for i, (wall_clock, type, _) in enumerate(spellings)
+                Column(f"c{i}", type, declared=declared)
+                for i, (declared, type, _) in enumerate(spellings)
             ),
         ).case(
             f"values/live-spelling-{group}",
             inserted(spelling_row, {**dict.fromkeys(spelling_row), "id": 2}),
         )
-    shapes: tuple[tuple[str, int, bytes], ...] = (
+    spatial_values: tuple[tuple[str, int, bytes], ...] = (
         ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
         ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
         ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
         ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
     )
-    drawn: Row = {
+    spatial_row: Row = {
         "id": 1,
-        **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes},
+        **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in spatial_values},
     }
-    yield cases.of(ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes)).case(
-        "values/spatial", inserted(drawn, {**dict.fromkeys(drawn), "id": 2})
+    yield cases.of(ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in spatial_values)).case(
+        "values/spatial", inserted(spatial_row, {**dict.fromkeys(spatial_row), "id": 2})
     )
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
     yield cases.of(ID, live).case(

@@ -227,7 +227,12 @@ def _binary(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     short = type.name in ("binary", "varbinary")
     if short and profile.binary == "character":
         return _character(type, profile, value, "binary")
-    name = "BINARY" if short else "BYTEA" if type.source == "postgresql" else "BLOB"
+    if short:
+        name = "BINARY"
+    elif type.source == "postgresql":
+        name = "BYTEA"
+    else:
+        name = "BLOB"
     return _object("BinaryObject", name)(type, profile, value)
 
 

@@ -458,6 +458,6 @@ def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
         cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells
     ]
     return tuple(
-        CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(unfit_datum))
-        for (n, k, v, unfit_datum), g in zip(cells, written_forms, strict=True)
+        CellFault(name, f"c_{slug(kind)}", value, written_form, cell_bytes(unfit_datum))
+        for (name, kind, value, unfit_datum), written_form in zip(cells, written_forms, strict=True)
     )

@@ -390,13 +390,10 @@ class _Cases(Cases):
         `bag`, tagged with how well known the character set is.
         """
         for name, texts in _CHARSETS.items():
-            tag = (
-                "charset:known"
-                if name in _COMMON
-                else "charset:other"
-                if name in CODECS
-                else "charset:unknown"
-            )
+            if name in _COMMON:
+                tag = "charset:known"
+            else:
+                tag = "charset:other" if name in CODECS else "charset:unknown"
             inserts = (
                 insert(bag, {**_BARE, "b": value}, Instant(START.ms, i))
                 for i, value in enumerate(texts, 1)

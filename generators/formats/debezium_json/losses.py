@@ -59,7 +59,9 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         if profile.is_oracle:
 
             def integer_left(type: SourceType, value: Value) -> Value:
-                """The integer nearest to the double that stands for a NUMBER of integers."""
+                """The value that is left of a NUMBER of integers in the message: the integer
+                nearest to its double.
+                """
                 left_value = remaining_value(type, value)
                 return int(left_value) if isinstance(left_value, Decimal) else left_value
 
@@ -72,7 +74,9 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
     if profile.modes.money_digits < 2:
 
         def rounded(type: SourceType, value: Value) -> Value:
-            """What the wire holds of a value of money; a value of any other type as it is."""
+            """The value that is left of an amount of money in the message; a value of any other
+            type unchanged.
+            """
             return remaining_value(type, value) if type.name == "money" else value
 
         yield Loss(

@@ -209,7 +209,7 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
     written: list[Written] = []
     last: list[Written] = []
     previous: Event | None = None
-    opened: _Transaction | None = None
+    open_transaction: _Transaction | None = None
     for ordinal, event in enumerate(history.events):
         if event == previous:
             written += [
@@ -222,8 +222,8 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
             f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal).safe_position
         )
         mark = event.mark if isinstance(event, TransactionMark) else ""
-        opened = event_transaction if mark == "BEGIN" else opened
-        for record in _records(event, ordinal, opened or event_transaction, profile):
+        open_transaction = event_transaction if mark == "BEGIN" else open_transaction
+        for record in _records(event, ordinal, open_transaction or event_transaction, profile):
             stamp = event.at.ms + READER_LAG_MS
             members = {
                 "id": first_id + len(written),
@@ -243,7 +243,7 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
             )
             last += print_message(message, _print, layout, event=ordinal, timestamp_ms=stamp)
             written.append(last[-1])
-        opened = None if mark == "COMMIT" else opened
+        open_transaction = None if mark == "COMMIT" else open_transaction
     return written
 
 

@@ -273,10 +273,10 @@ def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
     """
     written_form = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
     value = b"\xab\xcd\xef\x01"
-    set_faults = (
+    binary_faults = (
         CellFault("cell-binary", "c_varbinary", value, written_form, f'{written_form[:-2]}g"'),
         CellFault(
             "cell-binary-odd-nibble", "c_varbinary", value, written_form, f'{written_form[:-2]}"'
         ),
     )
-    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), *set_faults)
+    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), *binary_faults)

@@ -45,7 +45,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.errors import Refused
 from generators.families.ticdc import sink, text
@@ -219,11 +219,20 @@ def _row_message(
     return WireMessage(value, (images.change(stamp),), key=b"")
 
 
+class _WireCell(NamedTuple):
+    """A column's value as the message has it, None for null, and the cell expected of it."""
+
+    text: str | None
+    expected: Cell
+
+
 @dataclass(frozen=True, slots=True)
 class _Images:
-    """One row's images as they go on the wire: text and expected cell by column.
+    """The images of one row as its message has them, `data` and `old`, by column. `data_row` is the
+    row from which `data` is made: the row before a DELETE, else the row after the change.
 
-    `old` is None when the wire has no pre-image; `columns` are those that the message describes.
+    `old` is None when the message has no image of the row before an UPDATE; `columns` are those
+    that the message describes, `types` their mysqlType.
     """
 
     profile: TicdcProfile
@@ -232,8 +241,8 @@ class _Images:
     columns: tuple[Column, ...]
     types: Mapping[str, str]
     data_row: Row
-    data: Mapping[str, tuple[str | None, Cell]]
-    old: Mapping[str, tuple[str | None, Cell]] | None
+    data: Mapping[str, _WireCell]
+    old: Mapping[str, _WireCell] | None
 
     @classmethod
     def of_change(
@@ -272,7 +281,7 @@ class _Images:
                             f" {column.name} for what changed (ticdc#canal-old-partial)"
                         )
             if profile.old_updated_only:
-                old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
+                old = {name: cell for name, cell in old.items() if cell.text != data[name].text}
         types = {
             c.name: text.mysql_type(
                 c.type,
@@ -367,19 +376,19 @@ def _beyond_latin1(cell: Cell) -> bool:
     )
 
 
-def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str | None, Cell]:
+def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> _WireCell:
     """The text of a column's value, None for null, and the cell expected of it: any value is right
     for a binary that the release prints with loss, NULL where it prints the text null as null.
     """
     if stored is None:
-        return None, Cell(State.NULL, type)
+        return _WireCell(None, Cell(State.NULL, type))
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
         cell = text.zoned(
             Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone
         )
-        return cell.text or "", cell
+        return _WireCell(cell.text or "", cell)
     if (
         profile.binary_lossy
         and type.name in ("binary", "varbinary")
@@ -392,7 +401,7 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str |
             "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost"
             " (pingcap/tiflow#7058)"
         )
-        return raw, Cell(State.ANY, type, None, cell_text, cls, reason=why)
+        return _WireCell(raw, Cell(State.ANY, type, None, cell_text, cls, reason=why))
     cell_text = text.value_text(
         type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles
     )
@@ -401,8 +410,8 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str |
             "v8.5.4 of the new architecture prints the text null as a JSON null"
             " (pingcap/ticdc#3958)"
         )
-        return None, Cell(State.NULL, type, cls=cls, reason=why)
-    return cell_text, Cell(State.VALUE, type, value, cell_text, cls)
+        return _WireCell(None, Cell(State.NULL, type, cls=cls, reason=why))
+    return _WireCell(cell_text, Cell(State.VALUE, type, value, cell_text, cls))
 
 
 _NO_ROWS: Final = {"data": None, "old": None}

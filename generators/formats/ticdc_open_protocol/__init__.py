@@ -61,6 +61,7 @@ from generators.families.ticdc import sink, text
 from generators.families.ticdc.partitions import Partitions
 from generators.families.wire_messages import ABSENT, WireMessage, json_text
 from generators.formats.ticdc_open_protocol.cells import (
+    WireCell,
     cell,
     column_members,
     escaped,
@@ -69,7 +70,6 @@ from generators.formats.ticdc_open_protocol.cells import (
 )
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, remains_of_value
 from generators.model import (
-    Cell,
     Change,
     Column,
     Event,
@@ -222,14 +222,14 @@ def _records(
     everywhere = range(layout.partitions)
     match event:
         case RowChange():
-            waiting: dict[int, list[_Event]] = {}
+            events_by_partition: dict[int, list[_Event]] = {}
             for place, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
                 partition_id = partitions.id_of(event.table, after or before or {})
                 source_row = _Row(profile, event.table, op, before, after, event.at, partition_id)
-                waiting.setdefault(place, []).append(source_row.event(chance))
-            for place, events in waiting.items():
+                events_by_partition.setdefault(place, []).append(source_row.event(chance))
+            for place, events in events_by_partition.items():
                 for batch in _batches(events, profile):
                     changes = tuple(
                         replace(encoded_row.change, row=i) for i, encoded_row in enumerate(batch)
@@ -339,14 +339,14 @@ class _Row:
         return self._written(handle, more)
 
     def _written(self, keep: tuple[str, ...] | None, more: Mapping[str, Any]) -> _Event:
-        """The row's event with the columns in `keep` alone if that is given; `more` is JSON that
-        ends the key. An UPDATE without old values looks like an INSERT.
+        """The row's event, with the columns in `keep` alone unless `keep` is None; `more` are
+        members at the end of the key's JSON. An UPDATE without old values looks like an INSERT.
         """
         old, new = (self._cells(source_row, keep) for source_row in (self.before, self.after))
         old_cells = {
-            name: pair
-            for name, pair in old.items()
-            if not self.profile.only_updated or pair[0] != new.get(name, pair)[0]
+            name: wire_cell
+            for name, wire_cell in old.items()
+            if not self.profile.only_updated or wire_cell.json != new.get(name, wire_cell).json
         }
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
@@ -382,7 +382,7 @@ class _Row:
             key_sets=(frozenset(handle),),
             accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
             **{
-                side: self.table.image({n: c for n, (_, c) in cells.items()})
+                side: self.table.image({n: wire_cell.expected for n, wire_cell in cells.items()})
                 for side, cells in images.items()
             },
         )
@@ -403,9 +403,7 @@ class _Row:
             return handle - (1 << 64 if handle >> 63 > 0 else 0)
         return 0 if key else zlib.crc32(repr(sorted(source_row.items())).encode())
 
-    def _cells(
-        self, source_row: Row | None, keep: tuple[str, ...] | None
-    ) -> dict[str, tuple[str, Cell]]:
+    def _cells(self, source_row: Row | None, keep: tuple[str, ...] | None) -> dict[str, WireCell]:
         """JSON text and expected cell by column of a row, of the columns in `keep` alone if that is
         given; nothing for None.
         """
@@ -436,12 +434,12 @@ class _Row:
             else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
         )
 
-    def _columns(self, cells: Mapping[str, tuple[str, Cell]]) -> dict[str, Any]:
+    def _columns(self, cells: Mapping[str, WireCell]) -> dict[str, Any]:
         """The members of an image: each column's type, flags and value by its name, in the order of
         the wire.
         """
         return {
-            name: column_members(self.table, self.table.column(name), cells[name][0])
+            name: column_members(self.table, self.table.column(name), cells[name].json)
             for name in self._ordered(cells)
         }
 

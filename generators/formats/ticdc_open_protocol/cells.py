@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.families.ticdc import text
 from generators.families.wire_messages import ABSENT, Raw
@@ -96,25 +96,30 @@ def flags(table: Table, column: Column) -> int:
     return sum(1 << bit for bit, is_set in enumerate(bits) if is_set)
 
 
-def cell(
-    type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool
-) -> tuple[str, Cell]:
-    """A column's value as JSON, and the cell that a decoder owes for it; `html` and `short` say
-    which escapes the JSON library writes.
+class WireCell(NamedTuple):
+    """A column's value as JSON, and the cell that a decoder owes for it."""
+
+    json: str
+    expected: Cell
+
+
+def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool) -> WireCell:
+    """A column's value as JSON, and the cell that a decoder owes for it. `html` and `short` are
+    those of `escaped`.
     """
     if stored is None:
-        return "null", Cell(State.NULL, type)
+        return WireCell("null", Cell(State.NULL, type))
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     match type.logical, value:
         case Logical.TIMESTAMP, int():
             zoned = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
-            return f'"{zoned.text}"', zoned
+            return WireCell(f'"{zoned.text}"', zoned)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             wire_text = text.json_number(value, single=type.logical is Logical.FLOAT)
-            return wire_text, Cell(State.VALUE, type, value, wire_text, cls, json=True)
+            return WireCell(wire_text, Cell(State.VALUE, type, value, wire_text, cls, json=True))
         case ((Logical.INT | Logical.YEAR | Logical.BIT | Logical.ENUM | Logical.SET), int()):
-            return str(value), Cell(State.VALUE, type, value, str(value), cls, json=True)
+            return WireCell(str(value), Cell(State.VALUE, type, value, str(value), cls, json=True))
         case ((Logical.TEXT | Logical.BINARY), str() | bytes()) if type.name in BASE64:
             raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
             wire_text = base64.b64encode(raw).decode()
@@ -122,9 +127,8 @@ def cell(
             wire_text = go_quoted(value)
         case _:
             wire_text = text.value_text(type, value)
-    return escaped(wire_text, html=html, short=short), Cell(
-        State.VALUE, type, value, wire_text, cls
-    )
+    expected = Cell(State.VALUE, type, value, wire_text, cls)
+    return WireCell(escaped(wire_text, html=html, short=short), expected)
 
 
 def escaped(value: str, *, html: bool, short: bool) -> str:

@@ -173,8 +173,6 @@ def signed(value: int) -> int:
 
 
 def _fraction(number: str) -> str:
-    # without a dot a JSON number is an integer, and compared exactly rather than as the nearest
-    # binary64
     """The text of a number with one fraction digit at least: a JSON number without a dot is an
     integer, and would be compared exactly rather than as the nearest binary64.
     """

@@ -24,16 +24,22 @@ _KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "Ta
 
 
 def _fields(declared: str, **types: Schema) -> Fields:
-    """The fields of an Avro record from a text `name:type ...` in order; `?` behind a type says
-    that the field may be null, and a type with a capital is a record. `types` are those of the
-    fields that stand there without one, with `?` behind the names of those that may be null.
+    """The fields of an Avro record from a text such as `name:type other? more:long`, in order. `?`
+    says that the field may be null; a type with a capital is a record of TiCDC's. `types` has the
+    types of those fields that stand in the text without one, by the field's name.
     """
     fields = []
     for word in declared.split():
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
         if kind and kind not in _KINDS:
             raise UnknownName("type", kind, _KINDS, name)
-        type = types[name] if not kind else _full_name(kind) if kind[0].isupper() else kind
+        type: Schema
+        if not kind:
+            type = types[name]
+        elif kind[0].isupper():
+            type = _full_name(kind)
+        else:
+            type = kind
         fields.append(
             {"name": name, "type": ["null", type], "default": None}
             if optional

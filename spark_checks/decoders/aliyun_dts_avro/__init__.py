@@ -49,15 +49,15 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     m, kind = F.col("m"), F.col("kind")
     readable, change_record = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(change_record["operation"])
-    second, third = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
+    second_part, third_part = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
     sql = F.when(kind == "DDL", m["afterImages"]["member0"])
     fields = change_record["fields"]["member1"]
     change = _framing.change(
         kind,
         op=op,
         database=F.coalesce(readable["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))),
-        schema=_name(F.when(third.isNotNull(), second)),
-        table=F.coalesce(readable["tags"]["l_tb_name"], _name(F.coalesce(third, second))),
+        schema=_name(F.when(third_part.isNotNull(), second_part)),
+        table=F.coalesce(readable["tags"]["l_tb_name"], _name(F.coalesce(third_part, second_part))),
         keys=F.from_json(change_record["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
         position=F.make_valid_utf8(readable["sourcePosition"]),
         commit_time=_framing.instant_of_seconds(readable["sourceTimestamp"]),

@@ -34,10 +34,13 @@ from spark_checks.decoders.families.sql import let, let_column, literal, name
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
 """The values of Canal's member `type` for a row change, and for a statement."""
-_WHY: Final = (
+_ERROR: Final = (
     f"CASE WHEN part.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN"
     f" {literal(framing.MISFIT)} END"
 )
+"""SQL of the error of a row of level two, over the struct `part` and the boolean `fits`; NULL for a
+row without an error.
+"""
 _ANY_OBJECT: Final = StructType([])
 """The type of a JSON object of which no member is read."""
 _TEXTS: Final = MapType(StringType(), StringType())
@@ -184,13 +187,21 @@ class CanalDialect:
 
 
 def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Column:
-    """Whether a JSON object or list stands where the text of a binary column should. from_json
-    gives its JSON as text, so that messages in which a text begins with a brace or bracket are
-    parsed a second time.
+    """Whether a JSON object or list stands where the text of a binary column should, which makes
+    the message CORRUPT. `binaries` are the names of the binary columns. from_json turns such a
+    value into its JSON text, so a message in which the text of one of these cells begins with a
+    brace or bracket is parsed a second time.
     """
 
-    def cells(cell_map: Column) -> list[Column]:
+    def map_cells(cell_map: Column) -> list[Column]:
+        """The binary cells of a row of `old`, which is a map."""
         return [F.try_element_at(cell_map, F.lit(c)) for c in binaries]
+
+    def struct_cells(cell_struct: Column) -> list[Column]:
+        """The binary cells of a row that is a struct, as in `data`, and everywhere when parsed a
+        second time.
+        """
+        return [cell_struct[c] for c in binaries]
 
     def any_of(
         images: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
@@ -205,13 +216,14 @@ def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Colu
     if not binaries:
         return F.lit(False)
     image = ArrayType(StructType([StructField(c, VariantType()) for c in binaries]))
-    sides = {names.data: lambda cell_map: [cell_map[c] for c in binaries], names.old: cells}
-    looks = (
+    sides = {names.data: struct_cells, names.old: map_cells}
+    may_be_containers = (
         any_of(m[side], side_binaries, lambda cell_text: F.left(cell_text, F.lit(1)).isin("{", "["))
         for side, side_binaries in sides.items()
     )
 
-    def container(cell: Column) -> Column:
+    def is_container(cell: Column) -> Column:
+        """Whether a cell, a variant, is a JSON object or list."""
         return F.schema_of_variant(cell).rlike("^(OBJECT|ARRAY)<")
 
     cell_text = F.col("value").cast("string")
@@ -220,9 +232,9 @@ def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Colu
     )
     has_container = let_column(
         again,
-        lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)),
+        lambda a: reduce(or_, (any_of(a[side], struct_cells, is_container) for side in sides)),
     )
-    return F.when(reduce(or_, looks), has_container).otherwise(False)
+    return F.when(reduce(or_, may_be_containers), has_container).otherwise(False)
 
 
 def _structs(maps: Column, table: Table) -> Column:
@@ -275,12 +287,12 @@ class _RowSql:
                 " array_size(part.data) + r).value END"
             ),
             "after": "CASE WHEN part.op <> 'DELETE' THEN i.value END",
-            "error": _WHY,
+            "error": _ERROR,
         }
         row_struct = (
             f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         )
-        # A place that no array has gives a NULL of the images' type.
+        # Index -1, which no array has, gives a NULL of the images' type.
         now = (
             "CASE WHEN fits THEN slice(images, 1, array_size(part.data)) ELSE array(get(images,"
             " -1)) END"
@@ -325,8 +337,8 @@ def _parse_message(
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
     """Parses a record's value by the dialect, and returns what `extract` makes of two columns: the
-    message (NULL if it is not one JSON object), and its kind. `image`, `types` and `codes` are the
-    types as which the rows of `data`, the columns' types and sqlType are parsed.
+    message (NULL if it is not one JSON object), and its kind. `image` is the type as which a row of
+    `data` is parsed, `types` and `codes` those for the members with the columns' types and codes.
     """
     names = dialect.names
     schema = f"{names.schema}:string " if names.schema else ""
@@ -339,10 +351,11 @@ def _parse_message(
     common = framing.struct(members, **{names.codes: codes, names.types: types}, **images)
     envelope = StructType([*common, *dialect.extra])
 
-    def judged(m: Column, is_whole: Column) -> Column:
+    def extract_with_kind(m: Column, is_whole: Column) -> Column:
+        """What `extract` makes of the message and its kind."""
         return let_column(framing.kind(is_whole, dialect.kind(m)), lambda kind: extract(m, kind))
 
-    return framing.message_of(envelope, judged)
+    return framing.message_of(envelope, extract_with_kind)
 
 
 def has_rows(row_maps: Column) -> Column:

@@ -56,12 +56,13 @@ class Registry:
     ca: str = ""
 
     def schema(self, number: int) -> Any:
-        """The schema with this number, as the registry tells it; None if the registry has none. A
-        registry that fails is asked again for WAIT_S seconds. Raises ConnectionError if it does not
-        answer, refuses, or answers without a schema.
+        """The Avro schema with this id, parsed from its JSON; None if the registry has none. A
+        registry that does not answer, or fails, is asked again for WAIT_S seconds. Raises
+        ConnectionError if it does not answer by then, refuses the request, or answers without a
+        schema.
         """
-        to, path = _registry_connection(self)
-        user = (
+        connection, path = _registry_connection(self)
+        authorization = (
             {"Authorization": f"Basic {base64.b64encode(self.user.encode()).decode()}"}
             if self.user
             else {}
@@ -70,15 +71,15 @@ class Registry:
         while True:
             status = None
             try:
-                to.request("GET", f"{path}/schemas/ids/{number}", headers=user)
-                answer = to.getresponse()
+                connection.request("GET", f"{path}/schemas/ids/{number}", headers=authorization)
+                answer = connection.getresponse()
                 body, status = answer.read(), answer.status
                 if status in (200, 404):
                     return json.loads(json.loads(body)["schema"]) if status == 200 else None
                 why = f"status {status}"
             except (OSError, http.client.HTTPException, ValueError) as error:
                 why = str(error)
-                to.close()
+                connection.close()
             except (KeyError, TypeError):
                 why = "its answer has no text `schema`"
             if (status and 300 <= status < 500 and status != 429) or time.monotonic() + pause > end:
@@ -97,18 +98,18 @@ class RegistryConnection(NamedTuple):
 
 
 @cache
-def _registry_connection(to: Registry) -> RegistryConnection:
-    """The connection to a registry, which the process keeps."""
-    at = urlsplit(to.url)
-    host = at.hostname or ""
-    if at.scheme == "https":
-        context = ssl.create_default_context(cafile=to.ca or None)
+def _registry_connection(address: Registry) -> RegistryConnection:
+    """The HTTP connection to a registry, which the process makes once and keeps."""
+    url = urlsplit(address.url)
+    host = url.hostname or ""
+    if url.scheme == "https":
+        context = ssl.create_default_context(cafile=address.ca or None)
         secured = http.client.HTTPSConnection(
-            host, at.port, timeout=ANSWER_TIMEOUT_S, context=context
+            host, url.port, timeout=ANSWER_TIMEOUT_S, context=context
         )
-        return RegistryConnection(secured, at.path)
-    plain = http.client.HTTPConnection(host, at.port, timeout=ANSWER_TIMEOUT_S)
-    return RegistryConnection(plain, at.path)
+        return RegistryConnection(secured, url.path)
+    plain = http.client.HTTPConnection(host, url.port, timeout=ANSWER_TIMEOUT_S)
+    return RegistryConnection(plain, url.path)
 
 
 def registry() -> Registry:
@@ -245,11 +246,18 @@ as JSON has it, and the offset behind the value.
 """
 
 
+class _Compiled(NamedTuple):
+    """A compiled Avro schema: `read` reads its data, `spec` describes it in Connect's JSON."""
+
+    read: Read
+    spec: dict[str, Any]
+
+
 class Shape:
     """An Avro schema, compiled to functions that read its data as JSON."""
 
     def __init__(self, schema: Any) -> None:
-        self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
+        self._named: dict[str, _Compiled] = {}
         self._read, spec = self._compile(schema, "")
         self._schema = json.dumps(spec)
 
@@ -265,57 +273,57 @@ class Shape:
             f'{{"schema":{self._schema},"payload":{payload_json}}}' if with_schema else payload_json
         )
 
-    def _compile(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
-        """The function that reads data of a schema, and the schema's description in Connect's
-        JSON.
-        """
+    def _compile(self, schema: Any, space: str) -> _Compiled:
+        """Compiles a schema, parsed from its JSON; `space` is the namespace that it stands in."""
         if isinstance(schema, list):
             branches = [self._compile(branch, space) for branch in schema]
-            return _union([read for read, _ in branches]), next(
-                spec for _, spec in branches if spec["type"] != "null"
-            )
+            spec = next(branch.spec for branch in branches if branch.spec["type"] != "null")
+            return _Compiled(_union([branch.read for branch in branches]), spec)
         if isinstance(schema, str):
-            known_reader = self._named.get(schema) or self._named.get(f"{space}.{schema}")
-            return known_reader or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
+            named_schema = self._named.get(schema) or self._named.get(f"{space}.{schema}")
+            primitive_spec = {"type": _CONNECT.get(schema, schema)}
+            return named_schema or _Compiled(_PRIMITIVES[schema], primitive_spec)
         match schema["type"]:
             case "record":
                 namespace = schema.get("namespace", space)
-                fields = []
+                readers: list[tuple[str, Read]] = []
+                field_specs = []
                 for field in schema["fields"]:
                     read, spec = self._compile(field["type"], namespace)
-                    fields.append((field["name"], read, {**spec, "field": field["name"]}))
-                shape = {
+                    readers.append((field["name"], read))
+                    field_specs.append({**spec, "field": field["name"]})
+                record_spec = {
                     "type": "struct",
-                    "fields": [spec for *_, spec in fields],
+                    "fields": field_specs,
                     "name": schema.get("connect.name"),
+                    "record": f"{namespace}.{schema['name']}",
                 }
-                shape["record"] = f"{namespace}.{schema['name']}"
-                compiled = _record([(name, read) for name, read, _ in fields]), shape
+                compiled = _Compiled(_record(readers), record_spec)
                 self._named[f"{namespace}.{schema['name']}"] = self._named[schema["name"]] = (
                     compiled
                 )
                 return compiled
             case "array":
-                return _blocks(self._compile(schema["items"], space)[0], list), {"type": "array"}
+                items = self._compile(schema["items"], space)
+                return _Compiled(_blocks(items.read, list), {"type": "array"})
             case "map":
-                entry = _record(
-                    [("name", _read_string), ("value", self._compile(schema["values"], space)[0])]
-                )
-                return _blocks(
+                values = self._compile(schema["values"], space)
+                entry = _record([("name", _read_string), ("value", values.read)])
+                entries_by_name = _blocks(
                     entry, lambda entries: {item["name"]: item["value"] for item in entries}
-                ), {"type": "map"}
+                )
+                return _Compiled(entries_by_name, {"type": "map"})
             case "bytes" if schema.get("logicalType") == "decimal":
-                return _decimal(schema["scale"]), {
-                    "type": "string",
-                    "parameters": schema.get("connect.parameters"),
-                }
+                decimal_spec = {"type": "string", "parameters": schema.get("connect.parameters")}
+                return _Compiled(_decimal(schema["scale"]), decimal_spec)
             case str() as kind:
                 read, spec = self._compile(kind, space)
-                return read, {
+                semantic_spec = {
                     **spec,
                     "name": schema.get("connect.name"),
                     "parameters": schema.get("connect.parameters"),
                 }
+                return _Compiled(read, semantic_spec)
         return self._compile(schema["type"], space)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -47,23 +47,38 @@ def _unchanged(type_of_row: DataType) -> DataType:
     return type_of_row
 
 
+class SecondReading(NamedTuple):
+    """How a cell is parsed again whose text the first parse of the message changes: Spark reads a
+    JSON number with a fraction through a double, and drops the quotes of a text in a JSON document.
+
+    `type` is the Spark type as which the cell is parsed then. `text_sql` is the SQL that makes a
+    text of the result, which stands for {}: `CAST({} AS string)`.
+    """
+
+    type: DataType
+    text_sql: str
+
+
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """How a format's messages are read, given as `m`, a struct of what they hold.
+    """How a format's messages are read. Its functions get `m`, the column of a parsed message, a
+    struct of its members.
 
-    `members` are those beside the rows, with their types. `row` names the row after the change;
-    `deleted` the deleted one, () if it is there, too: of several members the first that has one.
-    `old` is what an UPDATE's row was: a column that it lacks did not change. `op`
-    is the operation of a message that has what it needs, and
-    NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
-    CORRUPT; `columns` are those of level one beside op and images. `listed`: each row is the first
-    of a list. `typed` is the SQL of a cell's value from the SQL of its text.
-    `old_is_whole`: a column that `old` lacks was NULL. `exact` are
-    the types as which cells are parsed again whose texts the first parse changes, and how each is a
-    text again: Spark reads a JSON number with a fraction through a double, and drops the quotes of
-    a text in a document. At level one the cells of a message that may have such a number are parsed
-    again as texts. `text` is the SQL of a
-    cell's text as MySQL spells it.
+    `members` are the members that do not hold rows, with their types. `row` is the name of the
+    member with the row after the change, `old` that of the member with the row before an UPDATE: a
+    column that `old` lacks did not change or, with `old_is_whole`, was NULL. `deleted` are the
+    names of the members that may hold a deleted row, of which the first that has one counts; () if
+    it is in `row`. With `listed` each of these members is a list whose first element is the row.
+
+    `op` gives the operation of a row change; NULL for any other message, and for a row change that
+    lacks what it needs. `other` gives the kind of a message that is no row change; NULL for one
+    that is CORRUPT. `columns` gives the columns of level one (rows as maps of texts), except op and
+    images.
+
+    `text` gives the SQL of a cell's text as MySQL spells it, from the SQL of the text in the
+    message; `typed` the SQL of the cell's value from that; `exact` how a cell of a type is parsed
+    again, None if the first parse keeps its text. At level one the cells of a message that may have
+    a number which no double holds are parsed again as texts.
     """
 
     members: Mapping[str, DataType]
@@ -77,7 +92,7 @@ class Flat:
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
     text: Callable[[str, SourceType], str] = lambda text, _type: text
-    exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
+    exact: Callable[[SourceType], SecondReading | None] = lambda _type: None
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one: the changes that records with messages of this format carry, one row
@@ -103,12 +118,16 @@ class Flat:
     ) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         table_names = {"database": table.database, "schema": table.schema, "table": table.name}
-        exact = {c.name: exact_type for c in table.columns if (exact_type := self.exact(c.type))}
-        again = StructType([StructField(column, kind) for column, (kind, _) in exact.items()])
+        second_readings = {
+            c.name: reading for c in table.columns if (reading := self.exact(c.type))
+        }
+        again = StructType(
+            [StructField(column, reading.type) for column, reading in second_readings.items()]
+        )
 
         def part(m: Column, kind: Column, op: Column) -> Column:
-            """What level two needs of a message: its op if it is a row of the table, and both
-            images.
+            """What level two (typed rows) needs of a message, as a struct: its op if it is a row of
+            the table, both images, and both once more with the cells that are parsed a second time.
             """
             of_table = op.isNotNull()
             for column, value in self.columns(m).items():
@@ -118,7 +137,7 @@ class Flat:
             if self.old not in self.deleted:
                 old = F.when(op == "UPDATE", old)
             row_images = [old.alias("old"), self._image(m, self.row).alias("row")]
-            if exact:
+            if second_readings:
                 wire = self._struct_of_images(again, again)
                 parsed = F.when(
                     of_table, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
@@ -136,15 +155,18 @@ class Flat:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: model.Column) -> str:
-            """SQL for the text of a cell; a JSON number with all its digits."""
+            """SQL for the text of a column's cell; a JSON number with all its digits. `side` is
+            `row` (the row after the change) or `old` (the row before it).
+            """
             cell_text = (
                 f"part.row.{name(c.name)}"
                 if side == "row"
                 else f"try_element_at(part.old, {literal(c.name)})"
             )
-            if c.name not in exact:
+            if c.name not in second_readings:
                 return self.text(cell_text, c.type)
-            parsed = exact[c.name][1].format(f"part.{side}_again.{name(c.name)}")
+            again_sql = f"part.{side}_again.{name(c.name)}"
+            parsed = second_readings[c.name].text_sql.format(again_sql)
             return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
         def was(c: model.Column) -> str:
@@ -197,18 +219,19 @@ class Flat:
     def _parse_message(
         self, row_type: DataType, extract: Callable[[Column, Column, Column], Column]
     ) -> Column:
-        """Parses a record's value, its rows as `row_type`, and returns what `extract` makes of
-        three columns: the message, its kind, and its operation (NULL if it is no row change).
+        """Parses a record's value, and returns what `extract` makes of three columns: the message,
+        its kind, and its operation (NULL if it is no row change). `row_type` is the type as which
+        the row after the change is parsed; the row before it is a map of texts.
         """
         members = [StructField(member, kind) for member, kind in self.members.items()]
         envelope = StructType([*members, *self._struct_of_images(row_type, _TEXTS)])
 
-        def judged(m: Column, is_whole: Column) -> Column:
-            """What `extract` makes of the parsed message, together with its kind and operation,
-            which are computed once.
+        def extract_judged(m: Column, is_whole: Column) -> Column:
+            """What `extract` makes of the parsed message `m`, of its kind and of its operation,
+            which are computed once. `is_whole`: the value is one JSON object whose members have the
+            right types.
             """
 
-            # `is_whole`: the value is one JSON object whose members have the right types.
             def extract_change(op: Column) -> Column:
                 """What `extract` makes of the message, now that its operation is known: the kind is
                 ROW if there is one.
@@ -220,18 +243,18 @@ class Flat:
 
             return let_column(F.when(is_whole, self.op(m)), extract_change)
 
-        return framing.message_of(envelope, judged)
+        return framing.message_of(envelope, extract_judged)
 
 
-def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
-    """The decimal type as which a number is parsed a second time to be exact: with all the digits
-    before the point that the type has, so that one with more is refused, and as many behind it as
-    there is room for. None for a type that is no DECIMAL.
+def decimal_again(type: SourceType) -> SecondReading | None:
+    """How a DECIMAL that is a JSON number is parsed a second time to be exact: as a decimal with as
+    many digits before the point as the type has, so that a number with more is NULL, and as many
+    behind it as there is room for. None for another type, and for one of more than 38 digits.
     """
     precision, scale = type.precision or 0, type.scale or 0
     if type.logical is not Logical.DECIMAL or precision > 38:
         return None
-    return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
+    return SecondReading(DecimalType(38, 38 - precision + scale), "CAST({} AS string)")
 
 
 def _struct(table: Table, cell: Callable[[model.Column], str]) -> str:

@@ -14,12 +14,12 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DecimalType, StringType
+from pyspark.sql.types import DecimalType, StringType
 
 from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
-from spark_checks.decoders.families.flat import Flat, decimal_again
+from spark_checks.decoders.families.flat import Flat, SecondReading, decimal_again
 from spark_checks.decoders.families.framing import name_of_code
 from spark_checks.decoders.families.mysql import index, mysql_typed
 
@@ -89,10 +89,10 @@ def mysql_text(cell_text: str, type: SourceType) -> str:
     )
 
 
-def exact(type: SourceType) -> tuple[DataType, str] | None:
-    """The decimal type as which a number is parsed a second time to be exact, and how it is a text
-    again; None for a type whose numbers a double holds, or that is no number.
+def exact(type: SourceType) -> SecondReading | None:
+    """How a number of the type (DECIMAL, BIGINT UNSIGNED) is parsed a second time to be exact; None
+    for a type whose numbers a double holds, or that is no number.
     """
     if type.logical is Logical.INT and type.spark.startswith("decimal"):
-        return DecimalType(38, 18), "CAST({} AS string)"
+        return SecondReading(DecimalType(38, 18), "CAST({} AS string)")
     return decimal_again(type)

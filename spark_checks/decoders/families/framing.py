@@ -207,13 +207,14 @@ def cell(c: model.Column, image: str) -> str:
 
 
 def images_by_name(table: Table, images: str = "part.images") -> str:
-    """SQL that turns images from lists of cells into structs of the table's columns. `part.names`
-    has the names of the cells. A name is searched for only if it is not at its column's place.
+    """SQL that turns rows from lists of cells into structs of the table's columns. `images` is the
+    SQL of an array of lists; `part.names` has the names of their cells, in the order of the
+    message. Only a name that does not stand at its column's own place is searched for.
     """
 
-    def at(i: int, c: model.Column) -> str:
-        """SQL of a column's cell: that at the column's own place if its name stands there, else
-        that where the name is found.
+    def cell_by_name(i: int, c: model.Column) -> str:
+        """SQL of the cell of the table's column number `i`: that at the same place in the list if
+        its name stands there, else that where the name is found.
         """
         key = literal(c.name)
         place = f"CAST(array_position(part.names, {key}) AS int) - 1"
@@ -222,7 +223,7 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
             f" {name(c.name)}"
         )
 
-    cells = ", ".join(at(i, c) for i, c in enumerate(table.columns))
+    cells = ", ".join(cell_by_name(i, c) for i, c in enumerate(table.columns))
     return f"transform({images}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
 
@@ -301,7 +302,7 @@ def corrupt(why: str) -> str:
     """SQL of an array with the one CORRUPT row of an unreadable message; `why` is the row's
     error.
     """
-    # A place that no array has gives a NULL of the images' type.
+    # Index -1, which no array has, gives a NULL of the images' type.
     return (
         f"array({row_struct('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
     )
@@ -331,8 +332,8 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
     """
     if compression == "none":
         return records
-    undo = _DECOMPRESS.get(compression)
-    if undo is None:
+    decompress = _DECOMPRESS.get(compression)
+    if decompress is None:
         raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -340,7 +341,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
         for batch in source:
             at = batch.schema.get_field_index("value")
             values = pa.array(
-                [_undone(undo, value.as_py()) for value in batch.column(at)],
+                [_decompressed(decompress, value.as_py()) for value in batch.column(at)],
                 batch.schema.field(at).type,
             )
             yield batch.set_column(at, batch.schema.field(at).with_nullable(True), values)
@@ -348,12 +349,12 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
     return records.mapInArrow(batches, records.schema)
 
 
-def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
-    """The value decompressed by the function `undo`; None for no value, and for one that cannot be
-    decompressed.
+def _decompressed(decompress: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
+    """The value decompressed by the function `decompress`; None for no value, and for one that
+    cannot be decompressed.
     """
     try:
-        return None if value is None else undo(value)
+        return None if value is None else decompress(value)
     except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
         return None
 

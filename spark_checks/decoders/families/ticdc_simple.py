@@ -61,8 +61,8 @@ def tso_text(tso: Column) -> Column:
     """A commit timestamp (TSO) or a schema's version in decimal digits. Both are unsigned: a long
     holds one beyond 2^63-1 as its two's complement.
     """
-    beyond = (tso + F.lit(str(1 << 64)).cast("decimal(20,0)")).cast("decimal(20,0)")
-    return F.when(tso >= 0, tso.cast("string")).otherwise(beyond.cast("string"))
+    unsigned_tso = (tso + F.lit(str(1 << 64)).cast("decimal(20,0)")).cast("decimal(20,0)")
+    return F.when(tso >= 0, tso.cast("string")).otherwise(unsigned_tso.cast("string"))
 
 
 def committed(tso: Column) -> Column:

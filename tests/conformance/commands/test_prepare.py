@@ -232,8 +232,8 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setattr(_spark, "prepare_jars", lambda modules, note: ())
     monkeypatch.setattr(_archive, "kafka_classes", lambda: tmp_path / "kafka.jsa")
     monkeypatch.setattr(_archive, "spark_classes", lambda: tmp_path / "spark.jsa")
-    monkeypatch.setattr(prepare, "_broker", write("broker"))
-    monkeypatch.setattr(prepare, "_session", write("session"))
+    monkeypatch.setattr(prepare, "_run_broker", write("broker"))
+    monkeypatch.setattr(prepare, "_run_session", write("session"))
     return started
 
 

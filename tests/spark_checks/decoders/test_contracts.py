@@ -181,7 +181,7 @@ def test_a_value_of_more_than_the_limit_is_not_decompressed(monkeypatch, compres
     undo = framing._DECOMPRESS[compression]
     sizes = {}
     for size in (1, 1 << 20, (1 << 20) + 1):
-        value = framing._undone(undo, bytes(PACKED[compression](bytes(size))))
+        value = framing._decompressed(undo, bytes(PACKED[compression](bytes(size))))
         sizes[size] = None if value is None else len(value)
     assert sizes == {1: 1, 1 << 20: 1 << 20, (1 << 20) + 1: None}
 

@@ -205,11 +205,11 @@ def decode(
     def change(m: Message) -> Column:
         """The level-one row of a message: what its payload and its key give to each column."""
 
-        def column(what: OfPayload | None) -> Column:
-            """What a function of the dialect reads from the payload; NULL if the message is CORRUPT
-            or the dialect has no such function.
+        def column(read_part: OfPayload | None) -> Column:
+            """What the dialect's function `read_part` reads from the payload; NULL if the message
+            is CORRUPT or the dialect has no such function.
             """
-            return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
+            return F.when(m.kind != "CORRUPT", read_part(m.payload)) if read_part else none
 
         before, after = _images(m, dialect)
         if are_decimals_numbers:
@@ -252,13 +252,13 @@ def decode_rows(
         the table.
         """
         of_table = m.kind == "ROW"
-        for what, table_part in (
+        for read_part, table_part in (
             (dialect.database, table.database),
             (dialect.schema, table.schema),
             (dialect.table, table.name),
         ):
-            if what is not None and table_part is not None:
-                same = what(m.payload) == table_part
+            if read_part is not None and table_part is not None:
+                same = read_part(m.payload) == table_part
                 of_table = of_table & (
                     F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same
                 )
@@ -489,7 +489,7 @@ def message_of(
     extract: Callable[[Message], Column],
 ) -> Column:
     """Parses a record's value by the dialect, and returns what `extract` makes of the message.
-    `schema` and `image` are the types as which the message's schema and its images are parsed.
+    `schema` is the type as which the message's schema is parsed, `image` that of its images.
     """
     payload = StructType(
         [
@@ -501,17 +501,15 @@ def message_of(
     )
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
 
-    def either(m: Column) -> Column:
-        """The member `payload` of a message; for a message without it, a struct of the message's
-        own members.
+    def payload_of(m: Column) -> Column:
+        """The payload of a message: its member `payload`, or, if it has none, a struct of the
+        message's own members.
         """
         bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
         return F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare)
 
-    def judged(m: Column, p: Column) -> Column:
-        """Finds the kind and the operation of message `m` with payload `p`, and passes all four to
-        `extract`.
-        """
+    def extract_judged(m: Column, p: Column) -> Column:
+        """What `extract` makes of message `m` with payload `p`, its kind and its operation."""
 
         def extract_part(kind: Column) -> Column:
             """What the caller's function `extract` makes of the message of that kind; with its
@@ -524,20 +522,20 @@ def message_of(
 
         return let_column(_kind(dialect, p), extract_part)
 
-    def enveloped(m: Column) -> Column:
-        """What `extract` makes of the parsed message `m`. If the dialect has bare rows, a message
-        that is one is put into an envelope first.
+    def extract_enveloped(m: Column) -> Column:
+        """What `extract` makes of the parsed message `m`. If the dialect has rows without an
+        envelope, such a row is put into one first.
         """
         if dialect.bare is None:
-            return let_column(either(m), lambda p: judged(m, p))
+            return let_column(payload_of(m), lambda p: extract_judged(m, p))
         return let_column(
-            either(m),
-            lambda p: let_column(_wrap_row(m, p, dialect, image), lambda p: judged(m, p)),
+            payload_of(m),
+            lambda p: let_column(_wrap_row(m, p, dialect, image), lambda p: extract_judged(m, p)),
         )
 
     return let_column(
         read(_record_text(), value),
-        lambda j: let_column(F.when(is_one_object(j), message(j)), enveloped),
+        lambda j: let_column(F.when(is_one_object(j), message(j)), extract_enveloped),
     )
 
 

@@ -182,11 +182,12 @@ def misfit(cell_text: str, value: str, type: SourceType, deployment: Deployment)
 
 
 def _unconstrained(type: SourceType) -> bool:
-    """PostgreSQL's numeric and Oracle's NUMBER without precision, and FLOAT: their values each have
-    a scale of their own.
+    """Whether each value of a decimal type has a scale of its own: PostgreSQL's numeric and
+    Oracle's NUMBER without precision, and Oracle's FLOAT. Their precision in the model is above the
+    source's largest.
     """
-    most = {_POSTGRESQL: 1000, _ORACLE: 38}.get(type.source)
-    return most is not None and (type.precision or 0) > most
+    most_digits = {_POSTGRESQL: 1000, _ORACLE: 38}.get(type.source)
+    return most_digits is not None and (type.precision or 0) > most_digits
 
 
 def _is_whole(type: SourceType) -> bool:
