@@ -49,43 +49,27 @@ from __future__ import annotations
 
 import random
 import re
-import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from generators.errors import Refused
-from generators.families.connect import (
-    Schema,
-    members_of_struct,
-    message_members,
-    partition_of,
-    string,
-)
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
-from generators.families.wire_messages import (
-    Part,
-    Raw,
-    WireMessage,
-    json_text,
-    print_message,
-    print_part,
-)
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
-from generators.formats.debezium_json.column_definitions import text_definitions
 from generators.formats.debezium_json.envelope import SILENT, makes_no_key, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_charsets import KnownCharsets
 from generators.formats.debezium_json.known_columns import KnownColumns
+from generators.formats.debezium_json.known_defaults import KnownDefaults
 from generators.formats.debezium_json.known_labels import KnownLabels
+from generators.formats.debezium_json.log_position import LogPosition
 from generators.formats.debezium_json.losses import value_writer
-from generators.formats.debezium_json.oracle_log import OracleLog
 from generators.formats.debezium_json.oracle_rows import logged_row, logged_rows
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
+from generators.formats.debezium_json.records import Headers, Records
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
-from generators.formats.debezium_json.sqlserver_log import SqlServerLog
 from generators.formats.debezium_json.sqlserver_rows import logged_delete, logged_update
 from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR
 from generators.model import (
@@ -111,38 +95,17 @@ from generators.model import (
     TransactionMark,
     Written,
 )
-from generators.sources.boundaries import START
 from generators.sources.multi_table import parse_renames, split_drop
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
 
-LEGACY_NULL: Final = b'{"schema":null,"payload":null}'
-"""What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
-
-Headers: TypeAlias = tuple[tuple[str, bytes], ...]
-"""The headers of a record: the name and the value of each."""
-
-_DEFAULT: Final = re.compile(
-    r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$"""
-)
-"""A clause that gives a column a number as its default: the column's name in back-ticks or in
-quotes, and the number.
-"""
 _REPLACING: Final = re.compile(r"\s*CREATE\s+OR\s+REPLACE\s+TABLE\b", re.IGNORECASE)
 """The beginning of a CREATE OR REPLACE TABLE."""
-_UUID_BITS: Final = 0xF << 76 | 0x3 << 62
-"""The bits of a UUID that hold its version and its variant."""
-_UUID_7: Final = 0x7 << 76 | 0x2 << 62
-"""Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
 _REPLACED: Final = (
     "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
 )
 """The reason that goes with a cell which holds the column's default in place of NULL."""
-
-
-EVENTS_PER_FILE: Final = 40
-"""Events of a history after which MySQL's log goes on in the next file."""
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
@@ -154,7 +117,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     for number, event in enumerate(history.events):
         if stops(event, profile):
             break
-        writer.event_number = number
+        writer.records.event_number = number
         writer.reading.note_event(event)
         match event:
             case RowChange():
@@ -176,258 +139,31 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.write_logical_message(event)
             case _:
                 pass
-    return writer.written
-
-
-def _print(members: Mapping[str, Any]) -> bytes:
-    """JSON as Kafka Connect prints it; what is no character of UTF-8 is a question mark."""
-    return json_text(members, string).encode("utf-8", "replace")
+    return writer.records.written
 
 
 class _Writer:
     """One task of a connector: its position in the log, its transaction, what it knows of tables by
     their DDL, and the records that it wrote.
 
-    `event_number` is the number of the event in the history that is being written; `identities` has
-    the REPLICA IDENTITY of each table where it is not the profile's; `logged_statement` is the SQL
-    that the history names for the rows that follow, up to the end of their transaction, `query`
-    that of the rows being written.
+    `identities` has the REPLICA IDENTITY of each table where it is not the profile's;
+    `logged_statement` is the SQL that the history names for the rows that follow, up to the end of
+    their transaction; `last_row` is the number in its event of the last row that was written.
     """
 
     def __init__(self, history: History, profile: DebeziumProfile, layout: Layout) -> None:
-        self.profile, self.layout, self.prefix = profile, layout, layout.topic
-        self.chance = random.Random(f"{history.seed}/{profile.name}")
-        self.written: list[Written] = []
+        self.profile, self.prefix = profile, layout.topic
+        chance = random.Random(f"{history.seed}/{profile.name}")
         self.reading = _rows.Reading(history.events, profile.marks_tables)
-        self.event_number = 0
-        self.server = self.chance.randrange(1, 1 << 32)
-        self.sqlserver_log = SqlServerLog()
-        self.oracle_log = OracleLog()
-        # Both change their number of digits within a history of some dozens of events.
-        self.file_number = 999_999 - self.chance.randrange(1, 999) % 3
-        self.place = 10**9 - 2000 - self.chance.randrange(1 << 24, 1 << 25) % 4000
-        self.advanced = 0
-        self.last_commit = self.place - 8
-        self.transaction = self.chance.randrange(500, 1_000_000)
-        self.in_transaction = False
-        self.counts: dict[str, int] = {}
-        self.lag = self.chance.randrange(40, 400)
-        self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
+        self.log = LogPosition(profile, self.prefix, chance, self.reading)
+        self.records = Records(profile, layout, chance)
         self.known_columns = KnownColumns(profile.nullable_keys, profile.edits_modified)
-        self.sqlserver_log.begin(self.place)
-        self.oracle_log.begin(self.place, START.ms)
         self.known_charsets = KnownCharsets(profile.follows_conversions)
+        self.known_defaults = KnownDefaults(profile)
         self.known_labels = KnownLabels()
         self.identities: dict[str, Literal["full", "index", "default"]] = {}
         self.last_row = 0
-        self.logged_statement = self.query = ""
-        run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
-        self.context: Headers = ()
-        if profile.context_headers:
-            context = {
-                "connectorLogicalName": self.prefix,
-                "taskId": "0",
-                "connectorName": profile.connector,
-                "runId": str(run),
-            }
-            self.context = tuple(
-                (f"__debezium.context.{name}", header_text.encode())
-                for name, header_text in context.items()
-            )
-
-    # Records
-
-    def emit(
-        self,
-        topic: str,
-        key: Part,
-        value: Part,
-        change: Change,
-        at: Instant,
-        headers: Headers = (),
-    ) -> None:
-        """Writes one record of this key and value about a change; in old releases of Kafka Connect
-        null is an object (`LEGACY_NULL`).
-        """
-        if self.profile.legacy_tombstones:
-            key = LEGACY_NULL if key is None else key
-            value = LEGACY_NULL if value is None else value
-        key_bytes = print_part(key, _print)
-        partitions = self.layout.partitions
-        partition = (
-            self.chance.randrange(partitions)
-            if key_bytes is None
-            else partition_of(key_bytes, partitions)
-        )
-        message = WireMessage(value, (change,), key_bytes, (partition,), topic, headers)
-        self.written += print_message(
-            message, _print, self.layout, event=self.event_number, timestamp_ms=at.ms + self.lag
-        )
-
-    def key_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
-        """The members of a record key that is not a row's, with its schema if the profile has one
-        in keys.
-        """
-        return message_members(schema, payload, has_schema=self.profile.key_schemas)
-
-    def value_part(self, schema: Schema, payload: Mapping[str, Any]) -> Part:
-        """The JSON members of the value of a record that is not a row's: schema and payload if the
-        profile has schemas in values, else the members of the payload alone.
-        """
-        return message_members(schema, payload, has_schema=self.profile.schemas)
-
-    def added_headers(self, members: Mapping[str, str]) -> Headers:
-        """The record headers that the transform ExtractNewRecordState of release 2.5 adds to a
-        message that is not a row's, made of `members` (debezium#flattened); none in other profiles.
-        """
-        adds_headers = self.profile.flat and self.profile.flat_headers_everywhere
-        return (
-            tuple((name, header_text.encode()) for name, header_text in members.items())
-            if adds_headers
-            else ()
-        )
-
-    # Positions
-
-    @property
-    def file(self) -> str:
-        """The name of MySQL's log file."""
-        return f"mysql-bin.{self.file_number:06d}"
-
-    def advance(self) -> None:
-        """Moves on to the next event in the log, which begins a new file of MySQL's log after every
-        EVENTS_PER_FILE events, and, outside of a transaction, a new transaction.
-        """
-        self.place += self.chance.randrange(40, 400)
-        self.advanced += 1
-        if self.profile.is_mysql and self.advanced % EVENTS_PER_FILE == 0:
-            self.file_number, self.place = self.file_number + 1, 157
-        if not self.in_transaction:
-            self.transaction += 1
-            self.counts = {}
-            self.sqlserver_log.begin(self.place)
-            self.oracle_log.begin(self.place, START.ms)
-
-    def source_ms(self, at: Instant) -> int:
-        """The member `ts_ms` of `source`: the commit's time, as exact as the log has it; of an
-        incremental snapshot the connector's own clock.
-        """
-        if self.reading.incremental:
-            return at.ms
-        return at.ms // self.profile.step_ms * self.profile.step_ms
-
-    def source(
-        self,
-        at: Instant,
-        database: str,
-        outer: str,
-        table: str | None,
-        row: int = 0,
-        snapshot: str = "",
-        *,
-        is_statement: bool = False,
-        in_transaction: bool = True,
-    ) -> dict[str, Any]:
-        """The member `source` of a message, as JSON. `outer` is the schema or database of the
-        table; `row` the row's number in its event; `snapshot` the marker of a row that a snapshot
-        read, "" for a streamed one. `is_statement`: the message is of a statement or a truncation;
-        `in_transaction`: False for a logical message outside of transactions.
-        """
-        profile = self.profile
-        in_log = snapshot in ("", _rows.INCREMENTAL)
-        snapshot_marker: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
-        block: dict[str, Any] = {
-            "version": profile.release,
-            "connector": profile.connector,
-            "name": self.prefix,
-            "snapshot": snapshot_marker,
-            "db": database,
-            **envelope.stamps(profile, self.source_ms(at)),
-        }
-        if profile.is_mysql:
-            mariadb = profile.connector == "mariadb"
-            # The log has no position yet while a snapshot reads (debezium#snapshot-source).
-            gtid = self.transaction_id() if in_log and (profile.transactions or mariadb) else None
-            server = self.server if in_log else 0
-            block |= {
-                "table": table,
-                "server_id": server,
-                "gtid": gtid,
-                "file": self.file,
-                "pos": self.place,
-                "row": row,
-            }
-            # The connector reads the thread in BEGIN, which stands before rows alone.
-            threadless = mariadb or not in_log or is_statement
-            block["thread"] = None if threadless else 7
-            block["query"] = self.query or None
-        elif profile.is_sqlserver:
-            block |= {
-                "schema": outer,
-                "table": table,
-                "change_lsn": None if snapshot else self.sqlserver_log.change_lsn,
-                "commit_lsn": self.sqlserver_log.commit_lsn,
-                "event_serial_no": None if snapshot else self.sqlserver_log.serial_number,
-            }
-        elif profile.is_oracle:
-            block |= {"schema": outer, "table": table, **self.oracle_log.members(bool(snapshot))}
-        else:
-            transaction = self.transaction if in_transaction else None
-            block |= {"schema": outer, "table": table, "txId": transaction, "lsn": self.place}
-            last, place = "null" if snapshot else f'"{self.last_commit}"', f'"{self.place}"'
-            if snapshot == _rows.INCREMENTAL:
-                block |= {"txId": None, "lsn": None}
-                last = place = f'"{self.last_commit}"'
-            if profile.sequence:
-                block["sequence"] = f"[{last},{place}]"
-        return members_of_struct(envelope.source_schema(profile), block)
-
-    def position(self, row: int = 0, snapshot: str = "") -> str | None:
-        """The position of a row of the current event, by which a decoder orders changes; `row` is
-        the row's number in MySQL's event. None in PostgreSQL's incremental snapshot, which has no
-        position. A row of SQL Server that a snapshot read has the commit's place alone.
-        """
-        if self.profile.is_sqlserver:
-            return self.sqlserver_log.commit_lsn if snapshot else self.sqlserver_log.position
-        if self.profile.is_oracle:
-            return self.oracle_log.position(bool(snapshot))
-        if self.reading.incremental and not self.profile.is_mysql:
-            return None
-        return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
-
-    def lsn(self) -> int | None:
-        """The member `lsn` of `source` for the current event; None in an incremental snapshot."""
-        return None if self.reading.incremental else self.place
-
-    def transaction_id(self) -> str:
-        """The id of the transaction that holds the current event, as the connector spells it: a
-        GTID for MariaDB and MySQL, for PostgreSQL the transaction's number, in some releases with
-        the event's LSN behind it.
-        """
-        if self.profile.connector == "mariadb":
-            return f"0-{self.server}-{self.transaction}"
-        if self.profile.is_sqlserver:
-            return self.sqlserver_log.commit_lsn
-        if self.profile.is_oracle:
-            return self.oracle_log.transaction
-        if self.profile.is_mysql:
-            return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
-        return (
-            f"{self.transaction}:{self.place}"
-            if self.profile.transaction_lsn
-            else str(self.transaction)
-        )
-
-    def transaction_block(self, collection: str) -> dict[str, Any] | None:
-        """The member `transaction` of the next row's message, as JSON; it counts the rows of the
-        transaction, also by table (`collection`). None if the profile does not write the member.
-        """
-        if not self.profile.transactions:
-            return None
-        count = self.counts[collection] = self.counts.get(collection, 0) + 1
-        total = sum(self.counts.values())
-        block = {"id": self.transaction_id(), "total_order": total, "data_collection_order": count}
-        return members_of_struct(envelope.transaction_schema(self.profile), block)
+        self.logged_statement = ""
 
     # Rows
 
@@ -442,24 +178,21 @@ class _Writer:
             self.write_truncate(event.at, table)
             return
         if not self.reading.goes_on:
-            self.advance()
+            self.log.advance()
         snapshot = event.op is Op.READ
-        known_defaults = self.known_defaults(table, snapshot)
+        known_defaults = self.known_defaults.of_table(table, snapshot)
         shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
         if profile.source == "postgresql":
             shape = self.with_known_labels(shape, table, known_defaults, snapshot)
         if profile.queries and not snapshot:
-            self.query = self.logged_statement or _rows.statement(event)
+            self.log.query = self.logged_statement or _rows.statement(event)
         for i, images in enumerate(event.rows):
-            if not profile.is_mysql and i and not snapshot:
-                self.place += 56  # each row has its place in the log
-            self.sqlserver_log.see_row(self.place)
-            self.oracle_log.see_row(self.place, self.source_ms(event.at))
+            self.log.see_row(i, event.at, snapshot)
             self.write_row(event, shape, known_defaults, images, i)
-        self.last_commit = self.place
+        self.log.last_commit = self.log.place
         self.last_row = len(event.rows) - 1 if not snapshot else 0
-        self.query = ""
-        if not self.in_transaction:
+        self.log.query = ""
+        if not self.log.in_transaction:
             self.logged_statement = ""
 
     def with_known_labels(
@@ -593,10 +326,10 @@ class _Writer:
         old_key, new_key = (_rows.key_members(place.shape, key_row) for key_row in (before, after))
         if old_key != new_key:
             self.write_delete(place, logged_delete(table, before, self.profile.modes))
-            self.sqlserver_log.serial_number = 2
+            self.log.sqlserver_log.serial_number = 2
             self.write_change(place, Op.INSERT, None, after, new_key)
             return
-        self.sqlserver_log.serial_number = 2  # its two rows are counted
+        self.log.sqlserver_log.serial_number = 2  # its two rows are counted
         old, new = logged_update(table, images, before, after, self.profile.modes)
         self.write_change(place, Op.UPDATE, old, new, new_key)
 
@@ -633,13 +366,13 @@ class _Writer:
             if self.profile.is_mysql and not self.profile.tombstone_headers:
                 headers = ()
             change = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
-            self.emit(
+            self.records.emit(
                 place.shape.topic,
                 place.shape.key_part(key),
                 None,
                 change,
                 place.event.at,
-                (*headers, *self.context),
+                (*headers, *self.records.context),
             )
 
     def sent_image(
@@ -709,20 +442,20 @@ class _Writer:
                     op,
                     flat_row,
                     self.keys(shape),
-                    self.lsn(),
-                    self.source_ms(event.at),
+                    self.log.lsn(),
+                    self.log.source_ms(event.at),
                 )
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
-                self.emit(
+                self.records.emit(
                     shape.topic,
                     shape.key_part(key),
                     value,
                     change,
                     event.at,
-                    (*headers, *self.context, *added),
+                    (*headers, *self.records.context, *added),
                 )
             return
-        source = self.source(
+        source = self.log.source(
             event.at,
             table.database,
             shape.outer,
@@ -731,13 +464,13 @@ class _Writer:
             place.snapshot,
             is_statement=op is Op.TRUNCATE,
         )
-        moment = envelope.stamps(profile, event.at.ms + self.lag)
+        moment = envelope.stamps(profile, event.at.ms + self.records.lag)
         collection = f"{shape.outer}.{shape.table}"
         if profile.is_sqlserver or profile.is_oracle:
             collection = f"{table.database}.{collection}"
         # The connector's monitor of transactions sees no row of a snapshot.
         streamed = op is not Op.READ
-        block = {"transaction": self.transaction_block(collection) if streamed else None}
+        block = {"transaction": self.log.transaction_block(collection) if streamed else None}
         op_and_stamps = {"op": CODES[op], **moment}
         payload = {
             "before": _rows.row_members(shape, before),
@@ -756,21 +489,21 @@ class _Writer:
             schema=None if profile.is_mysql else shape.outer,
             table=shape.table,
             keys=self.keys(shape),
-            position=self.position(place.row, place.snapshot),
-            commit_time_us=self.source_ms(event.at) * 1000,
+            position=self.log.position(place.row, place.snapshot),
+            commit_time_us=self.log.source_ms(event.at) * 1000,
             before=_rows.image(shape, before),
             after=_rows.image(shape, after),
             full_before=_rows.full_image(shape, before),
             full_after=_rows.full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
-        self.emit(
+        self.records.emit(
             shape.topic,
             shape.key_part(key),
             shape.value_part(payload),
             change,
             event.at,
-            (*headers, *self.context),
+            (*headers, *self.records.context),
         )
 
     def write_truncate(self, at: Instant, table: Table) -> None:
@@ -780,9 +513,13 @@ class _Writer:
         profile = self.profile
         if not profile.writes_truncate:
             return
-        self.advance()
+        self.log.advance()
         shape = _rows.shape_of(
-            table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False
+            table,
+            profile,
+            self.prefix,
+            tuple(self.known_defaults.of_table(table, False).items()),
+            False,
         )
         event = RowChange(at, table, Op.TRUNCATE, ())
         self.write_change(
@@ -798,7 +535,7 @@ class _Writer:
         if self.profile.transactions and self.profile.connector == "mariadb":
             self.write_transaction_mark(TransactionMark(event.at, "BEGIN", ""))
         self.write_schema_change(event)
-        self.in_transaction = False
+        self.log.in_transaction = False
 
     def write_schema_change(self, event: SchemaChange) -> None:
         """Remembers what a DDL statement says of defaults and character sets, and writes its
@@ -826,7 +563,7 @@ class _Writer:
         renames = parse_renames(event.sql) if profile.short_schema_changes else ()
         if renames and event.table != renames[0].new_name:
             return  # one message for all clauses
-        self.advance()
+        self.log.advance()
         for written_event in (event,) if profile.short_schema_changes else split_drop(event):
             self.write_statement_message(written_event, before)
 
@@ -838,7 +575,10 @@ class _Writer:
         known_event = (
             event
             if event.after is None
-            else replace(event, after=self.known_columns.table(self.with_defaults(event.after)))
+            else replace(
+                event,
+                after=self.known_columns.table(self.known_defaults.with_defaults(event.after)),
+            )
         )
         charset = self.known_charsets.of_table(event.database, event.table)
         passed_over = makes_no_key(event, before, known_event.after, profile)
@@ -856,10 +596,10 @@ class _Writer:
             table = ",".join(named_tables)
         sql = event.sql if profile.short_schema_changes else envelope.statement_text(event)
         payload: dict[str, Any] = {
-            "source": self.source(
+            "source": self.log.source(
                 event.at, event.database, "", table, self.last_row, is_statement=True
             ),
-            "ts_ms": event.at.ms + self.lag,
+            "ts_ms": event.at.ms + self.records.lag,
             "databaseName": event.database,
             "ddl": sql,
             "tableChanges": changes,
@@ -871,14 +611,16 @@ class _Writer:
             database=event.database,
             table=table or None,
             tables=(event.table,) if table and table != event.table else (),
-            position=self.position(self.last_row),
-            commit_time_us=self.source_ms(event.at) * 1000,
+            position=self.log.position(self.last_row),
+            commit_time_us=self.log.source_ms(event.at) * 1000,
             sql=sql,
             other_keys=envelope.described_keys(() if profile.short_schema_changes else changes),
         )
-        name = self.key_part(key, {"databaseName": event.database})
-        headers = (*self.context, *self.added_headers({"__db": event.database}))
-        self.emit(self.prefix, name, self.value_part(value, payload), change, event.at, headers)
+        name = self.records.key_part(key, {"databaseName": event.database})
+        headers = (*self.records.context, *self.records.added_headers({"__db": event.database}))
+        self.records.emit(
+            self.prefix, name, self.records.value_part(value, payload), change, event.at, headers
+        )
 
     def write_capture_change(self, event: SchemaChange) -> None:
         """Writes the message of SQL Server's connector about a table whose columns changed, as a
@@ -889,8 +631,8 @@ class _Writer:
             return
         table, profile = event.after, self.profile
         payload: dict[str, Any] = {
-            "source": self.source(event.at, event.database, table.schema or "", table.name),
-            "ts_ms": event.at.ms + self.lag,
+            "source": self.log.source(event.at, event.database, table.schema or "", table.name),
+            "ts_ms": event.at.ms + self.records.lag,
             "databaseName": event.database,
             "schemaName": table.schema,
             "ddl": envelope.NO_STATEMENT,
@@ -903,76 +645,36 @@ class _Writer:
             database=event.database,
             schema=table.schema,
             table=table.name,
-            position=self.position(),
-            commit_time_us=self.source_ms(event.at) * 1000,
+            position=self.log.position(),
+            commit_time_us=self.log.source_ms(event.at) * 1000,
             sql=envelope.NO_STATEMENT,
             other_keys=(table.primary_key,) if table.primary_key else (),
         )
-        name = self.key_part(key, {"databaseName": event.database})
-        self.emit(
-            self.prefix, name, self.value_part(value, payload), change, event.at, self.context
+        name = self.records.key_part(key, {"databaseName": event.database})
+        self.records.emit(
+            self.prefix,
+            name,
+            self.records.value_part(value, payload),
+            change,
+            event.at,
+            self.records.context,
         )
 
     def remember(self, event: SchemaChange) -> None:
-        """Remembers what a statement says of character sets and columns, for the messages that
-        follow; a renamed table keeps what is known of it under its new name.
+        """Remembers what a statement says of character sets, columns and defaults, for the messages
+        that follow; a renamed table keeps what is known of it under its new name.
         """
         if self.profile.is_mysql:
             self.known_columns.follow_statement(event)
             self.known_charsets.follow_statement(event)
-        table_key = (event.database, event.table)
-        if event.old_name:
-            self.defaults[table_key] = self.defaults.pop((event.database, event.old_name), {})
-        self.follow_definitions(event)
-        default_clause = _DEFAULT.search(event.sql)
-        if default_clause and event.action in ("add column", "set default"):
-            name = default_clause[1] or default_clause[2]
-            self.defaults[table_key] = {
-                **self.defaults.get(table_key, {}),
-                name: Default(default_clause[3], int(default_clause[3])),
-            }
-
-    def follow_definitions(self, event: SchemaChange) -> None:
-        """Follows a statement that defines columns of texts anew: forgets the defaults that earlier
-        statements gave to them, and, in releases that read a COLLATE as part of a default,
-        remembers the default so.
-        """
-        if not self.profile.is_mysql or event.after is None:
-            return
-        table_key = (event.database, event.table)
-        known_defaults = dict(self.defaults.get(table_key, {}))
-        for name, definition in text_definitions(event.sql, event.after.columns).items():
-            known_defaults.pop(name, None)
-            if definition.collated_default and self.profile.keeps_collations_of_defaults:
-                spelled = definition.collated_default
-                known_defaults[name] = Default(f'"{spelled}"', spelled)
-        if known_defaults or table_key in self.defaults:
-            self.defaults[table_key] = known_defaults
-
-    def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
-        """The defaults of the table's columns that the connector knows, by the columns' names."""
-        return _rows.defaults_of(
-            table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot
-        )
-
-    def with_defaults(self, table: Table) -> Table:
-        """The table with the defaults that ALTER statements have given its columns since it was
-        made.
-        """
-        defaults_by_column = self.defaults.get((table.database, table.name), {})
-        return replace(
-            table,
-            columns=tuple(
-                replace(c, default=defaults_by_column.get(c.name, c.default)) for c in table.columns
-            ),
-        )
+        self.known_defaults.follow_statement(event)
 
     def write_heartbeat(self, event: Heartbeat) -> None:
         """Writes a heartbeat to the topic of heartbeats."""
         key, value = envelope.heartbeat_schemas(self.profile)
-        name = self.key_part(key, {"serverName": self.prefix})
-        message_value = self.value_part(value, {"ts_ms": event.at.ms + self.lag})
-        self.emit(
+        name = self.records.key_part(key, {"serverName": self.prefix})
+        message_value = self.records.value_part(value, {"ts_ms": event.at.ms + self.records.lag})
+        self.records.emit(
             f"__debezium-heartbeat.{self.prefix}",
             name,
             message_value,
@@ -986,28 +688,28 @@ class _Writer:
         """
         begins = event.mark == "BEGIN"
         if begins:
-            self.in_transaction = False
-            self.advance()
-        self.in_transaction = begins
+            self.log.in_transaction = False
+            self.log.advance()
+        self.log.in_transaction = begins
         self.logged_statement = ""
         if not self.profile.transactions:
             return
         payload: dict[str, Any] = {
             "status": "BEGIN" if begins else "END",
-            "id": self.transaction_id(),
+            "id": self.log.transaction_id(),
         }
         if not begins:
-            payload["event_count"] = sum(self.counts.values())
+            payload["event_count"] = sum(self.log.counts.values())
             payload["data_collections"] = [
-                {"data_collection": n, "event_count": c} for n, c in self.counts.items()
+                {"data_collection": n, "event_count": c} for n, c in self.log.counts.items()
             ]
-        payload["ts_ms"] = self.source_ms(event.at)
+        payload["ts_ms"] = self.log.source_ms(event.at)
         key, value = envelope.boundary_schemas(self.profile)
-        name = self.key_part(key, {"id": payload["id"]})
-        self.emit(
+        name = self.records.key_part(key, {"id": payload["id"]})
+        self.records.emit(
             f"{self.prefix}.transaction",
             name,
-            self.value_part(value, payload),
+            self.records.value_part(value, payload),
             Change(0, Kind.TRANSACTION),
             event.at,
         )
@@ -1017,14 +719,16 @@ class _Writer:
         profile = self.profile
         if profile.source != "postgresql" or not profile.logical_messages:
             return
-        self.advance()
+        self.log.advance()
         payload: dict[str, Any] = {
             "op": "m",
-            "ts_ms": event.at.ms + self.lag,
-            "source": self.source(
+            "ts_ms": event.at.ms + self.records.lag,
+            "source": self.log.source(
                 event.at, event.database, "", "", in_transaction=event.in_transaction
             ),
-            "transaction": self.transaction_block(event.prefix) if event.in_transaction else None,
+            "transaction": self.log.transaction_block(event.prefix)
+            if event.in_transaction
+            else None,
             "message": {
                 "prefix": event.prefix,
                 "content": binary_value(event.content, profile.modes),
@@ -1035,15 +739,15 @@ class _Writer:
             0,
             Kind.CONTROL,
             database=event.database,
-            position=self.position(),
-            commit_time_us=self.source_ms(event.at) * 1000,
+            position=self.log.position(),
+            commit_time_us=self.log.source_ms(event.at) * 1000,
         )
-        name = self.key_part(key, {"prefix": event.prefix})
-        headers = self.added_headers({"__op": "m", "__db": event.database})
-        self.emit(
+        name = self.records.key_part(key, {"prefix": event.prefix})
+        headers = self.records.added_headers({"__op": "m", "__db": event.database})
+        self.records.emit(
             f"{self.prefix}.message",
             name,
-            self.value_part(value, payload),
+            self.records.value_part(value, payload),
             change,
             event.at,
             headers,
