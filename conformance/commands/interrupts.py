@@ -47,11 +47,11 @@ class _Interrupt(KeyboardInterrupt):
 
 
 def install_handlers() -> None:
-    """Makes SIGTERM interrupt this process like Ctrl-C, and makes sure that no interrupt is lost."""
+    """Makes SIGTERM interrupt this process like Ctrl-C; no interrupt is lost."""
     pending_interrupt = threading.Event()
 
     def keep_pending() -> None:
-        """Notes that an interrupt is still to be raised, and wakes the thread that sends reminders."""
+        """Notes that an interrupt is still to be raised, and wakes the thread that reminds."""
         pending_interrupt.set()
         with contextlib.suppress(BlockingIOError):
             os.write(writing, b"\0")

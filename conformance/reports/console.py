@@ -319,12 +319,8 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
         parts += mistake_parts(repairs(fmt, result))
     parts += _panels(failing, result.strict) if details else []
     if failing and not details:
-        parts.append(
-            Text(
-                f"{_count_broken(failing, result.strict)}: --details shows each, and so does a --report",
-                "dim",
-            )
-        )
+        counts = _count_broken(failing, result.strict)
+        parts.append(Text(f"{counts}: --details shows each, and so does a --report", "dim"))
     parts += [known_failure_text(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")

@@ -334,7 +334,9 @@ class SparkEngine:
         """
         for name, pickled in pickled_decoders.items():
             try:
-                self._given_decoders[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
+                # These are objects of the caller's own process.
+                decoder_bytes = base64.b64decode(pickled)
+                self._given_decoders[name] = pickle.loads(decoder_bytes)  # noqa: S301
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
                 raise DecoderError(
