@@ -54,6 +54,7 @@ top of this module); in the others it has NULL.
 _PLACE: Final = ("partition", "offset", "row")
 """The columns that number a change: its message's place in the topic, and its place there."""
 _TABLE: Final = ("database", "table")
+"""The columns that identify a table in the parts of statements and of versions of a schema."""
 _ROW_KEY: Final = ("database", "schema", "table", "key")
 """The columns that identify a table's row; `key` has the values of its key columns."""
 _QUOTED: Final = r"(?:`((?:[^`]|``)+)`|\"([^\"]+)\"|([^\s`\".;(,]+))"
@@ -63,6 +64,7 @@ _SPELLINGS: Final = 3
 _NAME: Final = rf"(?:{_QUOTED}\s*\.\s*)?{_QUOTED}"
 """A table's name, before which its database's may stand: groups 4 to 6, and 1 to 3."""
 _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
+"""The blanks and comments before a statement's first word; sets the flags of a whole pattern."""
 _CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
 """A statement that empties a table, or drops it."""
 _DROPS: Final = (

@@ -26,6 +26,7 @@ _CLAUSE: Final = (
 _CLAUSE_PART: Final = rf"{_CLAUSE}(?:,|$)"
 """A clause with the comma behind it, or at the end of the list."""
 _CLAUSE_LIST: Final = rf"(?:{_CLAUSE},)*{_CLAUSE}"
+"""All clauses up to the end of the parentheses that hold them."""
 _CHARSET: Final = r"\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*'?(\w+)"
 """The words that give a character set; the group is its name."""
 _COLLATE: Final = r"\bCOLLATE\s*=?\s*'?(\w+)"
@@ -39,8 +40,11 @@ _OF_TYPE: Final = re.compile(
 _LABELS: Final = re.compile(r"(ENUM|SET)\s*\((?:[^()']|'(?:[^'\\]|''|\\.)*')*\)", re.IGNORECASE)
 """ENUM or SET with its labels in parentheses."""
 _ANY_CHARSET: Final = re.compile(_CHARSET, re.IGNORECASE)
+"""A character set anywhere in a definition; the group is its name."""
 _ANY_COLLATION: Final = re.compile(_COLLATE, re.IGNORECASE)
+"""A collation anywhere in a definition; the group is its name."""
 _SHORT_FORM: Final = re.compile(r"\b(ASCII|UNICODE)\b", re.IGNORECASE)
+"""A short word in a definition that stands for a character set, a key of `_SHORT_FORMS`."""
 _SHORT_FORMS: Final = {"ascii": "latin1", "unicode": "ucs2"}
 """The character set that each short word in a definition names."""
 _NATIONAL: Final = re.compile(r"N(?:ATIONAL\b|VAR|CHAR)", re.IGNORECASE)
@@ -178,6 +182,7 @@ _NULL_WORDS: Final = re.compile(
 )
 """The words of a definition that decide whether its column may be NULL."""
 _DEFAULT_WORD: Final = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
+"""The word before a column's default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -332,6 +332,7 @@ the definition.
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
 """The character set in a column's definition."""
 _OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
+"""The beginning of a CREATE INDEX or DROP INDEX."""
 _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE)
 """The beginning of a CREATE UNIQUE INDEX."""
 
@@ -372,8 +373,8 @@ def tables_of_statement(event: SchemaChange, profile: DebeziumProfile) -> list[s
 
 def statement_text(event: SchemaChange) -> str:
     """The text of a statement on one table in its message: that of the log, but a DROP TABLE names
-    the table with its database, between back-ticks (debezium#table-changes-of-drop), and of a
-    RENAME TABLE of several tables there is one clause.
+    the table with its database, between back-ticks (debezium#table-changes-of-drop), and a RENAME
+    TABLE of several tables has only this table's clause.
     """
     for clause in parse_renames(event.sql):
         if (clause.old_name, clause.new_name) == (event.old_name, event.table):

@@ -122,7 +122,7 @@ class KnownCharsets:
     def of_table(self, database: str, table: str) -> str | None:
         """The character set that the connector knows of a table, None for none."""
         texts = self.tables.get((database, table))
-        return texts.default.read if texts else self._of_database(database).read
+        return texts.default.read if texts else self._charset_of_new_tables(database).read
 
     def described(self, table: Table, columns: list[dict[str, Any]]) -> None:
         """Gives the descriptions of a table's text columns in `tableChanges` the character sets
@@ -154,9 +154,10 @@ class KnownCharsets:
             for name, value in logged_row.items()
         }
 
-    def _of_database(self, database: str) -> _Charset:
-        """The character set of a database's new tables; of one that no statement made, that of the
-        server.
+    def _charset_of_new_tables(self, database: str) -> _Charset:
+        """The character set of a database's new tables: that which its CREATE DATABASE names. Where
+        it names none the server uses its own and the connector knows none; a database that no
+        statement made has the server's for both.
         """
         read = self.databases.get(database, SERVER)
         return _Charset(read or SERVER, read)
@@ -170,7 +171,7 @@ class KnownCharsets:
             if template:
                 self.tables[place] = replace(template, columns=dict(template.columns))
             return
-        default = self._of_database(event.database)
+        default = self._charset_of_new_tables(event.database)
         charset, collation = (
             pattern.search(event.sql) for pattern in (_TABLE_CHARSET, _TABLE_COLLATION)
         )
@@ -187,7 +188,7 @@ class KnownCharsets:
         """
         place = (event.database, event.table)
         if place not in self.tables:
-            default = self._of_database(event.database)
+            default = self._charset_of_new_tables(event.database)
             before = event.before or after
             columns = {
                 c.name: _undefined_charset(c, default) for c in before.columns if _is_text(c)

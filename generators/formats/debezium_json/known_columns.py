@@ -27,7 +27,9 @@ _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
 _DEFINITION: Final = r"((?:[^,(']|\([^)]*\)|'(?:[^']|'')*')*)"
 """The definition of a column, up to the next clause."""
 _CHANGE: Final = rf"CHANGE (?:COLUMN )?{_NAME} {_NAME} {_DEFINITION}"
+"""The clause CHANGE: its groups are the old name, the new name and the definition."""
 _MODIFY: Final = rf"MODIFY (?:COLUMN )?{_NAME} {_DEFINITION}"
+"""The clause MODIFY: its groups are the column's name and the definition."""
 _CLAUSE: Final = re.compile(
     rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE
 )
@@ -135,8 +137,8 @@ class KnownColumns:
 
     `refused_keys` are the unique keys that the connector does not take for a record key: those that
     had nullable columns when they were made, unless it takes such keys (`nullable_keys`), and those
-    of a table that has lost its key. `taken_keys` are the unique keys that the
-    connector took for their table's key, which stay that when a column becomes nullable.
+    of a table that has lost its key. `taken_keys` has, by table, the unique key that the connector
+    took for the table's key, which stays that when a column becomes nullable.
     `without_known_comment` are the tables whose comment the connector does not know, since they
     were made LIKE others. `edits_modified` says that the connector edits a column for MODIFY as for
     CHANGE, and keeps its length and scale, too (debezium#kept-lengths).

@@ -374,19 +374,21 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
 
 def _has_postgresql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
     """Whether PostgreSQL's connector knows a column's default: it has a function that reads the
-    text of defaults of this type (debezium#defaults), and that text is one that it can read. It has
-    none for domains (`declared`).
+    text of defaults of this type (debezium#defaults), and that text is one that it can read. It
+    knows none of a column of a domain, nor of an enum of a schema other than `public` if the
+    profile's `enum_defaults` says so: `declared` is then the domain's or the enum's own name.
     """
     type, value = column.type, default.value
     if type.name == "enum":
-        foreign = bool(column.declared) and profile.enum_defaults == "public"
-        return bool(profile.enum_defaults) and not foreign and value is not None
+        if not profile.enum_defaults or value is None:
+            return False
+        return profile.enum_defaults == "every" or not column.declared
     if not postgresql_defaults.has_mapper(type.name) or column.declared:
         return False
     if postgresql_values.unconstrained(type) and profile.modes.precise:
-        return False
+        return False  # a struct (debezium#decimal-variable-scale), which can be no default
     digits = _default_bits(column, default)
-    if digits is not None:
+    if digits is not None:  # a bit string; of bit(1) the connector reads one digit
         return type.length != 1 or len(digits) == 1
     if value is None:
         value = postgresql_defaults.expression_value(type, default.text)

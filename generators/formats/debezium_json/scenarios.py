@@ -90,6 +90,7 @@ LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
 _ROW: Final[Row] = {"id": 1, "a": "x", "b": 5}
 """The row that most cases begin with."""
 _UUID: Final = "6b0d8a1c-3f52-4a77-9c1e-0f5d2b7e8a90"
+"""A UUID for arrays of them."""
 _BYTES: Final = "\\x" + "00ff" * 600
 """The text of a BYTEA that is one of many in an array."""
 ARRAYS: Final = {
