@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
-from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
+from generators.garbage.cell_faults import CELL_FAULTS, CellFault, unfit_cells
+from generators.garbage.faults import FAULTS, Fault
 from generators.garbage.wellformed import Oracle
 from generators.model import (
     History,
@@ -128,7 +129,7 @@ class Format(Generic[P]):
     `faults` are the ways to spoil a whole value. `cell_faults` are the format's own cells that
     their column's type cannot hold, as a profile's messages can have them; `unfit` gives such cells
     for every logical type, but for those that `fits` names: `LOGICAL/WAY`
-    (`generators.garbage.faults.Way`) with the reason why a decoder may read them. `losses` is what
+    (`generators.garbage.cell_faults.Way`) with the reason why a decoder may read them. `losses` is what
     a profile's messages do not hold of values that the source has. `schemas` are the published
     schemas of a binary container, one for each edition that a decoder cannot tell from another: a
     value is one record of theirs, whole. `oracle` says what is left of a spoiled value, where

@@ -22,7 +22,7 @@ from typing import Any, Final
 from conformance.cases import kept
 from generators.drawing.cases import as_case, boundary_scenarios, case_id
 from generators.errors import Refused, UnknownName, UsageError
-from generators.garbage import faults
+from generators.garbage import cell_faults, faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.profiles import Profile
 from generators.recorded import registry as recordings
@@ -252,21 +252,21 @@ def write_named_cases(
             ):
                 cases.append(spoil_case(case, partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
-        for cell, scenario in faults.cell_fault_scenarios(
+        for cell, scenario in cell_faults.cell_fault_scenarios(
             fmt.supports, fmt.unfit_cells(profile), profile.source
         ):
             if is_selected(scenario):
                 cases.append(
                     spoil_case(
                         as_case(fmt, profile, scenario),
-                        partial(faults.cell_fault, fault=cell),
+                        partial(cell_faults.cell_fault, fault=cell),
                         cell.name,
                     )
                 )
         cases += _three_row_faults(fmt, profile, applicable, is_selected)
         first_of_source = next(p for p in fmt.profiles if p.source == profile.source)
-        edited = faults.edited_cells(fmt.unfit_cells(profile))
-        for cell, scenario in faults.cell_text_scenarios(
+        edited = cell_faults.edited_cells(fmt.unfit_cells(profile))
+        for cell, scenario in cell_faults.cell_text_scenarios(
             profile.database, fmt.supports, profile.source, edited
         ):
             if _has_json_cells(fmt) and profile is first_of_source and is_selected(scenario):
@@ -274,7 +274,7 @@ def write_named_cases(
                     cases.append(
                         spoil_case(
                             as_case(fmt, profile, scenario),
-                            partial(faults.cell_text, fault=cell),
+                            partial(cell_faults.cell_text, fault=cell),
                             cell.name,
                         )
                     )
@@ -307,14 +307,16 @@ def _three_row_faults(
         for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable)
         if fault.tag == "truncated" and scenario.name.endswith("/insert")
     ]
-    fitting = [cell for cell in fmt.unfit_cells(profile) if not faults.outside_domain(cell.name)][
-        :1
-    ]
-    for cell, scenario in faults.cell_fault_scenarios(fmt.supports, tuple(fitting), profile.source):
+    fitting = [
+        cell for cell in fmt.unfit_cells(profile) if not cell_faults.outside_domain(cell.name)
+    ][:1]
+    for cell, scenario in cell_faults.cell_fault_scenarios(
+        fmt.supports, tuple(fitting), profile.source
+    ):
         spoiling.append(
             (
                 cell.name,
-                partial(faults.cell_fault, fault=cell),
+                partial(cell_faults.cell_fault, fault=cell),
                 boundaries.of_three(scenario, cell.column),
             )
         )

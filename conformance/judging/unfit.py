@@ -7,7 +7,7 @@ from __future__ import annotations
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import BEYOND, OutputRow
 from conformance.judging.wording import clip
-from generators.garbage.faults import CellFault
+from generators.garbage.cell_faults import CellFault
 from generators.model import Case, Cell, SourceType, State
 from generators.wire_format import get
 

@@ -14,7 +14,7 @@ from conformance.reducing.hints import Hint
 from conformance.reducing.orders import without_parts
 from conformance.reducing.scenario_parts import with_events
 from generators.drawing.cases import as_case
-from generators.garbage import faults
+from generators.garbage import cell_faults, faults
 from generators.model import (
     Case,
     Event,
@@ -154,19 +154,19 @@ def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> ScenarioReci
             ),
             None,
         )
-    for cell, scenario in faults.cell_fault_scenarios(
+    for cell, scenario in cell_faults.cell_fault_scenarios(
         fmt.supports, fmt.unfit_cells(profile), profile.source
     ):
         for variant in _with_three_row_variant((scenario,), cell.column):
             if variant.name == case.scenario:
-                spoil = partial(faults.cell_fault, fault=cell)
+                spoil = partial(cell_faults.cell_fault, fault=cell)
                 return ScenarioRecipe(variant, Recipe(fmt, profile, spoil))
-    edited = faults.edited_cells(fmt.unfit_cells(profile))
-    for cell, scenario in faults.cell_text_scenarios(
+    edited = cell_faults.edited_cells(fmt.unfit_cells(profile))
+    for cell, scenario in cell_faults.cell_text_scenarios(
         profile.database, fmt.supports, profile.source, edited
     ):
         if scenario.name == case.scenario:
-            spoil = partial(faults.cell_text, fault=cell)
+            spoil = partial(cell_faults.cell_text, fault=cell)
             return ScenarioRecipe(scenario, Recipe(fmt, profile, spoil))
     return None
 

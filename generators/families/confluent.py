@@ -24,7 +24,8 @@ from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.avro import LONG, Encoder
 from generators.families.connect import partition_of
-from generators.garbage.faults import CellFault, Fault, Way, matrix
+from generators.garbage.cell_faults import CellFault, Way, matrix
+from generators.garbage.faults import Fault
 from generators.garbage.wellformed import NULL, Remains, State, avro_remains, physical
 from generators.model import (
     Case,

@@ -20,7 +20,7 @@ from generators.families.flat import SEND_LAG_MS, key_scenarios
 from generators.families.java_text import java_decimal, unscaled
 from generators.families.mysql_texts import BASE64, TextForms, binary_text, cell
 from generators.families.wire_messages import ABSENT, Printer, Raw, WireMessage, print_message
-from generators.garbage.faults import CELL_FAULTS, CellFault, Way
+from generators.garbage.cell_faults import CELL_FAULTS, CellFault, Way
 from generators.model import (
     Cell,
     Change,

@@ -39,7 +39,7 @@ from generators.families.flat import (
 )
 from generators.families.mysql_texts import TextForms, scaled_text
 from generators.families.wire_messages import ABSENT, WireMessage
-from generators.garbage.faults import CELL_FAULTS, Way
+from generators.garbage.cell_faults import CELL_FAULTS, Way
 from generators.model import (
     Bootstrap,
     Cell,

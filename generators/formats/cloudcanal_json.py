@@ -39,7 +39,8 @@ from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import supports
 from generators.families.wire_messages import WireMessage
-from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
+from generators.garbage.cell_faults import LABELS
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import History, Layout, Written
 from generators.profile_tables import read_choices
 from generators.wire_format import Format, about

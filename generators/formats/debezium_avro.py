@@ -59,7 +59,7 @@ from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.formats.debezium_json.rows import NamesClash
-from generators.garbage.faults import LABELS, CellFault, Way
+from generators.garbage.cell_faults import LABELS, CellFault, Way
 from generators.model import (
     History,
     Json,

@@ -40,7 +40,7 @@ from generators.families.flat import (
 )
 from generators.families.mysql_texts import BASE64, TextForms, scaled_text
 from generators.families.wire_messages import ABSENT, WireMessage
-from generators.garbage.faults import CELL_FAULTS, Way
+from generators.garbage.cell_faults import CELL_FAULTS, Way
 from generators.model import (
     Cell,
     Change,

@@ -64,7 +64,8 @@ from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.families.ticdc_simple.schema import Catalogue
 from generators.families.wire_messages import WireMessage
-from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
+from generators.garbage.cell_faults import CELL_FAULTS, LABELS, CellFault, Way
+from generators.garbage.faults import UNSPECIFIED
 from generators.model import (
     Cell,
     Change,

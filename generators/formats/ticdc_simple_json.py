@@ -54,7 +54,7 @@ from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.scenarios import scenarios
 from generators.families.wire_messages import ABSENT, Raw, print_json
-from generators.garbage.faults import CELL_FAULTS, CellFault
+from generators.garbage.cell_faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.profile_tables import read_choices
 from generators.sources import mysql

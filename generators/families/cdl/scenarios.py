@@ -12,7 +12,8 @@ from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, read, updated
 from generators.families.cdl.messages import CdlProfile, losses, supports
-from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR, CellFault
+from generators.garbage.cell_faults import CellFault
+from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
 from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
 from generators.profile_tables import read_choices
 from generators.sources import mysql, postgresql

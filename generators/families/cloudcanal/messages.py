@@ -24,7 +24,7 @@ from generators.families.java_text import (
 )
 from generators.families.mysql_texts import BASE64, HEX, TextForms, wire_image
 from generators.families.wire_messages import ABSENT, WireMessage, print_json, print_message
-from generators.garbage.faults import CELL_FAULTS, CellFault
+from generators.garbage.cell_faults import CELL_FAULTS, CellFault
 from generators.model import (
     Cell,
     Change,

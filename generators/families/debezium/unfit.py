@@ -13,7 +13,7 @@ from typing import Final
 
 from generators.families.debezium.values import CellWriter
 from generators.families.java_text import two_complement
-from generators.garbage.faults import CellFault
+from generators.garbage.cell_faults import CellFault
 from generators.model import Value
 from generators.sources import mysql
 from generators.sources.boundaries import slug

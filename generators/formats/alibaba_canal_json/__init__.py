@@ -60,7 +60,8 @@ from generators.formats.alibaba_canal_json.profiles import (
     ddl_type,
 )
 from generators.formats.alibaba_canal_json.scenarios import scenarios
-from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
+from generators.garbage.cell_faults import CellFault, unfit_cells
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     UNPAIRED,
     CanalRestart,

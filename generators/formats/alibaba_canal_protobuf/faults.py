@@ -18,14 +18,9 @@ from generators.formats.alibaba_canal_protobuf.messages import (
     read_packet,
     stored_bytes,
 )
-from generators.garbage import faults
-from generators.garbage.faults import (
-    NULL,
-    UNSPECIFIED,
-    CellFault,
-    Fault,
-    unfit_cells,
-)
+from generators.garbage import cell_faults
+from generators.garbage.cell_faults import CellFault, unfit_cells
+from generators.garbage.faults import NULL, UNSPECIFIED, Fault
 from generators.model import Kind
 from generators.profiles import Profile
 
@@ -258,7 +253,7 @@ def _edit_for_cell(fault: CellFault) -> CellFault:
     return dataclasses.replace(fault, edit=_edit_new_cells(fault.column, cell_text))
 
 
-CELL_FAULTS: Final = tuple(map(_edit_for_cell, faults.CELL_FAULTS))
+CELL_FAULTS: Final = tuple(map(_edit_for_cell, cell_faults.CELL_FAULTS))
 
 
 def unfit(profile: Profile, fits: Mapping[str, str]) -> Iterator[CellFault]:

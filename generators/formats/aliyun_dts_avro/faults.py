@@ -17,7 +17,8 @@ from generators.families.avro import LONG
 from generators.formats.aliyun_dts_avro.cells import date_time, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
-from generators.garbage.faults import LABELS, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.garbage.cell_faults import LABELS, CellFault, Way, matrix
+from generators.garbage.faults import UNSPECIFIED, Fault
 from generators.model import Logical, Value
 from generators.sources import boundaries, databases, mysql
 from generators.sources.boundaries import slug

@@ -41,7 +41,8 @@ from generators.families.mysql_texts import TextForms, supports, wire_image
 from generators.families.wire_messages import Raw, WireMessage, print_json, print_message
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
-from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR, CellFault
+from generators.garbage.cell_faults import LABELS, CellFault
+from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Change,
     Event,

@@ -16,7 +16,7 @@ from typing import Any, Final
 from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.families.cloudcanal.messages import jdbc_type
 from generators.families.connect import Schema, fields
-from generators.garbage.faults import CellFault
+from generators.garbage.cell_faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.profiles import Profile
 from generators.sources import mysql

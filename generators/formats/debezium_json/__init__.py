@@ -71,7 +71,8 @@ from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, 
 from generators.formats.debezium_json.records import Headers, Records
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.formats.debezium_json.sqlserver_rows import logged_delete, logged_update
-from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR
+from generators.garbage.cell_faults import LABELS
+from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Cell,
     Change,

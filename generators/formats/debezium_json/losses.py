@@ -15,7 +15,7 @@ from generators.families.debezium import oracle, sqlserver, unfit
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, wire_values
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.garbage.faults import CellFault
+from generators.garbage.cell_faults import CellFault
 from generators.model import Logical, SourceType, Value
 from generators.wire_format import Loss
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from generators.formats.debezium_mongodb_json.profiles import MongodbProfile
-from generators.garbage.faults import CellFault
+from generators.garbage.cell_faults import CellFault
 from generators.model import (
     Column,
     Event,

@@ -90,7 +90,8 @@ from generators.formats.tencent_dts_json.rows import (
     types_of,
 )
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
-from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
+from generators.garbage.cell_faults import LABELS
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Change,
     Event,

@@ -9,7 +9,7 @@ from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.formats.tencent_dts_json.profiles import TencentProfile
-from generators.garbage.faults import CELL_FAULTS, CellFault
+from generators.garbage.cell_faults import CELL_FAULTS, CellFault
 from generators.model import (
     Column,
     Heartbeat,

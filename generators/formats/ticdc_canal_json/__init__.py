@@ -56,7 +56,8 @@ from generators.families.ticdc.sink import partition_of
 from generators.families.wire_messages import ABSENT, Raw, WireMessage, print_json
 from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
-from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
+from generators.garbage.cell_faults import CellFault, unfit_cells
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Cell,
     Change,

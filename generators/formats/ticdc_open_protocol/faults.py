@@ -14,7 +14,8 @@ from typing import Final
 
 from generators.formats.ticdc_open_protocol.cells import join_events, split_events
 from generators.garbage import faults as json_faults
-from generators.garbage.faults import UNSPECIFIED, CellFault, Fault
+from generators.garbage.cell_faults import CellFault
+from generators.garbage.faults import UNSPECIFIED, Fault
 from generators.garbage.wellformed import NULL, READABLE, Remains, State, json_remains
 from generators.model import Value
 from generators.sources import mysql

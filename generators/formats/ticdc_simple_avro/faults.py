@@ -18,7 +18,8 @@ from generators.families.ticdc.text import timestamp_text_and_instants
 from generators.families.ticdc_simple.plan import host_zone
 from generators.formats.ticdc_simple_avro import schema as avro
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
-from generators.garbage.faults import SAMPLES, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.garbage.cell_faults import SAMPLES, CellFault, Way, matrix
+from generators.garbage.faults import UNSPECIFIED, Fault
 from generators.model import Logical, SourceType, Value
 from generators.sources import boundaries, mysql
 

@@ -8,8 +8,9 @@ import pytest
 
 from conformance.cases.catalogue import write_named_cases
 from generators.errors import Refused
-from generators.garbage import faults
-from generators.garbage.faults import CELL_FAULTS, FAULTS, SAMPLES, CellFault, Fault, Way
+from generators.garbage import cell_faults, faults
+from generators.garbage.cell_faults import CELL_FAULTS, SAMPLES, CellFault, Way
+from generators.garbage.faults import FAULTS, Fault
 from generators.garbage.wellformed import Remains, json_remains
 from generators.garbage.wellformed import State as Remaining
 from generators.model import Cell, Change, Kind, Logical, Message, Op, RowChange, State, Written
@@ -280,7 +281,9 @@ def test_scenarios_of_postgresql() -> None:
         ("public", "postgresql")
     }
     fault = CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"')
-    ((_, scenario),) = faults.cell_fault_scenarios(_every, (fault, CELL_FAULTS[0]), "postgresql")
+    ((_, scenario),) = cell_faults.cell_fault_scenarios(
+        _every, (fault, CELL_FAULTS[0]), "postgresql"
+    )
     (event,) = scenario.history.events
     assert isinstance(event, RowChange)
     assert event.table == boundaries.every_type(_every, "postgresql")
@@ -292,7 +295,7 @@ def test_scenarios_of_postgresql() -> None:
 
 def test_cell_fault_replaces_the_one_string() -> None:
     fault = CellFault("cell-int", "c_int", 1234567891, '"1234567891"', '"12x4"')
-    spoiled = faults.cell_fault(
+    spoiled = cell_faults.cell_fault(
         written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault
     )
     assert spoiled.message.value == b'{"es":1234567891,"data":[{"c":"12x4"}]}\r\n'
@@ -337,13 +340,13 @@ def test_cell_fault_replaces_the_cell_s_own_json(
         Message("cdc", 0, None, b'{"c":' + value + b"}"),
         (other, replace(other, after={fault.column: cell})),
     )
-    assert faults.cell_fault(sent, fault).message.value == b'{"c":' + spoiled + b"}"
+    assert cell_faults.cell_fault(sent, fault).message.value == b'{"c":' + spoiled + b"}"
 
 
 @pytest.mark.parametrize("value", [b"{}", b'{"a":"1234567891","b":"1234567891"}', None])
 def test_cell_fault_needs_exactly_one_place(value: bytes | None) -> None:
     with pytest.raises(Refused, match=r"fault cell-int: .* times"):
-        faults.cell_fault(written(value), CELL_FAULTS[0])
+        cell_faults.cell_fault(written(value), CELL_FAULTS[0])
 
 
 def _every(_kind: object) -> bool:
@@ -355,7 +358,9 @@ def _no_floats(kind: Any) -> bool:
 
 
 def test_cell_scenarios() -> None:
-    scenarios = {fault.name: scenario for fault, scenario in faults.cell_fault_scenarios(_every)}
+    scenarios = {
+        fault.name: scenario for fault, scenario in cell_faults.cell_fault_scenarios(_every)
+    }
     assert list(scenarios) == [fault.name for fault in CELL_FAULTS]
     scenario = scenarios["cell-int"]
     assert (scenario.name, scenario.level, scenario.tags) == (
@@ -371,7 +376,9 @@ def test_cell_scenarios() -> None:
         "id": 1,
         "c_int": 1234567891,
     }
-    assert "cell-float" not in {fault.name for fault, _ in faults.cell_fault_scenarios(_no_floats)}
+    assert "cell-float" not in {
+        fault.name for fault, _ in cell_faults.cell_fault_scenarios(_no_floats)
+    }
 
 
 def _columns(fmt: Any, profile: Any) -> dict[str, Logical]:
@@ -395,7 +402,7 @@ def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excu
         profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)}
         for profile in fmt.profiles
     }
-    excused = {**faults.FITS, **fmt.fits}
+    excused = {**cell_faults.FITS, **fmt.fits}
     for source in {profile.source for profile in fmt.profiles}:
         mine = {
             n: f for p in fmt.profiles if p.source == source for n, f in by_profile[p.name].items()
@@ -424,7 +431,7 @@ def test_level_one_owes_an_unfit_cell_as_it_stands(
     way: Way, json_: bool, text: str, bad: str, state: State
 ) -> None:
     fault = next(
-        fault for fault in faults.unfit_cells("mysql", {}) if fault.name == f"cell-int-{way}"
+        fault for fault in cell_faults.unfit_cells("mysql", {}) if fault.name == f"cell-int-{way}"
     )
     cell = Cell(State.VALUE, mysql.TYPES["int"], fault.value, str(fault.value), json=json_)
     good = str(fault.value) if json_ else json.dumps(str(fault.value))
@@ -432,7 +439,7 @@ def test_level_one_owes_an_unfit_cell_as_it_stands(
     record = replace(
         written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),)
     )
-    spoiled = faults.cell_text(record, fault)
+    spoiled = cell_faults.cell_text(record, fault)
     (change,) = spoiled.changes
     assert spoiled.message.value == value.replace(good.encode(), bad.encode())
     assert (change.kind, change.accept) == (Kind.ROW, ((Kind.CORRUPT, None),))
@@ -443,7 +450,7 @@ def test_level_one_owes_an_unfit_cell_as_it_stands(
         changes=(replace(record.changes[0], after={"c_int": replace(cell, text="7", json=False)}),),
     )
     with pytest.raises(Refused, match="occurs 0 times"):
-        faults.cell_text(other, fault)
+        cell_faults.cell_text(other, fault)
 
 
 @pytest.mark.parametrize(
@@ -464,7 +471,7 @@ def test_level_one_has_every_kind_of_types_in_every_way(name: str) -> None:
             f"cell-{kind}-{way}"
             for kind in kinds
             for way in Way
-            if f"{kind}/{way}" not in faults.FITS
+            if f"{kind}/{way}" not in cell_faults.FITS
         }
         cases = write_named_cases(fmt, profile, ("*/fault/text/*",))
         assert {case.fault for case in cases} == wanted
