@@ -62,8 +62,8 @@ class Cases:
         return Table(self.database, neutral(name), self.columns, self.key, self.unique, self.schema)
 
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
-        """The named case with these events. Where an event is of the table OWN, it is of the case's
-        own table, which the case's name names.
+        """The case of this name with these events. Events of the placeholder OWN get the table of
+        the case, whose name follows from the case's.
         """
         own_table = self.table(name)
         own_events = (

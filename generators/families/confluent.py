@@ -451,11 +451,12 @@ _OUTSIDE: Final = {
 def unfit_cells(
     source_name: str, fits: Mapping[str, str], datum_of: Callable[[str, Value], bytes | None]
 ) -> Iterator[CellFault]:
-    """The unfit cells (values that a column's type cannot hold) in Avro of each kind of types in
-    each way, for columns that are nullable strings or bytes there. `datum_of` gives the bytes of a
-    column's value, in whose place those of an unfit text stand, None for a column of another
-    schema. `fits` are combinations `LOGICAL/WAY` that are left out, since a decoder may read them,
-    with the reason.
+    """Yields faults that put an unfit text (one that the column's type cannot hold) in the place of
+    a column's value, for columns that are nullable strings or bytes in Avro.
+
+    There is one for each kind of types (`logical`) and each way (`Way`) of being unfit. `datum_of`
+    gives the Avro bytes of a column's value, None for a column of another schema. `fits` are the
+    combinations `LOGICAL/WAY` that are left out, since a decoder may read them, with the reason.
     """
     for logical, way, column, value in matrix(source_name, fits):
         if (datum := datum_of(column, value)) is not None:

@@ -172,6 +172,7 @@ class Flat:
         if _is_doubtful(before) or _is_doubtful(after):
             accept = ((Kind.CORRUPT, None),)
         elif event.op is Op.READ:
+            # A decoder may call a row that a snapshot read an INSERT.
             accept = ((Kind.ROW, Op.INSERT),)
         return Change(
             0,

@@ -132,8 +132,8 @@ def _number(base: Cell, json_text: str) -> Cell:
 
 def _decimal_text(value: Decimal, scale: int, profile: FlinkProfile) -> str:
     """The JSON number of a DECIMAL. Zeros at its end are left out, which may give an exponent
-    (`1E+2`); with the profile's `plain_decimals` there is no exponent, and with `keeps_scale`, too,
-    every digit of the scale.
+    (`1E+2`). With the profile's `plain_decimals` there is no exponent. With `plain_decimals` and
+    `keeps_scale` the number has every digit of the scale.
     """
     if profile.plain_decimals and profile.keeps_scale:
         return java_decimal(unscaled(value, scale), scale, plain=True)

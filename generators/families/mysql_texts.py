@@ -145,8 +145,8 @@ def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image 
 
 
 def supports(type: SourceType) -> bool:
-    """Whether MySQL has the type, and it is not spatial: the types whose values have a text
-    here.
+    """Whether this module has texts for the values of the type: it has them for every type of MySQL
+    but the spatial ones.
     """
     return type.source == "mysql" and type.name in _OWN_TYPES
 

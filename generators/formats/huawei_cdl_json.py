@@ -61,8 +61,8 @@ _TRANSACTION: Final = Schema(
 
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
-    """The messages of a history's row changes in order, one for each row, each with its
-    expectation.
+    """The messages of a history's row changes in order, one for each row, each with the change that
+    a decoder must return for it. That change has no database, as the bytes do not name it.
     """
     written = _cdl.write(history, profile, layout, _value)
     return [

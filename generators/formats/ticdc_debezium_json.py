@@ -656,7 +656,7 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> Wire
     """The message of a watermark, which names no table and whose payload has no row."""
     payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
     full_schema = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
-    shape = replace(full_schema, fields=full_schema.fields[2:])
+    shape = replace(full_schema, fields=full_schema.fields[2:])  # without before and after
     key = _part(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
     change = sink.committed(Kind.WATERMARK, event.at, "", "")
     return WireMessage(_part(profile, payload, shape), (change,), key)

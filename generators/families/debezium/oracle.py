@@ -256,17 +256,17 @@ def _interval(type: SourceType, value: str, modes: Modes) -> Meaning:
     sign = -1 if value.startswith("-") else 1
     if type.name == "interval-year":
         years, months = value[1:].split("-")
-        total, days, micros = sign * (int(years) * 12 + int(months)), 0, 0
+        total_months, days, micros = sign * (int(years) * 12 + int(months)), 0, 0
     else:
-        total = 0
+        total_months = 0
         days = sign * int(value[1:5])
         hours, minutes, seconds = value[6:].split(":")
         clock_seconds = int(hours) * 3600 + int(minutes) * 60
         micros = sign * (clock_seconds * MICROS + int(seconds.replace(".", "")))
     if modes.interval == "string":
-        iso = interval_text(total, days, micros)
+        iso = interval_text(total_months, days, micros)
         return Meaning(iso, iso, _ISO_OF_INTERVAL)
-    duration = micro_duration(total, days, micros)
+    duration = micro_duration(total_months, days, micros)
     return Meaning(duration, str(duration), _MICROS_OF_INTERVAL)
 
 

@@ -301,7 +301,8 @@ def out_of_line(columns: Iterable[Column], source_row: Row, target: int) -> froz
 
 def _stored(column: Column, value: Value, target: int) -> Stored:
     """A column's value as PostgreSQL stores it in a row that is to have at most `target` bytes: its
-    size, or its bytes where these may be compressed.
+    size, or its bytes where these may be compressed. A value of another type that alone is larger
+    than `target` counts as stored outside of the row, which has a pointer to it.
     """
     name, type = column.name, column.type
     if fixed := _FIXED.get(type.name):
@@ -532,7 +533,10 @@ def _unreadable_moment(wire_value: Any) -> Meaning:
 
 
 def _infinite_moment(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
-    """What the connector writes for an infinite date or timestamp (debezium#infinite-dates)."""
+    """What the connector writes for the date or timestamp `infinity` or `-infinity`: a timestamp
+    with zone as that text, a date as a day of its own, which differs in a `snapshot`, a timestamp
+    without zone as a moment of its own (debezium#infinite-dates).
+    """
     if type.logical is Logical.TIMESTAMP:
         return value
     if type.logical is Logical.DATE:
@@ -667,6 +671,7 @@ def _julian_day(day: int) -> int:
     if day > _LAST_JULIAN or not _is_common(day * DAY):
         return day
     gregorian = _EPOCH_DATE + timedelta(days=day)
+    # The usual formula of the Julian day number, for a year that begins in March of 4801 BC.
     since_march = (gregorian.month + 9) % 12
     year = gregorian.year + 4800 - (gregorian.month < 3)
     number = gregorian.day + (153 * since_march + 2) // 5 + 365 * year + year // 4 - 32_083

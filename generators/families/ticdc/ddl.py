@@ -110,7 +110,9 @@ class _Parser(Options):
         return "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
 
     def create(self) -> str:
-        """Reads the rest of a CREATE statement, and returns the whole as TiDB prints it."""
+        """Reads the rest of a CREATE statement, and returns the whole as TiDB prints it. Raises
+        Refused for a statement that is not known here, and for CREATE TABLE with LIKE in brackets.
+        """
         if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
         if self.skip("SEQUENCE"):
@@ -131,7 +133,7 @@ class _Parser(Options):
         table = self.absent() + self.table()
         if self.skip("LIKE"):
             return f"CREATE TABLE {table} LIKE {self.table()}"
-        if self.next_is("(", "LIKE"):
+        if self.next_is("(", "LIKE"):  # CREATE TABLE a (LIKE b)
             raise self.refusal()
         parts = [f"CREATE TABLE {table} ({','.join(self.definitions())})", *self.table_options()]
         if self.next_is("PARTITION"):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from generators.families.ticdc.sql import NOW, Reader, plain_text, unquoted
+from generators.families.ticdc.sql import NOW, UNARY, Reader, plain_text, unquoted
 from generators.model import Index
 
 _TYPES: Final = {
@@ -190,9 +190,10 @@ class Columns(Reader):
         return "DOUBLE" if int(arguments[1:-1]) > 24 else "FLOAT"
 
     def sized(self, name: str) -> str:
-        """Reads the length of a type of this name, if one follows, and returns the type with it;
-        BIT without a length gets TiDB's default. Raises Refused for a VARCHAR or VARBINARY without
-        a length.
+        """Reads the length or the fraction digits behind the type `name`, if they follow, and
+        returns the type with them; of a VECTOR also its `<FLOAT>`, which is not printed. BIT
+        without a length gets TiDB's default. Raises Refused for a VARCHAR or VARBINARY without a
+        length.
         """
         if name == "VECTOR" and self.skip("<"):
             self.expect("FLOAT")
@@ -201,7 +202,7 @@ class Columns(Reader):
             return name + self.bracketed(self.digits, ",")
         if name in ("VARCHAR", "VARBINARY"):
             raise self.refusal()
-        return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
+        return "BIT(1)" if name == "BIT" else name
 
     def characters(self, name: str, type_text: str) -> str:
         """Reads the character set behind a type that may have one, and returns the type, which so
@@ -279,8 +280,9 @@ class Columns(Reader):
         raise self.refusal()
 
     def default(self) -> str:
-        """Reads a column's default, a literal, CURRENT_TIMESTAMP or an expression, and returns it
-        as TiDB prints it: only the call of a function stands in brackets.
+        """Reads a column's default, and returns it as TiDB prints it: only the call of a function
+        stands in brackets. The default is a literal, CURRENT_TIMESTAMP or an expression in
+        brackets. Raises Refused for the next number of a sequence (NEXT VALUE FOR).
         """
         depth = 0
         while self.skip("("):
@@ -289,7 +291,8 @@ class Columns(Reader):
             return self.now(self.next_is("("))
         if self.next_is("NEXT"):
             raise self.refusal()
-        default = self.expression(0 if depth else 12)
+        # No operator with two operands binds as tightly as UNARY: only one operand is read.
+        default = self.expression(0 if depth else UNARY)
         for _ in range(depth):
             self.expect(")")
         name, _, arguments = default.partition("(")

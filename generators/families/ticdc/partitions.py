@@ -48,14 +48,16 @@ class Partitions:
         if event.action in _UNPARTITIONED:
             self._tables.pop(table_key, None)
         elif event.action in ("create table", "alter partitioning"):
-            self._make(table_key, event)
+            self._note_partitions(table_key, event)
         elif partitioning := self._tables.get(table_key):
             self._tables[table_key] = replace(
                 partitioning, place=unplaced(event, partitioning.place)
             )
 
-    def _make(self, table_key: tuple[str, str], event: SchemaChange) -> None:
-        """Takes account of a statement that makes a table, or divides one into partitions."""
+    def _note_partitions(self, table_key: tuple[str, str], event: SchemaChange) -> None:
+        """Notes the partitions that a statement gives to the table of this database and name, in
+        place of those that it had. A statement that cannot be parsed here gives it none.
+        """
         self._tables.pop(table_key, None)
         try:
             statement = parse(event.sql)
@@ -69,7 +71,8 @@ class Partitions:
 
     def id_of(self, table: Table, source_row: Row) -> int | None:
         """A number that stands for the id of the partition that holds the row; None for a table
-        without partitions. Where the row's partition is not known, its key chooses one.
+        without partitions. It follows from the table's name, since nobody can know TiDB's own id.
+        Where the row's partition is not known, a hash of the row's key chooses one.
         """
         partitioning = self._tables.get((table.database, table.name))
         if partitioning is None:
@@ -78,5 +81,5 @@ class Partitions:
         if number is None:
             key = repr([source_row[name] for name in table.handle_key])
             number = zlib.crc32(key.encode()) % partitioning.count
-        first = zlib.crc32(f"{table.database}\0{table.name}".encode(errors="surrogatepass"))
-        return 100 + first % _IDS + number
+        name_hash = zlib.crc32(f"{table.database}\0{table.name}".encode(errors="surrogatepass"))
+        return 100 + name_hash % _IDS + number

@@ -143,12 +143,14 @@ def row_hash(
 
 
 def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
-    """The columns of a table that the messages of its rows have: all but virtual ones, and those
-    that column-selectors leave out (ticdc#column-selectors).
+    """The columns of a table that the messages of its rows have: all but virtual ones. In profiles
+    with column-selectors (`selected`) those whose names begin with `hidden_` are left out, too
+    (ticdc#column-selectors).
     """
-    hidden = "hidden_" if profile.selected else "\0"
     return tuple(
-        c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden)
+        c
+        for c in table.columns
+        if c.generated != "virtual" and not (profile.selected and c.name.startswith("hidden_"))
     )
 
 
@@ -162,8 +164,9 @@ def default_of(column: Column) -> Default | None:
 
 
 def source_of(table: Table, profile: SinkProfile) -> Table:
-    """The table as a dispatcher sees it, which chooses a row's partition: where tables are routed
-    to another database, it still has the name of its own (ticdc#table-routing).
+    """The table under the name by which TiCDC's dispatcher knows it, the part that chooses a row's
+    partition. Where the profile routes tables to another database (`routed`), that is the name
+    before the routing: here its database begins with `source_` (ticdc#table-routing).
     """
     return replace(table, database=f"source_{table.database}") if profile.routed else table
 

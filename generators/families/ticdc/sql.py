@@ -64,7 +64,7 @@ its text as TiDB prints it.
 """
 _PREDICATE: Final = 5
 """How tightly IS, IN, BETWEEN, LIKE and comparisons bind."""
-_UNARY: Final = 12
+UNARY: Final = 12
 """How tightly a sign binds to its operand."""
 _QUOTES: Final = "`'\""
 _UNITS: Final = frozenset(
@@ -362,7 +362,7 @@ class Reader:
         if binding <= _PREDICATE and self.skip("NOT"):
             return f"NOT {self.expression(_PREDICATE - 1)}"
         if sign := self.either("-", "+", "~", "!"):
-            return sign + self.expression(_UNARY)
+            return sign + self.expression(UNARY)
         return self._collated()
 
     def _collated(self) -> str:

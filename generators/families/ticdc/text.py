@@ -345,13 +345,8 @@ def _parameters(type: SourceType) -> str:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
             return "" if type.precision is None else f"({type.precision},{type.scale})"
         case Logical.ENUM | Logical.SET:
-            return (
-                "("
-                + ",".join(
-                    "'" + "".join(_LABEL.get(c, c) for c in member) + "'" for member in type.members
-                )
-                + ")"
-            )
+            escaped = ("".join(_LABEL.get(c, c) for c in member) for member in type.members)
+            return "(" + ",".join(f"'{label}'" for label in escaped) + ")"
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             return f"({type.fsp})" if type.fsp else ""
         case Logical.INT | Logical.BIT | Logical.YEAR:

@@ -165,6 +165,7 @@ class Known:
                 if order == "id"
                 else len(columns)
             )
+            # The hidden columns before this one have moved the place by their number.
             schemas.insert(place + len(schemas) - len(columns), column)
         return TableSchema(
             self.table.database,
@@ -242,7 +243,9 @@ class Catalogue:
         self._dropped: dict[tuple[str, str], Known] = {}
 
     def current(self, table: Table) -> Known:
-        """What TiCDC knows of the table at this point of the history."""
+        """What TiCDC knows of the table at this point of the history. A table that it does not know
+        yet, or knows in another form, counts from here on as one that no statement made (`_fresh`).
+        """
         known_table = self._known.get((table.database, table.name))
         if known_table is None or (known_table.table is not table and known_table.table != table):
             known_table = self._known[table.database, table.name] = self._fresh(table)
@@ -339,14 +342,15 @@ class Catalogue:
         ids follow from the table's name and columns.
         """
         number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
+        # A TSO: the milliseconds, and 18 bits that count within one.
         version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
         ids = {c.name: i for i, c in enumerate(table.columns, 1)}
-        solid = Table(
+        with_defaults = Table(
             table.database,
             table.name,
             tuple(replace(c, default=default_of(c)) for c in table.columns),
         )
-        return Known(table, _id(table, 0), version, ids, self._defaults(solid, {}))
+        return Known(table, _id(table, 0), version, ids, self._defaults(with_defaults, {}))
 
     def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
         """The defaults of the table's columns as TiDB stores them, by name. `spelled` has the

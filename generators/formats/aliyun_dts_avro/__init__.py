@@ -446,9 +446,11 @@ def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
 
 
 def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
-    """The sourcePosition and safeSourcePosition of event `ordinal` of a history: an offset and a
-    file of the virtual binlog, `offset@file`. A reader of PostgreSQL's physical log joins two
-    places in that log; `bare` and `short` profiles write less.
+    """The sourcePosition and the safeSourcePosition of event number `ordinal` of a history.
+
+    They are usually `offset@file`, places in a virtual binlog (one that only this module makes up).
+    A reader of PostgreSQL's `physical` log writes two places in that log, joined by `<->`. In
+    `short` profiles the second is "", in `bare` ones both are.
     """
     if profile.bare:
         return "", ""

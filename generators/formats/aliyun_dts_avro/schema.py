@@ -142,8 +142,8 @@ def record_schema(born: bool = True) -> dict[str, Any]:
 
 @cache
 def record_encoder(born: bool = True) -> Encoder:
-    """The encoder, which also reads, of whole records of the edition with or without
-    bornTimestamp.
+    """The Avro encoder of whole records, which can decode them, too. `born` says whether the
+    edition of the schema has the field bornTimestamp.
     """
     return Encoder(record_schema(born))
 

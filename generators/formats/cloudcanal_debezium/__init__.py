@@ -145,8 +145,8 @@ def _place(at: Instant) -> int:
 
 
 def _file(at: Instant) -> str:
-    """The name of the log file that holds a commit. A history begins in the third file, and the
-    next file begins after a minute.
+    """The name of the log file that holds a commit. A history begins in file 3. The number grows by
+    one with every FILE_MS milliseconds, about a minute, and with every COMMITS_PER_FILE commits.
     """
     rolled = max((at.ms - START.ms) // FILE_MS, 0) + at.seq // COMMITS_PER_FILE
     return f"mysql-bin.{3 + rolled:06d}"

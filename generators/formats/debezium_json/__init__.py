@@ -320,8 +320,9 @@ class _Writer:
     def write_sqlserver_update(
         self, place: _rows.Place, images: RowImages, before: _rows.Wires, after: _rows.Wires
     ) -> None:
-        """Writes an UPDATE of SQL Server. Change data capture has a change of the key as a delete
-        and an insert, which share a place in the log (debezium#sqlserver-key-update).
+        """Writes the messages of an UPDATE of SQL Server. Change data capture logs two rows for it:
+        the old and the new one, or, if the key changes, a delete and an insert at one place in the
+        log (debezium#sqlserver-key-update). `serial_number` counts these rows from 1.
         """
         table = place.shape.known
         old_key, new_key = (_rows.key_members(place.shape, key_row) for key_row in (before, after))

@@ -43,8 +43,9 @@ def mangled(name: str) -> str:
 
 
 def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
-    """The name of a column as the connector reads it, which may not be its name at the source
-    (debezium#mangled-names, debezium#back-ticks).
+    """The name of a column as the connector reads it. It may not be its name at the source: some
+    releases mangle names that are not ASCII, though not in a snapshot, which has the names of the
+    catalogue (debezium#mangled-names); some leave each back-tick doubled (debezium#back-ticks).
     """
     if profile.mangles_names and not snapshot:
         return mangled(name)

@@ -90,8 +90,13 @@ class Reading:
             self._reads = event.op is Op.READ
 
     def marker(self, event: RowChange, row: int) -> str:
-        """The member `snapshot` of `source` for row number `row` of an event that a snapshot read:
-        up to release 1.9 only `true` and `last` (debezium#snapshot-markers).
+        """The member `snapshot` of `source` for row number `row` (from 0) of an event that a
+        snapshot read (debezium#snapshot-markers).
+
+        It is "last" for the last row of the snapshot, and "true" for most other rows. With
+        `marks_tables` (releases after 1.9) it is "first" for the first row of the snapshot, and
+        "first_in_data_collection" or "last_in_data_collection" for the first and last row of an
+        event.
         """
         if self.incremental:
             return INCREMENTAL

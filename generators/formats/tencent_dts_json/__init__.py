@@ -283,6 +283,7 @@ def position_of(at: Instant, ordinal: int) -> BinlogPosition:
     history.
     """
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
+    # The first event begins at 2001 and ends at 2196, as in the example above.
     end = 2196 + 500 * (ordinal % EVENTS_PER_FILE)
     return BinlogPosition(f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}")
 

@@ -44,13 +44,16 @@ class TencentProfile(Profile):
     @property
     def forms(self) -> TextForms:
         """How this profile spells MySQL's values as texts."""
+        timestamp = "cut" if self.own_digits else "millis"
+        if self.epoch_ms:
+            timestamp = "epoch"
         return TextForms(
-            self.deployment.time_zone,
-            PREFIXED_HEX,
-            self.upper_hex,
-            True,
-            "epoch" if self.epoch_ms else "cut" if self.own_digits else "millis",
-            6 if self.padded_time else None,
+            time_zone=self.deployment.time_zone,
+            binary=PREFIXED_HEX,
+            upper_hex=self.upper_hex,
+            labels=True,
+            timestamp=timestamp,
+            time_digits=6 if self.padded_time else None,
         )
 
 

@@ -184,16 +184,17 @@ CELL_FAULTS: Final = (
 
 
 def remains_of_value(value: bytes | None) -> Remains:
-    """What can be read of a record's value, whatever its key is: each event's JSON stands behind
-    its length.
+    """How much of a record's value a reader can read, whatever its key is. The value has events,
+    each a JSON text behind its length: the one that can be read least decides.
     """
     if value is None:
         return NULL
     parts = split_events(value) if value else None
     if not parts:
         return Remains(State.UNREADABLE, "truncated" if value else "empty")
-    rests = [json_remains(part) for part in parts if part]
-    worst = [remains for remains in rests if remains.state is State.UNREADABLE] or [
-        remains for remains in rests if remains.state is State.DOUBTFUL
-    ]
-    return worst[0] if worst else READABLE
+    remains_of_events = [json_remains(part) for part in parts if part]
+    for bad_state in (State.UNREADABLE, State.DOUBTFUL):
+        for remains in remains_of_events:
+            if remains.state is bad_state:
+                return remains
+    return READABLE

@@ -87,20 +87,21 @@ class _Entry:
     end: int
 
 
-def _image(value: bytes) -> int:
-    """The offset in a row's message (DML) at which the branch of `data` stands."""
-    return _FRAME + _size(_HEAD, value[_FRAME:])
+def _first_image(value: bytes) -> int:
+    """The offset in a row's message (DML) at which the union branch of the first image stands: of
+    `data`, or of `old` behind it if `data` is null (one byte, branch 0).
+    """
+    data_branch = _FRAME + _size(_HEAD, value[_FRAME:])
+    return data_branch + 1 if value[data_branch] == 0 else data_branch
 
 
 def _entries(value: bytes) -> Iterator[_Entry]:
     """The columns of the first image in a row's message: of `data`, or of `old` where there is no
     `data`.
     """
-    place = _image(value)
-    if value[place] == 0:
-        place += 1
-    count, size = LONG.read(value[place + 1 :])
-    place += 1 + size
+    branch_offset = _first_image(value)
+    count, size = LONG.read(value[branch_offset + 1 :])
+    place = branch_offset + 1 + size
     for _ in range(count):
         place += _STRING.read(value[place:])[1]
         branch, size = LONG.read(value[place:])
@@ -181,21 +182,20 @@ def _map_count(count: int) -> Callable[[bytes], bytes | None]:
     @_only_rows
     def apply(value: bytes) -> bytes:
         """The message with the other count in `data`, or in `old` if `data` is null."""
-        place = _image(value)
-        place += value[place] == 0
-        return (
-            value[: place + 1] + LONG(count) + value[place + 1 + LONG.read(value[place + 1 :])[1] :]
-        )
+        count_offset = _first_image(value) + 1
+        old_count_size = LONG.read(value[count_offset:])[1]
+        return value[:count_offset] + LONG(count) + value[count_offset + old_count_size :]
 
     return apply
 
 
 @_only_rows
 def _image_branch(value: bytes) -> bytes:
-    """The row's message in which the branch of its image is 2, which there is not."""
-    place = _image(value)
-    place += value[place] == 0
-    return value[:place] + LONG(2) + value[place + 1 :]
+    """The row's message in which the union branch of its first image is 2. The union has only the
+    branches 0 (null) and 1 (the map of columns).
+    """
+    branch_offset = _first_image(value)
+    return value[:branch_offset] + LONG(2) + value[branch_offset + 1 :]
 
 
 @_only_rows

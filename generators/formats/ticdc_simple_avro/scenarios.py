@@ -15,7 +15,9 @@ from generators.sources.boundaries import ID, START, insert, named, neutral
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone, for a profile; level-one tables are in `database`."""
+    """Every named case of this format for a profile; level-one tables are in `database`. Left out
+    are the cases of binary values whose base64 looks like another text: Avro writes bytes.
+    """
     yield from (scenario for scenario in both(profile, database) if BASE64 not in scenario.tags)
     yield from _defaults(database)
     yield from _map_rows(database)
