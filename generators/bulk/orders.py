@@ -337,6 +337,7 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
     for pool in other_columns:
         columns.append([pool[byte % len(pool)] for byte in range(256)])
+    # The last of the notes is None, which `% 224` leaves out: `nulls` alone says what is NULL.
     columns[NAMES.index("note")] = [
         None if byte in nulls else other_columns[-1][byte % 225 % 224] for byte in range(256)
     ]
@@ -388,9 +389,10 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
     """
     offset = place * UNIT * options.rows
     op = options.op_by_byte()[raw[offset]]
-    first = raw[offset + 2] << 4 | raw[offset + 3] >> 4
+    # 12 bits: the number that gives the first row its key.
+    key_number = raw[offset + 2] << 4 | raw[offset + 3] >> 4
     row_images = [
-        _images(raw, offset + UNIT * row_number, row_number, op, options, first)
+        _images(raw, offset + UNIT * row_number, row_number, op, options, key_number)
         for row_number in range(options.rows)
     ]
     return statement_history(
@@ -455,7 +457,9 @@ def statement_history(
 def block(
     seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions
 ) -> bytes:
-    """The random bytes that determine the units of block `number` of a load."""
+    """The random bytes that determine the BLOCK units (statements) of block `number` of a load:
+    UNIT bytes for each row of each unit.
+    """
     return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(
         BLOCK * UNIT * options.rows
     )

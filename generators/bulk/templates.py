@@ -444,6 +444,7 @@ def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
     """The Stamp (a linear function of the commit time, with or without a modulo) that gives these
     numbers for the commit times TIMES. Raises NotLearned if there is none.
     """
+    # TIMES[1] is a second behind TIMES[0]; TIMES[2] is the next commit of the same millisecond.
     first, next_second, next_sequence = numbers[:3]
     origin = TIMES[0]
     for unit in (1, 1000):
@@ -464,6 +465,7 @@ def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
         ]
         if not any(errors):
             return stamp
+        # Where a modulo was applied, the number is too small by a multiple of the modulus.
         modulus = math.gcd(*errors)
         wraps = sum(number != 0 for number in errors)
         if wraps > 1 and modulus > max(numbers) and min(numbers) >= 0:

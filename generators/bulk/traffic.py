@@ -72,8 +72,8 @@ def _from_writer(
     layout: Layout,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of the units (numbers of changes) of load, each written by the format's own
-    writer.
+    """The messages of a load, written by the format's own writer. `units` are the numbers of the
+    load's units, each of which is one statement.
     """
     for n in units:
         for written in fmt.write(

@@ -317,6 +317,7 @@ def _changes(seed: int, count: int) -> Iterator[DrawnChange]:
     for number in range(count):
         share = chance.random()
         if not live_rows or share < 0.4:
+            # Every fifth key is at least 2^53, from where on a double holds no odd number.
             key: Value = number if chance.random() < 0.8 else (1 << 53) + number
             new_row: Row = {name: key if name == KEY else _value(name, chance) for name in _TYPES}
             live_rows[key] = new_row
@@ -330,6 +331,7 @@ def _changes(seed: int, count: int) -> Iterator[DrawnChange]:
         changed_columns = chance.sample(
             [name for name in _TYPES if name != KEY], chance.randint(0, 4)
         )
+        # A new key is negative, and so none that an INSERT gives.
         moved: Row = {KEY: -1 - number} if share > 0.9 else {}
         after: Row = {**before, **{name: _value(name, chance) for name in changed_columns}, **moved}
         live_rows[after[KEY]] = after

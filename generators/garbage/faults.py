@@ -477,16 +477,16 @@ def applicable(faults: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
 
 
 def apply(written: Written, fault: Fault) -> Written:
-    """The message with its value spoiled, and what a decoder owes for it: exactly one CORRUPT row,
-    or for UNSPECIFIED any row.
+    """The message with its value spoiled, and what a decoder must return for it: exactly one
+    CORRUPT row; any row if the fault's obligation is UNSPECIFIED.
 
-    Raises Refused when the message has no value, or none that the fault can spoil.
+    Raises Refused when the message has no value, or the fault finds nothing in it to spoil.
     """
     value = written.message.value
     spoiled = None if value is None else fault.apply(value)
     if spoiled is None and not (value and fault.nothing):
         raise Refused(f"fault {fault.name}: no place for it in the value {value!r}")
-    accept = tuple((kind, None) for kind in fault.accept)
+    accept = tuple((kind, None) for kind in fault.accept)  # None: the row has no operation
     change = replace(CORRUPT_ROW, anything=fault.obligation == UNSPECIFIED, accept=accept)
     return Written(replace(written.message, value=spoiled), (change,))
 

@@ -257,8 +257,8 @@ def _places(size: int, chance: random.Random) -> list[int]:
 
 
 def _control_lags(stream: Stream, chance: random.Random) -> Stages:
-    """The partition that carries statements and schemas is read last; in a stream without these a
-    random partition.
+    """The stages in which one partition is read behind all others: the one that carries statements
+    and schemas, or a random one in a stream without these.
     """
     partitions = _partitions(stream.written)
     if not partitions:
@@ -271,6 +271,8 @@ def _control_lags(stream: Stream, chance: random.Random) -> Stages:
     eighth = len(partitions[late_partition]) // 8
     late_messages = partitions[late_partition]
     first, second, third, fourth = _cut_evenly(other_messages)
+    # Half of the time the whole partition comes at the end of the last stage; else all others come
+    # in the first two stages, and the partition's first eighth in a stage of its own.
     if chance.random() < 0.5:
         return first, second, third, fourth + tuple(late_messages)
     return (
@@ -294,8 +296,8 @@ def _rebatch(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _split(stream: Stream, chance: random.Random) -> Stages:
-    """Cuts the stream's stages between two messages of one event, where events have several; else
-    evenly.
+    """Cuts the stream into stages in the middle of events that have several messages; evenly if no
+    event has several.
     """
     messages = stream.written
     inside = [
@@ -344,8 +346,9 @@ def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
-    """All messages arrive until the reader's third look; the fourth finds, of each row, only the
-    change before its last one again, with a timestamp an hour later.
+    """The first three stages (what the reader finds at each look) bring all messages. The fourth
+    brings one change of each row again, with a timestamp an hour later: the change before its last
+    one, unless that was a DELETE.
     """
     size = len(stream.written)
     first, second, third, _ = _cut(stream.written, (size // 3, 2 * size // 3, size))

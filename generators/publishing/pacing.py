@@ -221,12 +221,12 @@ class Paced:
         if error.fatal():
             self.fatal = error.str()
 
-    def transact(self, what: Callable[[], object]) -> None:
-        """Executes one step of a transaction (begin, commit, abort). Raises PublishError if it
-        fails.
+    def transact(self, step: Callable[[], object]) -> None:
+        """Calls `step`, the client's method for one step of a transaction (begin, commit, abort).
+        Raises PublishError if it fails.
         """
         try:
-            what()
+            step()
         except self.refusal as error:
             raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
@@ -375,14 +375,13 @@ class Paced:
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
             try:
-                to = self.topic or message.topic
                 self.producer.produce(
-                    to,
+                    self.topic or message.topic,
                     message.value,
                     message.key,
                     message.partition,
                     report,
-                    None,
+                    None,  # on_delivery, the client's second name for the argument `report`
                     timestamp_ms,
                     headers,
                 )
@@ -415,12 +414,14 @@ class Paced:
         """Handles the client's delivery reports until the time `until`, or until `stop()` is
         true.
         """
-        while (early := until - self.clock()) > 0 and not stop():
+        while (remaining_s := until - self.clock()) > 0 and not stop():
             # The client waits for whole milliseconds: with less it would not wait at all, and this
             # loop would take a core.
-            if early < _POLLED_S:
-                time.sleep(early)
-            self.poll(0 if early < _POLLED_S else min(early, 0.1))
+            if remaining_s < _POLLED_S:
+                time.sleep(remaining_s)
+                self.poll(0)
+            else:
+                self.poll(min(remaining_s, 0.1))
 
     def summary(self) -> Published:
         """The counts, the speed and the latencies of what was published so far."""

@@ -429,9 +429,10 @@ def run_topic_name(prefix: str = PREFIX) -> str:
 def run_topic(
     bootstrap: Target, partitions: int, *, note: Callable[[str], None] | None = None
 ) -> Iterator[str]:
-    """Creates a topic with a name of this run, yields the name, and deletes the topic at the end.
-    If the cluster names a `topic`, that one is checked and yielded instead, and stays. Raises what
-    `create_topics` raises, and UsageError for a named topic that does not fit.
+    """A context that creates a topic of `partitions` partitions, yields its name, which is new with
+    each run, and deletes the topic at the end. If the cluster names a `topic`, that one is checked
+    and yielded instead, and stays. Raises what `create_topics` raises, and UsageError for a named
+    topic that does not fit.
     """
     cluster = as_cluster(bootstrap)
     if cluster.topic:

@@ -267,6 +267,8 @@ class _RecordingCutter:
         """Puts the messages of the rows that a statement changed into the episodes of their tables,
         table by table in the order in which the messages were published.
         """
+        # The truth's `note` says how a statement was run. With annotations the server logs the
+        # statement's text before its rows.
         note = statement.get("note", "")
         if "annotate" in note:
             self._add_messages(
@@ -291,8 +293,9 @@ class _RecordingCutter:
             self._cut_xa_transaction(statement)
 
     def _cut_xa_transaction(self, statement: Mapping[str, Any]) -> None:
-        """Adds the messages of the end of two XA transactions to the episode `xa`. The second one
-        is rolled back: Canal publishes its row, although the rows that SQL showed do not have it.
+        """Adds the messages at the end of two XA transactions to the episode `xa`: the COMMIT of
+        the first, named x1, then the row and the ROLLBACK of the second, named x2. Canal publishes
+        the row of a transaction that is rolled back, although SQL never shows it.
         """
         self._add_messages(
             "xa", [SourceStatement(self._next_instant(), "xa-commit", "XA COMMIT X'7831',X'',1")], 1
@@ -301,6 +304,7 @@ class _RecordingCutter:
         table, _ = self._table_at(change["db"], change["table"], statement["s"])
         assert table is not None
         null_texts: dict[str, str | None] = dict.fromkeys(c.name for c in table.columns)
+        # The text that the INSERT gave, cut to the ten characters of the column.
         cells = mysql_truth.row_cells(table, {**null_texts, "id": "7", "a": "xa rolled "})
         self._add_messages(
             "xa", [RowChange(self._next_instant(), table, Op.INSERT, (RowImages(None, cells),))], 1

@@ -192,6 +192,7 @@ def apply_statement(
 
 def _column_spellings(body: str) -> Iterator[tuple[str, str]]:
     """The name and the type, as it is spelled, of each column in the body of a CREATE TABLE."""
+    # Strings are blanked to their lengths, so that parentheses inside them do not count.
     bare = re.sub(r"'(?:[^'\\]|''|\\.)*'", lambda quoted: "'" * len(quoted[0]), body)
     depths = itertools.accumulate((c == "(") - (c == ")") for c in bare)
     end = next(i for i, depth in enumerate(depths) if not depth)

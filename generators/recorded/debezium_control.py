@@ -85,9 +85,9 @@ def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Ep
 def transactions(
     recording: Recording, messages: Sequence[Message], tables: frozenset[str]
 ) -> Iterator[Episode]:
-    """One episode of the marks BEGIN and COMMIT of transactions of PostgreSQL, of those that
-    changed one of `tables`. The recording has both marks of the SETUP first transactions, and of
-    later ones BEGIN alone: the COMMITs in the history are marked as unrecorded.
+    """One episode of PostgreSQL's transaction marks, BEGIN and COMMIT, for the transactions that
+    changed one of `tables`; none without messages. The recording has both marks of its first SETUP
+    transactions. Of later ones it has BEGIN alone: their COMMITs are `unrecorded` in the episode.
     """
     if not messages:
         return

@@ -211,8 +211,8 @@ def _without_unjudged(change: Change, episode: Episode) -> Change:
 
 
 def _cell_or_lost(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
-    """The expected cell; if one of `lost` covers it, a cell of that type in which any value is
-    right.
+    """The expected cell of the column `name`. If an entry of `lost` (values that the product itself
+    loses) covers it, a cell of the same type in which any value is right.
     """
     loss = next((entry for entry in lost if entry.covers(table, name, cell)), None)
     if loss is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):

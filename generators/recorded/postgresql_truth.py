@@ -267,6 +267,7 @@ def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
         case Logical.BIT if type.name == "boolean":
             return item_text == "t"
         case Logical.BIT:
+            # A bit string outside of an array stands as `b:0101` in the recorded truth.
             return cell_value(type, f"b:{item_text}")
     return cell_value(type, item_text)
 

@@ -125,6 +125,7 @@ def _register_schemas(messages: Iterable[Message], texts: Mapping[str, str]) -> 
     for message in messages:
         for side, data in (("key", message.key), ("value", message.value)):
             if data is not None:
+                # Confluent's head: a zero byte, then the schema's number.
                 number = int.from_bytes(data[1 : confluent.HEAD])
                 confluent.recall({number: ((f"{message.topic}-{side}",), texts[str(number)])})
 

@@ -231,7 +231,9 @@ UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 
 def _episode_limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
-    """Why messages of an episode may differ from ours: facts that its history does not hold."""
+    """Why recorded messages of an episode may rightly differ from those of our writer, a sentence
+    each: facts that the history, from which our writer works, does not hold.
+    """
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
         return (
             (

@@ -173,10 +173,10 @@ def namesake(source: str = "mysql") -> Table:
     """The table that has the name of `keyless` and stands in another schema, or in another database
     where the source has no schemas. Raises UnknownName for an unknown source.
     """
-    bag = keyless(source)
-    return (
-        replace(bag, schema=OTHER_SCHEMA) if bag.schema else replace(bag, database=OTHER_DATABASE)
-    )
+    table = keyless(source)
+    if table.schema:
+        return replace(table, schema=OTHER_SCHEMA)
+    return replace(table, database=OTHER_DATABASE)
 
 
 COMPOSITE = composite()
@@ -612,14 +612,14 @@ def same_name_in_capitals(source: str = "mysql") -> Scenario:
     """A scenario of rows of two tables of one database whose names differ in case alone. TiDB
     cannot have such tables. Raises UnknownName for an unknown source.
     """
-    bag = keyless(source)
-    loud = replace(bag, name=bag.name.upper())
+    table = keyless(source)
+    table_in_capitals = replace(table, name=table.name.upper())
     row_of_table: Row = {"a": 1, "b": "here", "c": None}
     row_of_namesake: Row = {**row_of_table, "b": "elsewhere"}
     return scenario(
         "rows/keyless/same-name-in-capitals",
-        insert(bag, row_of_table),
-        insert(loud, row_of_namesake),
+        insert(table, row_of_table),
+        insert(table_in_capitals, row_of_namesake),
         level=2,
     )
 

@@ -86,7 +86,9 @@ def events_of_collections(history: History) -> list[PlacedEvent]:
 
 
 def as_collections(history: History) -> History:
-    """The history in MongoDB (`events_of_collections`)."""
+    """The history as it happens in MongoDB: the events that `events_of_collections` gives, with
+    collections in the place of tables.
+    """
     events = tuple(placed_event.event for placed_event in events_of_collections(history))
     return history if events == history.events else replace(history, events=events)
 
@@ -110,8 +112,8 @@ class _Identities:
         self._live: dict[tuple[str, str, str], list[str]] = defaultdict(list)
 
     def insert(self, table: Table, cells: Row) -> str:
-        """The ObjectId of a new document. It is made of the row's key; of a row without one of the
-        number of documents so far.
+        """Makes the ObjectId of a new document: from the row's key, or, if the table has no key,
+        from the number of documents so far.
         """
         self._count += 1
         marks = [cells[name] for name in table.handle_key] or [self._count]
@@ -122,8 +124,8 @@ class _Identities:
         return digest
 
     def remove(self, table: Table, cells: Row) -> str:
-        """The ObjectId of a document that leaves the collection. A row that no event of the history
-        has inserted gets one as if it had been.
+        """Forgets the document of a row that leaves the collection, and returns its ObjectId. A row
+        that no event of the history has inserted gets one as if it had been inserted.
         """
         object_ids = self._live[self._place(table, cells)]
         if not object_ids:
@@ -131,7 +133,9 @@ class _Identities:
         return object_ids.pop(0)
 
     def change(self, table: Table, before: Row, after: Row) -> str:
-        """The ObjectId of a document whose row changes from `before` to `after`."""
+        """The ObjectId of a document whose row changes from `before` to `after`. The document keeps
+        it, and is found by the row `after` from now on.
+        """
         identity = self.remove(table, before)
         self._live[self._place(table, after)].append(identity)
         return identity

@@ -246,8 +246,8 @@ def source_of(type: SourceType) -> Source:
 
 
 def of_table(table: Table) -> Source:
-    """The database whose types the table's columns have; MySQL of a table without columns. Raises
-    UnknownName for an unknown one.
+    """The source (the kind of database) whose types the table's columns have; MySQL for a table
+    without columns. Raises UnknownName for a type of an unknown source.
     """
     return source_of(table.columns[0].type) if table.columns else MYSQL
 

@@ -43,6 +43,7 @@ def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
     """
     labels = (*PLAIN_LABELS[:16], *AWKWARD_LABELS, *PLAIN_LABELS[16:])
     for size in (1, 2, 3, 8, 9, 16, 63, limit):
+        # The first list of a size has plain labels first; each other one an awkward label.
         for start in (0, 16, 18, 20, 22, 24, 26):
             yield tuple(labels[(start + i) % len(labels)] for i in range(size))
 

@@ -71,6 +71,8 @@ def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> f
     stored_values = list(values)
     bitmap = (len(stored_values) + nulls + 7) // 8 if nulls else 0
     header = _aligned(HEADER + bitmap, 8)
+    # PostgreSQL shrinks only rows beyond TOAST_TUPLE_THRESHOLD, which is as large as TARGET: a
+    # table's own `target` says how far, not when.
     if header + _row_size(stored_values) <= TARGET:
         return frozenset(value.name for value in stored_values if value.external)
     limit = target - header
@@ -121,6 +123,7 @@ def _compress(value: Stored) -> None:
     """Compresses a value, if that makes it smaller."""
     value.was_tried = True
     size = compressed_size(value.data or b"")
+    # PostgreSQL wants to save more than two bytes, since a compressed value may need padding.
     if size is not None and size + _COMPRESSED_HEADER < len(value.data or b"") - 2:
         value.size, value.alignment = size + _COMPRESSED_HEADER, 4
 
@@ -160,7 +163,9 @@ def compressed_size(data: bytes) -> int | None:
 
 
 def _slot(signed: list[int], at: int, mask: int) -> int:
-    """The place in pglz's table of the four bytes from `at` on."""
+    """The place in pglz's hash table of the four bytes from `at` on. `signed` are the data's bytes
+    as signed numbers (C's char); `mask` is the table's size less one.
+    """
     if len(signed) - at < 4:
         return signed[at] & mask
     return (signed[at] << 6 ^ signed[at + 1] << 4 ^ signed[at + 2] << 2 ^ signed[at + 3]) & mask

@@ -57,7 +57,7 @@ def _type(name: str, **parameters: Any) -> SourceType:
 
 
 def integer(name: str = "int") -> SourceType:
-    """The type tinyint (0 to 255), smallint, int or bigint."""
+    """The type tinyint (0 to 255), smallint, int or bigint. Raises KeyError for another name."""
     if name == "tinyint":
         return _type(name, low=0, high=255)
     bits = {"smallint": 15, "int": 31, "bigint": 63}[name]
@@ -77,8 +77,9 @@ def money(name: str = "money") -> SourceType:
     """The type money or smallmoney: an amount in 64 or 32 bits of ten-thousandths, which `low` and
     `high` are in.
     """
-    bits, digits = (63, 19) if name == "money" else (31, 10)
-    return _type(name, precision=digits, scale=4, low=-(1 << bits), high=(1 << bits) - 1)
+    value_bits, digits = (63, 19) if name == "money" else (31, 10)  # bits without the sign
+    low, high = -(1 << value_bits), (1 << value_bits) - 1
+    return _type(name, precision=digits, scale=4, low=low, high=high)
 
 
 def real(name: str = "float") -> SourceType:
@@ -105,7 +106,9 @@ def uniqueidentifier() -> SourceType:
 
 
 def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
-    """A type whose values are bytes: of a fixed or a greatest length, large, or of a kind."""
+    """The type of this name whose values are bytes. `length` is that of a binary or varbinary, by
+    default 255; the other types (varbinary(max), image, rowversion, hierarchyid) have their own.
+    """
     fixed = {"rowversion": 8, "hierarchyid": 892, "image": _LARGE, "varbinary(max)": _LARGE}
     return _type(name, length=length or fixed.get(name, 255))
 
@@ -117,6 +120,7 @@ def temporal(name: str, scale: int = 7) -> SourceType:
     scale = {"date": 0, "smalldatetime": 0, "datetime": 3}.get(name, scale)
     if not 0 <= scale <= 7:
         raise ValueError(f"{name}({scale}): fraction digits are 0 to 7")
+    # Values are whole microseconds: `fsp` is at most 6, `scale` has the declared digits.
     return _type(name, fsp=min(scale, 6), scale=scale)
 
 

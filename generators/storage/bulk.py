@@ -160,8 +160,8 @@ def content(first: int, second: int) -> str:
 def manifest(
     fmt: Format[Any], profile: Profile, seed: int, statements: int, messages: int, content: str
 ) -> bytes:
-    """The bytes of a bulk corpus's `bulk.json`: what it holds, and `content`, the digest of its
-    messages.
+    """The bytes of a bulk corpus's `bulk.json`: what the corpus holds, how many statements and
+    messages, and `content`, the digest of its messages. The seed is written as a text.
     """
     deployment = codec.dump_deployment(profile.deployment)
     values = (

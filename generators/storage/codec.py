@@ -174,8 +174,9 @@ _LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 6
 
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
-    """The message of a JSON form that `dump_message` made; `case` is the id of the message's case.
-    Raises Malformed for another form, or a number outside its range.
+    """The message of a JSON form that `dump_message` made. `at` is the form's path in its document,
+    for errors; `case` is the id of the message's case. Raises Malformed for another form, or a
+    number outside its range.
     """
     loaded = _MESSAGE.load(data, at, {"case": case})
     for name, (low, high) in _LIMITS.items():
@@ -210,8 +211,8 @@ def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
 
 
 def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
-    """A kind of row that is accepted in place of the expected one, with its operation or None, from
-    the JSON form at the path `at`. Raises Malformed.
+    """A row that is accepted in place of the expected one: (kind, operation), from the JSON form at
+    the path `at`. The operation is None for a row that has none. Raises Malformed.
     """
     members = fields(data, at, {"kind", "op"})
     op = members.get("op")

@@ -544,7 +544,7 @@ class Record(Generic[T]):
         plain: dict[str, Plain] = {}
         for name, dump, omitted in self._steps:
             part = getattr(value, name)
-            # `in` looks whether they are one object first, which most are
+            # Most are the very object in `omitted`, which `in` finds before it compares by value.
             if part in omitted:
                 continue
             if part is None:
@@ -567,14 +567,12 @@ class Record(Generic[T]):
         for name, field_form in self._forms.items():
             if name in members:
                 part = members[name]
-                inner = (
-                    [known_parts[name]] if name in self._takes_known and name in known_parts else ()
-                )
-                parts[name] = (
-                    None
-                    if part is None and name in self._nullable
-                    else field_form.load(part, path(at, name), *inner)
-                )
+                if part is None and name in self._nullable:
+                    parts[name] = None
+                elif name in self._takes_known and name in known_parts:
+                    parts[name] = field_form.load(part, path(at, name), known_parts[name])
+                else:
+                    parts[name] = field_form.load(part, path(at, name))
             elif name not in parts and name in self._required:
                 raise Malformed(path(at, name), "missing")
         return self._kind(**parts)

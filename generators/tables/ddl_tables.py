@@ -254,7 +254,7 @@ class Draft:
     def drop_index(self, name: str) -> bool:
         """Drops an index. Returns whether the table had one of that name."""
         count = len(self.indexes)
-        self.rename_index(name, "")
+        self.rename_index(name, "")  # the empty name drops it
         return len(self.indexes) < count
 
     def add_index(

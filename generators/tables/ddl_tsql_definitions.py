@@ -168,7 +168,7 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
     if cursor.accept("COLLATE"):
         return replace(new_column, collation=cursor.take_name())
     if cursor.accept("DEFAULT"):
-        _read_default(cursor, start)
+        _skip_column_default(cursor, start)
     elif cursor.accept("PRIMARY KEY"):
         draft.primary, draft.primary_name = (name,), constraint_name
         _skip_all_storage(cursor)
@@ -197,7 +197,7 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
     return new_column
 
 
-def _read_default(cursor: Cursor, start: int) -> None:
+def _skip_column_default(cursor: Cursor, start: int) -> None:
     """Skips a default at the cursor, whose definition begins at the word of number `start`."""
     skip_default(cursor, start, _ATTRIBUTES)
     cursor.accept("WITH VALUES")
@@ -232,7 +232,7 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
     elif cursor.accept("CHECK"):
         _read_check(draft, cursor, start)
     elif cursor.accept("DEFAULT"):
-        _read_default(cursor, start)
+        _skip_column_default(cursor, start)
         if cursor.accept("FOR"):
             cursor.take_name()
         cursor.accept("WITH VALUES")

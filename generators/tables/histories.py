@@ -302,6 +302,7 @@ def schema_change(action: str, before: Table, at: Instant, column: str = "") -> 
             old_name = before.name
     sql = drawing.ddl_text(action, before.database, after.name, old_name or "", source.name)
     if action == "drop column":
+        # The text of the source's `ddl_actions` drops a column named `c`.
         sql = sql.replace(source.quote("c"), source.quote(column))
     if before.schema and before.schema != source.schema:
         sql = sql.replace(source.quote(source.schema or ""), source.quote(before.schema), 1)

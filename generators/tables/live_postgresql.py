@@ -96,16 +96,21 @@ def _column(
     generated: str,
     collation: str | None,
 ) -> str:
-    """The line of a column in CREATE TABLE, from what the catalogue says of the column."""
-    default_clause = f" DEFAULT {expression}"
-    if generated:
-        default_clause = (
-            f" GENERATED ALWAYS AS ({expression}) {'VIRTUAL' if generated == 'v' else 'STORED'}"
-        )
+    """The line of a column in CREATE TABLE, from what the catalogue says of the column.
+    `expression` is that of its default, or of a generated column; None for neither. `generated` is
+    pg_attribute.attgenerated: "s" for stored, "v" for virtual, "" for a column that is not
+    generated.
+    """
+    if not expression:
+        value_clause = ""
+    elif generated:
+        storage = "VIRTUAL" if generated == "v" else "STORED"
+        value_clause = f" GENERATED ALWAYS AS ({expression}) {storage}"
+    else:
+        value_clause = f" DEFAULT {expression}"
     collate_clause = f" COLLATE {collation}" if collation else ""
-    default_clause = default_clause if expression else ""
     null_clause = " NOT NULL" if not_null else ""
-    return f"    {name} {type_name}{default_clause}{collate_clause}{null_clause}"
+    return f"    {name} {type_name}{value_clause}{collate_clause}{null_clause}"
 
 
 def _literal(value: str) -> str:

@@ -100,9 +100,10 @@ class Axis:
     number: Callable[[Any], int]
 
     def window(self, low: Value, high: Value) -> tuple[int, int]:
-        """The first and the last integer of the everyday values that lie between the bounds `low`
-        and `high` of the table; of all values between the bounds where no everyday value is there.
-        None is no bound.
+        """The range of integers from which a column's values are drawn, as (first, last). `low` and
+        `high` are the column's own bounds, such as those of a CHECK; None is no bound. The range
+        holds the everyday values (`plain`) within the bounds; if there are none, all values within
+        the bounds.
         """
         least = self.low if low is None else max(self.low, self.number(low))
         most = self.high if high is None else min(self.high, self.number(high))

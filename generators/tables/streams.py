@@ -40,16 +40,16 @@ def why_not_keyed(user: UserTable) -> str:
 
 
 def possible_statements(values: Values, user: UserTable) -> tuple[str, ...]:
-    """Those kinds of DDL statements (STATEMENTS) that a stream of the table can have: a table that
-    others refer to is not truncated, and a column is dropped only if nothing needs it.
+    """The kinds of DDL statements (of STATEMENTS, in that order) that a stream of the table can
+    have. A table that others refer to is not truncated; a column is added only if the table has
+    none named ADDED, and dropped only if nothing needs it.
     """
-    added = all(column.name.casefold() != ADDED for column in user.table.columns)
-    can = {
-        "add column": added,
+    is_possible = {
+        "add column": all(column.name.casefold() != ADDED for column in user.table.columns),
         "truncate table": not referred_columns(values.schema.tables, table_name(user.table)),
         "drop column": bool(droppable_column(values, user)),
     }
-    return tuple(what for what in STATEMENTS if can.get(what))
+    return tuple(kind for kind in STATEMENTS if is_possible.get(kind))
 
 
 def stream_table(

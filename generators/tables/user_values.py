@@ -73,6 +73,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
         and type.scale is not None
         and type.precision is not None
     ):
+        # MySQL rounds FLOAT(M,D) and DOUBLE(M,D) to D digits behind the point, and holds M digits.
         rounded = round(value, type.scale)
         if type.logical is Logical.FLOAT:
             rounded = mysql.to_float32(rounded)
@@ -83,6 +84,7 @@ def _fits_type(type: SourceType, value: Value) -> bool:
         and type.source not in ("sqlserver", "oracle")
         and type.name not in ("enum", *_OWN_FITS)
     ):
+        # Nothing here checks such a type's grammar: only its example values surely fit.
         return value in realistic.boundaries(type).values()
     is_array_or_point = type.name.endswith("]") or type.name == "point"
     return databases.fits(type, value) or (
