@@ -49,9 +49,9 @@ _SORTS_OF_TRAITS: Final = frozenset({"option", "trait", "release"})
 
 
 def name_causes(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
-    """The results of a format with the causes of every finding named. A finding of a rule that is
-    only for messages with a trait (a tag, a profile) moves to another rule if rows fail just so
-    without the trait.
+    """The results of a format, whose findings now have their causes and suspects. First each
+    finding moves to the rule that is to blame: if its rule is only for messages with a trait (a
+    tag, a profile), and rows without the trait fail just so, that is another rule.
     """
     if not any(result.findings for result in results):
         return list(results)
@@ -131,8 +131,9 @@ def _replace_rules_of(
 
 
 def _rule_on_fractions(judge: Judge, case: Case, finding: Finding) -> Rule | None:
-    """The rule on the fractions of a TIME, for a finding of the rule on negative or long ones: the
-    time came right but for its fraction. None for another finding.
+    """The rule on fractions of a TIME, if a finding of a wrong value breaks that one instead of its
+    own rule on negative or long TIMEs: the time came right but for its fraction. None for any other
+    finding, or if the finding's own rule is that rule.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     if (
@@ -178,9 +179,9 @@ class _TraitBlame:
         self._evidence: dict[tuple[str, int], _Evidence] = {}
 
     def rule_without_trait(self, result: CaseResult, finding: Finding) -> Rule | None:
-        """The rule to blame for a finding on a row in place of the one that owns it, if the trait
-        on which that rule is (a profile, a tag) is not guilty; None if the finding's own rule is
-        right.
+        """The rule to blame for a finding on a row in place of its own one. A rule for messages
+        with a trait (a profile, a tag) is right only if that trait is guilty. None if the finding's
+        own rule is right, or is not such a rule.
         """
         rule, change = self._by_id[finding.rule], change_of(finding, result.case)
         if finding.aspect not in _ROWS or not _is_narrow(
@@ -280,16 +281,18 @@ class _Evidence(NamedTuple):
 
 
 def _is_narrow(rule: Rule, refusal: bool) -> bool:
-    """Whether the rule holds only for messages with a certain trait: a tag or a profile, of
-    refusals also an operation.
+    """Whether the rule holds only for messages with a certain trait: a tag or a profile, or of a
+    rule on refusals also an operation. A law (a rule with a check of its own in place of a
+    selector) is never narrow.
     """
     selector = rule.selector
     return not rule.law and bool(selector.tags or selector.profiles or (refusal and selector.ops))
 
 
 def _subject(case: Case, change: Change, finding: Finding) -> Subject:
-    """What rules are selected by for a finding on a row change: the case's profile, level and tags,
-    the change's kind and operation, and the aspect and side of the comparison that failed.
+    """What rules are selected by (a Subject) for a finding on a row change: the case's profile,
+    level and tags, the change's kind and operation, and the aspect and side of the comparison that
+    failed.
     """
     name = "image" if finding.aspect is Aspect.IMAGE else "change"
     op = change.op or ""
@@ -459,8 +462,8 @@ class _CauseNamer:
 
 
 def _message_key(result: CaseResult, finding: Finding) -> _MessageKey:
-    """What tells a message of a finding from others: the case's id and the message's number; -1 for
-    all messages of a case that was not decoded.
+    """The key of a finding's message among those of a run: the case's id and the message's number,
+    which is -1 (all messages) if the case was not decoded.
     """
     return result.case.id, -1 if result.verdict in UNDECODED else finding.message
 
@@ -468,7 +471,9 @@ def _message_key(result: CaseResult, finding: Finding) -> _MessageKey:
 def _is_whole_message_lost(
     result: CaseResult, finding: Finding, refused_changes: Sequence[Change]
 ) -> bool:
-    """Whether none of the rows of the finding's message came out."""
+    """Whether none of the finding's refused rows came out: the message has a finding of the same
+    aspect for each of `refused_changes`, or decoding it as a whole failed.
+    """
     lost = {
         f.row
         for f in result.findings
@@ -506,16 +511,16 @@ def _explain_messages(
         shared = set.intersection(*group.values())
         together = {s for s in shared if tally[s] == len(group) and 2 * likely[s] >= most}
         for key in group:
-            chosen_suspects[key] = _narrowest(shared if key in unsure else together)
+            chosen_suspects[key] = _drop_narrower(shared if key in unsure else together)
             del unexplained[key]
 
 
-def _narrowest(subjects: set[Trait]) -> tuple[Trait, ...]:
-    """The most special of these subjects (a value class is narrower than its type), in order of
-    rank.
+def _drop_narrower(subjects: set[Trait]) -> tuple[Trait, ...]:
+    """The suspects that lie within no other one of them, in the order in which reports name them:
+    of a type's values and one of its value classes only the type's values stay.
     """
 
-    def holds_another(subject: Trait) -> bool:
+    def lies_within_another(subject: Trait) -> bool:
         return any(wider != subject and is_within(subject, wider) for wider in subjects)
 
-    return tuple(rank_suspects(itertools.filterfalse(holds_another, subjects)))
+    return tuple(rank_suspects(itertools.filterfalse(lies_within_another, subjects)))

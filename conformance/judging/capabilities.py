@@ -45,8 +45,8 @@ class Capabilities:
 
     @classmethod
     def of(cls, lists: Mapping[str, Sequence[str]]) -> Capabilities:
-        """The claims as a decoder writes them. Raises UsageError for a list without a word, which
-        would claim everything.
+        """The claims of a decoder (what it says it supports), from its lists of patterns. Raises
+        UsageError for an empty list, which would claim everything; `conventions` may be empty.
         """
         for name, globs in lists.items():
             if not globs and name != "conventions":
@@ -61,7 +61,9 @@ class Capabilities:
         return "; ".join(f"{name} {', '.join(globs)}" for name, globs in lists.items() if globs)
 
     def claims(self, what: str, *names: str) -> bool:
-        """Whether all these profiles, kinds, columns or types are claimed."""
+        """Whether the decoder claims to support all these names. `what` is the field that they are
+        of: "profiles", "kinds", "columns" or "types". A field without patterns claims everything.
+        """
         globs: tuple[str, ...] = getattr(self, what)
         if not globs:
             return True

@@ -103,7 +103,9 @@ class Cause:
         return f"{verb} {self._describe_object()}"
 
     def _describe_object(self) -> str:
-        """The cells, row or message that the cause is about, in words."""
+        """For a report: the cells, row or message that the decoder treats wrongly. Several suspects
+        are listed, the first _NAMED of them.
+        """
         is_refusal = self.symptom in REFUSALS
         if len(self.subjects) != 1:
             first = ", ".join(map(key_of_trait, self.subjects[:_NAMED]))
@@ -126,8 +128,8 @@ class Cause:
         return _ALONE.get(sort, "{}").format(words_of_subject)
 
     def _describe_row(self, subject_words: Sequence[str]) -> str:
-        """The rows that are refused because of a cell, in words: `subject_words` are the type, the
-        state and the value class of the cell.
+        """For a report: the rows that are refused because of a cell. `subject_words` are the cell's
+        type, then "null", "absent" or "value", then its value class; later words may be left out.
         """
         type_of_subject, *state_words = subject_words
         kind = self.type or type_of_subject
@@ -145,8 +147,8 @@ class Cause:
         return f"a row whose {kind} cell is {self.value or ' '.join(class_words)}"
 
     def _describe_cell(self, subject_words: Sequence[str]) -> str:
-        """The cells that are decoded wrongly, in words; `subject_words` are the type, the state and
-        the value class of the cell.
+        """For a report: the cells that are decoded wrongly. `subject_words` are the cell's type,
+        then "null", "absent" or "value", then its value class; later words may be left out.
         """
         type_of_subject, *state_words = subject_words
         kind = self.type or type_of_subject
@@ -215,8 +217,9 @@ def relation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Rela
 
 
 def _relation_to_tell(finding: Finding, case: Case) -> Relation | None:
-    """How the wrong value is related to the right one, for a cause to say; None if the finding's
-    own words say it already, as of an instant that is shifted.
+    """The relation of the wrong value to the right one (such as "cut after 255 characters") that a
+    cause has to say. None if there is none, or if the finding's own words say it already, as of an
+    instant that is shifted.
     """
     relation = relation_of(finding, case)
     cell = cell_of(finding, case)
@@ -285,8 +288,8 @@ def may_have_cause(
 
 
 def _may_be_refused_for(failure_cause: Cause, finding: Finding, case: Case) -> bool:
-    """Whether a subject of the cause is a trait of a row that the decoder refused. A refusal that
-    hit no expected row may have any cause.
+    """Whether a refused row has a subject of the cause (a trait found guilty) as its trait. True if
+    the refusal hit no expected row: it may then have any cause.
     """
     refused_changes = find_refused_rows(finding, case)
     traits = suspects_of_rows(case, refused_changes)
@@ -296,8 +299,9 @@ def _may_be_refused_for(failure_cause: Cause, finding: Finding, case: Case) -> b
 def _shares_subject(
     failure_cause: Cause, finding: Finding, case: Case, other_subjects: Collection[Trait]
 ) -> bool:
-    """Whether the wrong cell of a finding has a subject of the cause as its trait, or one of the
-    `other_subjects` of the same type: a class of its values, such as its negative numbers.
+    """Whether the wrong cell of a finding has one of the cause's subjects (the traits found
+    guilty), or one of those `other_subjects` that are about the same types and states as the
+    cause's, such as another value class of the type.
     """
     types = {without_class(subject) for subject in failure_cause.subjects}
     eligible = {subject for subject in other_subjects if without_class(subject) in types}

@@ -104,8 +104,8 @@ def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
 
 
 def _limit_failures(failures: Sequence[Failure], most: int) -> list[Failure]:
-    """The failures of a rule, those that are not on record first, then by number of cases. If two
-    or more are beyond the first `most`, these become one failure.
+    """The failures of a rule: first those that the record of known failures does not cover, then by
+    number of cases. If two or more are beyond the first `most`, they become one failure.
     """
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
     separate, beyond_limit = ordered[:most], ordered[most:]
@@ -121,8 +121,9 @@ def _all_keys(failures: Iterable[Failure]) -> tuple[str, ...]:
 
 
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
-    """The failures; if decoding ended with the same error in all of them, only the first. If it
-    ended so on every case of the format, that one says why it is not reduced.
+    """If decoding ended with the same error in all failures, only the first one, with the cause
+    keys of all; else the failures as they are. If decoding ended on every case of the format, that
+    failure says why it is not reduced.
     """
     if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {
         (DECODING, failures[0].finding.actual)
@@ -144,8 +145,8 @@ def _ends_on_every_case(result: FormatResult) -> bool:
 
 
 def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Failure]]:
-    """Divides failures into those to reduce, at most REDUCED of a rule, and the others, which get
-    the reason.
+    """Two lists: the failures whose cases are to be reduced (made smaller), at most REDUCED of a
+    rule, and the others, which say why they are not.
     """
     to_reduce, not_reduced = list[Failure](), list[Failure]()
     for failure in failures:
@@ -163,8 +164,9 @@ def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Fai
 def merged(
     failures: Sequence[Failure], result: FormatResult, record: EntryTracker
 ) -> list[Failure]:
-    """The failures after reduction, with the cause that each reduced case shows. Failures of one
-    rule that now have the same cause become one, in the place of the first.
+    """The failures after their cases were reduced, with the cause that each smaller case shows.
+    Failures of one rule that now have the same cause become one, in the place of the first, with
+    the smallest case as example. `record` is that of known failures.
     """
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
@@ -186,8 +188,9 @@ def merged(
 
 
 def _key_in_smallest_case(failure: Failure) -> str:
-    """The key by which failures of one rule are recognised as of one cause, from the failure's
-    reduced case: for a wrong cell it names the class of values that the cell has there.
+    """The key that is the same for failures of one cause. For a wrong cell in a reduced case it
+    names the class of the value that is left in the cell there; else it is the key of the failure's
+    cause.
     """
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
@@ -197,8 +200,8 @@ def _key_in_smallest_case(failure: Failure) -> str:
 
 
 def _common(first: Failure, second: Failure) -> Cause | None:
-    """The cause of two failures that became one: that of the first. If the two name different value
-    classes of a type, it names the type's values as a whole.
+    """The cause of two failures that became one: that of the first. If the two have different
+    subjects (such as two value classes of a type), it names all values of the type.
     """
     if first.cause is None or second.cause is None or first.cause.subjects == second.cause.subjects:
         return first.cause
@@ -207,8 +210,8 @@ def _common(first: Failure, second: Failure) -> Cause | None:
 
 
 def _narrowed(failure: Failure) -> Failure:
-    """The failure with its cause named anew from its reduced case: only suspects that are left in
-    that case count.
+    """The failure with its cause named anew from its reduced case: only subjects (traits found
+    guilty) that this smaller case still has count.
     """
     if failure.cause is None:
         return failure

@@ -40,8 +40,9 @@ class Typed:
 
 
 def exact_json(document: str) -> Any:
-    """A JSON document with exact numbers: integers as int, fractions as Decimal. Raises
-    ValueError.
+    """The JSON document of a text, with exact numbers: integers as int, fractions as Decimal.
+    Raises ValueError if the text is no JSON, or if it is nested too deeply or has an exponent too
+    large.
     """
     try:
         return json.loads(document, parse_float=Decimal)
@@ -69,8 +70,8 @@ def same_json(expected: Any, actual: Any) -> bool:
 
 
 def _same_number(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
-    """Whether two numbers of JSON are equal, or become the same double where the expected one is
-    what a double prints.
+    """Whether two numbers of JSON are equal. If the expected one may be the text of a double, it is
+    enough that both become the same double.
     """
     if expected == actual:
         return True
@@ -78,7 +79,9 @@ def _same_number(expected: int | float | Decimal, actual: int | float | Decimal)
 
 
 def _is_double(number: int | float | Decimal) -> bool:
-    """Whether a number with a fraction or an exponent is one that a double prints."""
+    """Whether a JSON number may be the text of a double: it has a fraction or an exponent, and no
+    more digits than the shortest text of the nearest double.
+    """
     if isinstance(number, int):
         return False
     try:
@@ -97,8 +100,8 @@ def _same_double(expected: int | float | Decimal, actual: int | float | Decimal)
 
 
 def same_text(cell: Cell, actual: str) -> bool:
-    """Whether the text that a decoder returns at level one is the text on the wire; of a JSON value
-    the value counts, not the spelling.
+    """Whether the text that a decoder returns at level one (cells as text) is the text in the
+    message. For a JSON value the value counts, not the spelling. True if the case knows no text.
     """
     if cell.text is None:
         return True
@@ -111,8 +114,9 @@ def same_text(cell: Cell, actual: str) -> bool:
 
 
 def _same_cell(cell: Cell, expected: Any, actual: Any) -> bool:
-    """Whether a cell's JSON value is the one on the wire: the number of a FLOAT or DOUBLE as a
-    double, that of a DECIMAL exactly, as a double only where the writer printed one.
+    """Whether a cell's JSON value equals the one in the message. A FLOAT or DOUBLE is compared as a
+    double. A DECIMAL is compared exactly, but as a double where the message itself has only a
+    double's digits.
     """
     are_numbers = type(expected) in (int, Decimal) and type(actual) in (int, Decimal)
     if are_numbers and cell.type.logical in (Logical.FLOAT, Logical.DOUBLE):
@@ -124,14 +128,17 @@ def _same_cell(cell: Cell, expected: Any, actual: Any) -> bool:
 
 
 def same_value(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value, not NULL, equals an expected value."""
+    """Whether a typed value (level two), not NULL, equals the cell's expected value, or one of
+    several right ones, by the comparison for its type and for the family of the Spark type that
+    came.
+    """
     compare = _COMPARE[cell.type.logical].get(actual.family, _never)
     return any(compare(cell.type, expected, actual) for expected in _options(cell))
 
 
 def same_digits(cell: Cell, actual: Typed) -> bool:
-    """Whether the typed value of a date with time shows the expected clock reading, in whatever
-    time zone; also true where no moment is expected, as of a zero date.
+    """Whether a typed date with time has the clock reading of an expected one, in whatever time
+    zone. True, too, if no moment is expected, as for a zero date.
     """
     moments = [option for option in _options(cell) if isinstance(option, int)]
     fits = actual.family in ("timestamp", "timestamp_ntz")
@@ -152,8 +159,8 @@ def only_zones_apart(expected: int, actual: int) -> bool:
 
 
 def is_accepted(cell: Cell, family: str) -> bool:
-    """Level two: whether a value of this Spark type may be the cell's: its family is on the closed
-    list, and the type's own limits (at the end of this module) allow it.
+    """Whether a typed value (level two) of this family of Spark types may be right for the cell:
+    ACCEPTED lists the family for the column's type, and the narrower conditions on some types hold.
     """
     logical, type = cell.type.logical, cell.type
     if family not in ACCEPTED[logical]:
@@ -166,8 +173,9 @@ def is_accepted(cell: Cell, family: str) -> bool:
 
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
-    """Whether a typed value cannot be right even for a cell whose value is unknown: its Spark type,
-    or the value, is none that the column can have.
+    """For a cell whose right value is unknown: whether a typed value must be wrong, since the
+    column cannot have its Spark type, or the value is one of the cell's `options`, which here are
+    wrong ones.
     """
     return actual.family not in ACCEPTED[cell.type.logical] or any(
         _equals_json(cell.type, option, actual)
@@ -258,8 +266,8 @@ def _equals_datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _equals_zero_date(type: SourceType, expected: Value, actual: Typed) -> bool:
-    """Whether a text is the expected zero date of a TIMESTAMP; false for any other expected value,
-    which no text may stand for.
+    """Whether a text is the expected zero date of a TIMESTAMP column; false if no zero date is
+    expected, since a TIMESTAMP is never right as text otherwise.
     """
     return isinstance(expected, ZeroDate) and _equals_datetime(type, expected, actual)
 
@@ -289,7 +297,9 @@ def _is_label(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _are_labels(type: SourceType, expected: Value, actual: Typed) -> bool:
-    """Whether the labels of a SET are those in the bits of the expected number."""
+    """Whether what came for a SET is the labels of the members whose bits are set in the expected
+    number: a text with commas, or a list.
+    """
     assert isinstance(expected, int)
     labels = [label for i, label in enumerate(type.members) if expected >> i & 1]
     return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))

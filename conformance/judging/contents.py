@@ -97,7 +97,7 @@ def rank_size(trait: Trait) -> float:
 
 
 def _count_wider(words: str) -> int:
-    """How many contents are wider than this one, such as `with a fraction` than `with a fraction
+    """How many contents are wider than this one: `with a fraction` is wider than `with a fraction
     finer than a millisecond`.
     """
     number = 0
@@ -202,8 +202,8 @@ _MERGED_FAMILIES: Final = {"double": "float"}
 
 
 def merge_family(family: str) -> str:
-    """The family that stands for this one in traits: `float` for `double`, which decoders read
-    alike; any other for itself.
+    """The family of types by which traits name this one: `float` for `double`, since decoders that
+    read one wrongly read both so; any other family stands for itself.
     """
     return _MERGED_FAMILIES.get(family, family)
 
@@ -217,8 +217,9 @@ _CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d\b")
 
 
 def describe_reversals(cell: Cell, level: int) -> Iterator[str]:
-    """In words, that the bits, or the bytes, of a bit string in reverse order are another number,
-    as a decoder may read them; at level one those of the number that its text has.
+    """Yields in words that a bit string whose bits, or whose bytes, are read in reverse order is
+    another number, so that such a mistake can be seen. At level one (cells as text) the number in
+    the message's text counts. Nothing for other types.
     """
     if cell.type.logical is not Logical.BIT:
         return
@@ -236,8 +237,8 @@ def describe_reversals(cell: Cell, level: int) -> Iterator[str]:
 
 
 def text_day(cell: Cell, level: int) -> str:
-    """The day on which an instant is: at level one as its text has it, if that begins with a day;
-    "" if there is none.
+    """The day on which an instant is, as YYYY-MM-DD; "" if there is none, or not only one. At level
+    one (cells as text) it is the day with which the text in the message begins, if it does.
     """
     if level == 1 and cell.text and (day := _DAY.match(cell.text)):
         return day[0]
@@ -252,8 +253,8 @@ def text_day(cell: Cell, level: int) -> str:
 
 
 def is_in_first_second(cell: Cell, level: int) -> bool:
-    """Whether an instant's time of day is midnight, or less than a second later: at level one as
-    its text has it, if that has a time of day.
+    """Whether an instant's time of day is less than a second after midnight. At level one (cells as
+    text) the time of day in the message's text counts, if it has one.
     """
     clock = _CLOCK.search(cell.text) if level == 1 and cell.text else None
     if clock is not None:
@@ -268,7 +269,9 @@ def has_escaped_signs(document: str) -> bool:
 
 
 def describe_moment(moment: str) -> Iterator[str]:
-    """What the text of an instant has that decoders write otherwise, in words."""
+    """Yields in words what the text of an instant has that decoders write otherwise: a blank before
+    the time of day, zeros at the end of the fraction, both.
+    """
     has_blank = re.search(r"\d \d\d:", moment) is not None
     has_zeros = re.search(r"[.]\d*0\Z", moment) is not None
     # No shift changes a date that no calendar has.
@@ -281,7 +284,7 @@ def describe_moment(moment: str) -> Iterator[str]:
 
 
 def is_nested(document: Any) -> bool:
-    """Whether a document has an object or array within another."""
+    """Whether a JSON document has an object or array within another object or array."""
     members = document.values() if isinstance(document, dict) else document
     return isinstance(document, dict | list) and any(
         isinstance(member, dict | list) for member in members
@@ -365,8 +368,8 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
 
 
 def _shortest_number(value: Decimal | float, family: Logical) -> Decimal:
-    """The number with the fewest digits that tell it from others of its type: of a float, which has
-    32 bits, with nine at most.
+    """The number with the fewest digits that tell it from other numbers of its type. For a FLOAT
+    (32 bits) these are at most nine digits.
     """
     if family is Logical.FLOAT and isinstance(value, float) and math.isfinite(value):
         for digits in _DIGITS_OF_FLOATS:
@@ -381,8 +384,8 @@ _DIGITS_OF_FLOATS: Final = range(1, 10)
 
 
 def _describe_text(value: Value, family: Logical) -> tuple[str, ...]:
-    """What a text has that normal forms of Unicode, or another reading of escapes, change; of bytes
-    whether their base64 looks like a number or a word.
+    """What a text cell has that normal forms of Unicode change, in words. Of bytes:
+    BASE64_LIKE_A_WORD if their base64 looks like a number or a word. () for anything else.
     """
     if isinstance(value, bytes):
         is_word = re.fullmatch(rb"[0-9]+|[a-z]+", base64.b64encode(value))
@@ -418,7 +421,9 @@ def _walk_document(part: Any) -> Iterator[Any]:
 
 
 def _has_long_fraction(part: Any) -> bool:
-    """Whether a part of a document is a number with a fraction that has over six digits in all."""
+    """Whether a part of a JSON document is a number with a fraction and over six significant
+    digits.
+    """
     if not isinstance(part, Decimal | float) or not Decimal(part).is_finite():
         return False
     number = Decimal(str(part))
@@ -481,14 +486,16 @@ def _describe_number(number: Decimal) -> Iterator[str]:
 
 
 def _describe_places(number: Decimal) -> Iterator[str]:
-    """How many digits a finite number has behind the point, in words; nothing for other numbers."""
+    """How many digits a finite number has behind the decimal point, in words; nothing for a number
+    that is not finite.
+    """
     if number.is_finite():
         yield from _over(_count_places(number), _PLACES, "places")
 
 
 def _count_places(number: Decimal) -> int:
-    """The digits of a finite number behind the point, without the zeros at the end; below 0 if
-    these zeros stand before the point.
+    """The number of digits of a finite number behind the point, without zeros at the end: 2 for
+    0.250; -2 for 100, whose zeros stand before the point.
     """
     digits = "".join(map(str, number.as_tuple().digits))
     return -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))

@@ -37,8 +37,9 @@ class TraitCounts(Generic[Trait]):
 
 
 def count_traits(units: Iterable[Iterable[Trait]]) -> TraitCounts[Trait]:
-    """Counts units (such as cells), each given as the traits that it has, so that the number with
-    several traits can be asked for.
+    """Counts units (such as cells), each given as its set of traits, so that the number of units
+    with several given traits can be asked for. Each trait gets an integer whose bits are the units
+    that have it.
     """
     places: dict[Trait, list[int]] = defaultdict(list)
     size = 0

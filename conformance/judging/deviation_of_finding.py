@@ -66,8 +66,9 @@ _TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
 
 
 def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Deviation:
-    """The deviation of a finding: what is wrong there, by itself. `elsewhere` allows the answer
-    that the value is that of another image, row or column; it is false where that is chance.
+    """The deviation (way of being wrong) of one finding, whatever other findings say. `elsewhere`
+    allows the answer that the value is that of another image, row or column; callers set it to
+    false where that is chance.
     """
     change = change_of(finding, case)
     unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
@@ -113,8 +114,8 @@ def _deviation_of_fault(finding: Finding, *, is_doubtful: bool) -> Deviation:
 
 
 def _deviation_of_op(finding: Finding) -> Deviation:
-    """How the wrong kind or op of a row differs from those that are accepted: in the case of its
-    letters alone, a kind (with the one that came), or another op.
+    """The deviation of a wrong kind or op of a row: spelled in other letters (small, capital),
+    another kind (its name is the kind that came), or another op.
     """
     came = finding.came
     is_of_kind = finding.aspect is Aspect.KIND
@@ -169,23 +170,23 @@ def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviat
 
 
 def _wrong_family(finding: Finding, cell: Cell) -> str:
-    """The family of the Spark type that came, if no value of the column's type may be of it; else
-    "".
+    """The family of the Spark type that came, if values of the column's type are not accepted in
+    it; "" if they are, or no typed value came.
     """
     family = _family_that_came(finding)
     return family if family and family not in ACCEPTED[cell.type.logical] else ""
 
 
 def _family_that_came(finding: Finding) -> str:
-    """The family of the Spark type of the value that came; "" at level one, whose values are texts
-    without a type.
+    """The family of the Spark type of the value that came; "" at level one (cells as texts without
+    a type), and for NULL.
     """
     return finding.came.family if isinstance(finding.came, Typed) else ""
 
 
 def _without_lengths(relation: Relation | None) -> Relation | None:
-    """The relation without the length of a cut, so that cuts after different numbers of characters
-    are the same; other relations stay.
+    """A CUT relation without its length, so that cuts after different numbers of characters count
+    as the same deviation; any other relation as it is.
     """
     if relation is not None and relation.kind is RelationKind.CUT:
         return widen_relation(relation)
@@ -245,8 +246,9 @@ def _is_by_chance(
     wrong_by_family: Mapping[str, int],
     index: RunIndex,
 ) -> bool:
-    """Whether it is by chance that values of so few families, and few of those that are wrong, are
-    another image's, row's or column's.
+    """Whether values that seem to be those of another image, row or column are so by chance: they
+    are few of the wrong values of their families, and of too few families of types. `counts` are
+    the units with the deviation by family, `wrong_by_family` all wrong ones.
     """
     if not _is_elsewhere(deviation):
         return False

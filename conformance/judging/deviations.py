@@ -205,8 +205,9 @@ REST: Final = 0.1
 
 
 def population_of(deviation: Deviation) -> PopulationName:
-    """The population (values, NULLs, rows, unreadable messages ...) among whose units a deviation
-    is explained.
+    """The name of the set of expected things (values, NULLs, rows, unreadable messages ...) that a
+    deviation (a way of being wrong) is compared with: its failing units are explained by what the
+    other units of that set do not have.
     """
     if deviation.is_of_other_image:
         return "there-before" if deviation.other_image == "after" else "there-after"
@@ -231,13 +232,17 @@ def spell_op(came: object) -> str:
 
 
 def spell_owed(failing: Failing) -> str:
-    """What is owed, spelled as a decoder's value would be: equal values have equal spellings."""
+    """The owed value of a failing cell, spelled as a decoder's value would be: equal values have
+    equal spellings. NULL if there is no cell.
+    """
     cell = cell_of(failing.finding, failing.result.case)
     return value(None) if cell is None else spell_cell(cell, failing.result.case.level)
 
 
 def spell_cell(cell: Cell, level: int) -> str:
-    """An owed cell, spelled as a decoder's value would be; without a value as NULL."""
+    """An owed cell, spelled as a decoder's value would be: at level one its text in the message, at
+    level two its typed value as the source prints it. Spelled as NULL without a value.
+    """
     if cell.state is not State.VALUE:
         return value(None)
     return value(cell.text) if level == 1 else of_type(cell.type, cell.value)

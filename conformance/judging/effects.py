@@ -55,8 +55,8 @@ _ENVELOPE_COLUMNS: Final = ("database", "schema", "table", "position", "sql")
 
 
 def with_effect(deviation: Deviation, failings: Sequence[Failing]) -> Deviation:
-    """The deviation of a mistake made more exact by what all of its failing units (cells, rows or
-    messages) show together, such as that all come cut after 255 characters.
+    """The deviation (way of being wrong) of a mistake, made more exact by what all of its failing
+    units show together, such as that all values come cut after 255 characters.
     """
     kind = deviation.kind
     if kind is DeviationKind.ROW_SURPLUS and not any(map(_comes_from_nothing, failings)):
@@ -94,8 +94,8 @@ def _has_further_rows(failing: Failing) -> bool:
 
 
 def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation | None:
-    """The relation to what is owed that all failing units of a mistake have, if it says more than
-    the relation of the deviation; else the deviation's own.
+    """The relation to what is owed that all failing units of a mistake have together. Which one is
+    looked for depends on the deviation's kind; the deviation's own relation if it says as much.
     """
     match deviation.kind:
         case DeviationKind.OTHER_OP if all(map(_has_further_rows, failings)):
@@ -128,9 +128,9 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
 def _find_effect_on_values(
     relation: Relation | None, failings: Sequence[Failing]
 ) -> Relation | None:
-    """The one relation that all wrong values of a mistake have to the owed ones; else the relation
-    that they have so far (`relation`). None is looked for where more than half of the cells have no
-    one owed value.
+    """The one relation that all wrong values of a mistake have to the owed ones, if that is found;
+    else the relation known so far (`relation`). It is not looked for if over half of the cells have
+    no one owed value, or if the known relation says all.
     """
     values = WrongValues.gather(relation, failings)
     if 2 * len(values.pairs) < len(failings) or values.kind in _SAYS_ALL:
@@ -159,8 +159,9 @@ more.
 
 
 def _find_one_value(failings: Sequence[Failing]) -> Relation | None:
-    """The relation that one and the same value came for all of these cells, though several
-    different values are owed (or several NULLs, or single bits); None if it did not.
+    """The relation that one and the same value came for all of these cells, though they owe several
+    different values (or several NULLs, or single bits, where one wrong value is all there is). None
+    if not.
     """
     spelled = {value(failing.finding.came) for failing in failings}
     expected = {spell_owed(failing) for failing in failings}
@@ -230,8 +231,9 @@ def _find_effect_on_keys(failings: Sequence[Failing]) -> Relation | None:
 
 
 def _columns_of(failing: Failing) -> list[str]:
-    """The columns that a row's newest image has in the message, in their order; of a row without
-    an image those of its types.
+    """The columns of a failing row in their order: those of its newest image that the message
+    holds; for a row without an image the columns that have types in the message. [] if no row is
+    expected.
     """
     change = change_of(failing.finding, failing.result.case)
     if change is None:
@@ -242,16 +244,16 @@ def _columns_of(failing: Failing) -> list[str]:
 
 
 def _find_letters(failings: Iterable[Failing]) -> Relation | None:
-    """The relation that all texts that came, such as kinds or ops, are in small letters, or all in
-    capital ones; None if neither.
+    """The relation that all texts that came (such as kinds or ops) are in small letters, or all in
+    capitals; None if neither.
     """
     letters = name_letters(failing.finding.came for failing in failings)
     return Relation(RelationKind.LETTERS, name=letters) if letters else None
 
 
 def _find_one_kind(failings: Iterable[Failing]) -> Relation | None:
-    """The relation that names the kinds of rows that came for each of these messages, which cannot
-    be read, if they are the same for all; else None.
+    """The relation that names what kinds of rows came for all of these messages, which cannot be
+    read; None if not the same kinds came for all.
     """
     kinds = {failing.finding.came for failing in failings}
     (came, *further_kinds) = kinds
@@ -324,8 +326,8 @@ _COLUMNS_THAT_SHOW_AN_ORDER: Final = 3
 
 
 def _sources_if_sorted(names: list[str]) -> list[str]:
-    """For each column of an image, in order, the column whose value it has, if the values in their
-    order are put under the names in alphabetical order.
+    """Suppose a decoder puts an image's values, in their order, under the columns' names in
+    alphabetical order. For each column, in the image's order: the column whose value it then has.
     """
     source_by_name = dict(zip(sorted(names), names, strict=True))
     return [source_by_name[name] for name in names]

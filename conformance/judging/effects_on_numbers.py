@@ -68,8 +68,8 @@ class _Integers(NamedTuple):
 
 
 def find_effect_on_numbers(values: WrongValues) -> Relation | None:
-    """The one thing that happens to all of these numbers; None if they are none, or none is
-    known.
+    """The relation that says what happens to all of these wrong numbers, such as that each keeps
+    its lowest 32 bits. None if they are not all numbers, or no single thing is known.
     """
     if values.logicals <= _OF_DECIMALS:
         return _find_effect_on_decimals(values)
@@ -216,8 +216,9 @@ def _find_sign_bit(values: WrongValues) -> Relation | None:
 
 
 def _find_lost_bits(values: WrongValues) -> Relation | None:
-    """The relation that all of these large integers come as 0, since their highest bits are lost;
-    of several integers with the number of bits that are left. None if they do not.
+    """The relation LOW_BITS if all of these large integers come as 0, as if only their lowest bits
+    were kept. It has the number of bits that are left if several integers show it, else 0. None if
+    the integers do not come so.
     """
     integers = _gather_integers(values)
     if not integers or any(came for _, came in integers):
@@ -231,8 +232,8 @@ def _find_lost_bits(values: WrongValues) -> Relation | None:
 
 
 def _are_reversed(values: WrongValues) -> bool:
-    """Whether the bits of nearly all these BITs came in reverse order: of one with more bits than
-    its column this cannot be told.
+    """Whether the bits of nearly all these BIT values came in reverse order. Not of all: a value
+    with more bits than its column cannot show it.
     """
     reversals = [
         find_reversal(pair.cell.type, pair.owed_number, pair.number_that_came)

@@ -102,20 +102,20 @@ _CHANGES_OF_TEXTS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def _find_label(pair: Pair) -> str | None:
-    """The label of an owed ENUM's member; None if its number has none."""
+    """The label of the ENUM member whose number is owed; None if the type has no such member."""
     number, members = pair.cell.value, pair.cell.type.members
     return members[number - 1] if isinstance(number, int) and 0 < number <= len(members) else None
 
 
 def _is_number_of_label(pair: Pair) -> bool:
-    """Whether the number of an ENUM's member came for its label."""
+    """Whether the label of an ENUM's member is owed, and its number came."""
     label = _find_label(pair)
     is_label = label is not None and pair.expected_text == label
     return is_label and pair.text_that_came == str(pair.cell.value)
 
 
 def _is_label_of_number(pair: Pair) -> bool:
-    """Whether the label of an ENUM's member came for its number."""
+    """Whether the number of an ENUM's member is owed, and its label came."""
     label = _find_label(pair)
     is_label = label is not None and pair.text_that_came == label
     return is_label and pair.expected_text == str(pair.cell.value)
@@ -147,14 +147,16 @@ def _gather_texts(values: WrongValues) -> list[_Texts]:
 
 
 def _has_replaced_bytes(pair: Pair) -> bool:
-    """Whether bytes came in which what is no UTF-8 is replaced."""
+    """Whether bytes came as if they were decoded as UTF-8, with U+FFFD for what is none, and
+    encoded again.
+    """
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == expected.decode("utf-8", "replace").encode()
 
 
 def _has_question_marks(pair: Pair) -> bool:
-    """Whether bytes came with a question mark for each that is no ASCII."""
+    """Whether bytes came with a question mark in place of each byte outside of ASCII."""
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == bytes(
@@ -163,7 +165,9 @@ def _has_question_marks(pair: Pair) -> bool:
 
 
 def _has_resolved_bytes(pair: Pair) -> bool:
-    """Whether bytes came with the byte for each backslash with x and two digits."""
+    """Whether bytes came in which each `\\x` with two hexadecimal digits is replaced by the byte
+    that it spells.
+    """
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == re.sub(
@@ -172,7 +176,9 @@ def _has_resolved_bytes(pair: Pair) -> bool:
 
 
 def _lacks_highest_bits(pair: Pair) -> bool:
-    """Whether bytes came of which each has its lowest seven bits alone."""
+    """Whether bytes came in which the highest bit of each byte is 0 and the other seven are
+    right.
+    """
     expected = pair.cell.value
     came = pair.came.value if isinstance(pair.came, Typed) else None
     return isinstance(expected, bytes) and came == bytes(byte & 127 for byte in expected)
@@ -278,8 +284,9 @@ def _find_replacement(relation: Relation, texts: list[_Texts]) -> Relation | Non
 
 
 def _find_stand_ins(expected: str, came: str, pattern: str) -> list[str] | None:
-    """What stands in a text in the place of each run of characters that match a pattern; None if
-    the other characters did not all come, in the same order.
+    """For each run of characters of the expected text that matches a pattern, what came in its
+    place. None if the text has no such run, or if the other characters did not all come, in the
+    same order.
     """
     first, *further_parts = re.split(pattern, expected)
     if not further_parts or not came.startswith(first):

@@ -81,8 +81,8 @@ def find_effect_on_times(values: WrongValues) -> Relation | None:
 
 
 def _find_spelling(pairs: Sequence[Pair]) -> Relation | None:
-    """The relation that says how all of these times are written otherwise; None if they are no
-    texts, or no one way is known.
+    """The relation that says how all of these times came written in another way, or with the same
+    text at the end. None if they are no texts, or no single way fits all.
     """
     # Each owed text with the one that came for it.
     texts: list[tuple[str, str]] = []
@@ -122,8 +122,8 @@ def _gather_moments(values: WrongValues) -> list[_Moments]:
 
 
 def _find_limit(moments: list[_Moments]) -> str:
-    """The time in words that came for all of several longer TIMEs, each with its own sign; "" if
-    not one and the same did.
+    """The time that came, as text, for all of several longer TIMEs, each with its own sign: a
+    decoder's upper limit, such as "±23:59:59". "" if not one and the same time came.
     """
     limits = {abs(pair.came) for pair in moments}
     are_longer = all(
@@ -137,8 +137,9 @@ def _find_limit(moments: list[_Moments]) -> str:
 
 
 def _find_fraction(moments: list[_Moments]) -> Relation | None:
-    """The relation that says what is left of the fractions of seconds of all these times; None if
-    no one way is known.
+    """The relation that says what is left of the fractions of seconds of all these times: rounded
+    or cut to some digits, lost, a thousandth, or its digits taken for microseconds. None if no
+    single way fits all.
     """
     for digits in _DIGITS_OF_FRACTIONS:
         unit = 10 ** (6 - digits)
@@ -156,7 +157,9 @@ def _find_fraction(moments: list[_Moments]) -> Relation | None:
 
 
 def _digits_as_micros(pair: _Moments) -> int:
-    """The digits of the owed fraction, as many as the column has, as a number of microseconds."""
+    """What a decoder makes of the owed fraction if it takes the digits that the column has (5 of
+    `.5`) for a number of microseconds.
+    """
     unit: int = 10 ** max(0, 6 - pair.digits)
     return pair.owed_fraction // unit
 
@@ -167,8 +170,8 @@ def _digits_before_zeros(pair: _Moments) -> int:
 
 
 def _cuts(micros: int, unit: int) -> frozenset[int]:
-    """What a time may be when what is less than a unit is cut off: the multiple of the unit before
-    it, or for a negative time also the one nearer to zero.
+    """What a time may be when what is less than a unit is cut off, both in microseconds: the
+    multiple of the unit before it, or for a negative time also the multiple nearer to zero.
     """
     before = micros // unit * unit
     return frozenset({before, -(-micros // unit) * unit if micros < 0 else before})
@@ -193,8 +196,8 @@ def _differ_in_shift(moments: list[_Moments]) -> bool:
 
 
 def _find_months(moments: list[_Moments]) -> Relation | None:
-    """The relation that all of these dates are late by the same number of months, whatever their
-    days; None if they are not.
+    """The relation that all of these dates came in a month that is the same number of months off,
+    with whatever day. None if they did not, or if they are too few to be sure.
     """
     differences = set[int]()
     for pair in moments:
@@ -208,7 +211,9 @@ def _find_months(moments: list[_Moments]) -> Relation | None:
 
 
 def _month_of(micros: int) -> int | None:
-    """The number of a time's month since the year 0; None beyond the calendar."""
+    """The month of a time in microseconds since 1970, as months since the year 0; None beyond the
+    years of Python's calendar.
+    """
     try:
         day = _EPOCH + timedelta(days=micros // DAY)
     except OverflowError:
@@ -217,7 +222,7 @@ def _month_of(micros: int) -> int | None:
 
 
 def _is_date_of_year(pair: Pair) -> bool:
-    """Whether a date came for a YEAR, in this year."""
+    """Whether a date in the owed year came for a YEAR column."""
     date_text = pair.text_that_came
     is_year = pair.cell.type.logical is Logical.YEAR
     match = re.fullmatch(r"(\d+)-\d\d-\d\d.*", date_text) if is_year and date_text else None
@@ -225,7 +230,7 @@ def _is_date_of_year(pair: Pair) -> bool:
 
 
 def _has_ones_for_zeros(pair: Pair) -> bool:
-    """Whether a text came in which a month or day of zero is the first."""
+    """Whether a date's text came with 01 for each month or day that is 00."""
     expected, came = pair.expected_text, pair.text_that_came
     return expected is not None and re.sub(r"-00(?=-|[ T]|\Z)", "-01", expected) == came
 

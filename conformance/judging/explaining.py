@@ -168,8 +168,8 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
 
 
 def _letters_that_change(failings: Sequence[Failing]) -> frozenset[str]:
-    """The letters that the owed values have and lose: small ones where all come in capitals,
-    capital ones where all come in small letters, both where some come so and some so.
+    """The sorts of letters that the owed values have and lose: "small letters" if all values came
+    in capitals, "capital letters" if all came in small letters, else both.
     """
     letters = name_letters(failing.finding.came for failing in failings)
     return _LETTERS_BEFORE.get(letters, frozenset({"capital letters", "small letters"}))
@@ -190,8 +190,8 @@ capitals.
 
 
 def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[Trait]:
-    """The traits on how large a value is that fit a relation: over the length after which all
-    values are cut, or over the bits that are left of all.
+    """The traits on the size of values that fit a relation: over the length after which all values
+    are cut, or over the number of bits that are left of all.
     """
     families = {failing.family for failing in failings}
     if relation.kind is RelationKind.LOW_BITS:
@@ -205,7 +205,9 @@ def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[T
 
 
 def _digits_of_rounding(relation: Relation, failings: Sequence[Failing]) -> set[str]:
-    """What numbers hold that are all rounded to as many digits; nothing if they are not."""
+    """If all of these numbers came rounded to the same number of digits: the contents "of over N
+    digits" that explain it. Else an empty set.
+    """
     effect = find_effect_on_numbers(WrongValues.gather(relation, failings))
     if effect is None or effect.kind is not RelationKind.ROUNDED_TO_DIGITS:
         return set()
@@ -240,8 +242,8 @@ order has several members.
 
 
 def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
-    """The length after which all of these values are cut; 0 if they are cut elsewhere, or before a
-    character, or if the length of the only one may be chance.
+    """The one length after which all of these values are cut. 0 if they are cut at different
+    lengths or before a character, or if a single short length may be chance.
     """
     if relation.kind is not RelationKind.CUT or relation.before:
         return 0
@@ -254,8 +256,9 @@ def length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
 
 
 def choose_candidates(deviation: Deviation, failings: Sequence[Failing]) -> Callable[[Trait], bool]:
-    """A test which traits may explain why these units deviate. It excludes a season unless all
-    units have it, and what texts hold beside the very characters that they lose.
+    """Returns a test of whether a trait may explain why these units deviate. The test excludes a
+    season (summer or winter time) unless all units have it, and what texts hold beside the very
+    characters that they lose.
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
     foreign_contents = _contents_of_other_reasons(deviation, failings)

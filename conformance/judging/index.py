@@ -88,7 +88,9 @@ def _owes_image(change: Change, side: SideOrRow, level: int) -> bool:
 
 
 def _owes_field(column: str) -> Callable[[Change, int], bool]:
-    """A test whether a row owes a value in a column of the envelope, which level one has alone."""
+    """Returns a test of whether a row owes a value in a column of the envelope, such as `sql`. Only
+    level one has these columns.
+    """
     name = "commit_time_us" if column == "commit_time" else column
     return lambda change, level: level == 1 and getattr(change, name) is not None
 
@@ -197,16 +199,17 @@ class ExpectedRow:
 
     @cached_property
     def suspects_of_cells(self) -> Mapping[CellGroup, set[Trait]]:
-        """What all cells of the row clear of suspicion if all of them came out right, by image and
-        NULL or value.
+        """The suspects (traits that may be why a decoder fails) that the row's cells clear if all
+        of them came out right, by image and by whether the cell is NULL.
         """
         return self.suspects_of_right_cells(())
 
     def suspects_of_right_cells(
         self, wrong_cells: Collection[tuple[str, str | None]]
     ) -> Mapping[CellGroup, set[Trait]]:
-        """What the row's cells that came out right clear of suspicion, by image and NULL or value;
-        `wrong_cells` are left out.
+        """The suspects (traits that may be why a decoder fails) that the row's right cells clear,
+        by image and by whether the cell is NULL. `wrong_cells` (side and column) clear nothing and
+        are left out.
         """
         by_group: dict[CellGroup, set[Trait]] = defaultdict(set)
         for side, column, cell in cells(self.change, self.case.level):
@@ -219,8 +222,8 @@ class ExpectedRow:
 
     @property
     def shows_a_row(self) -> bool:
-        """Whether the row must come out of a right decoder. A row that may as well be refused does
-        not count: if no finding names it, it is unknown what came.
+        """Whether a right decoder must return this row. If it may as well refuse the row, that no
+        finding names it does not show that it came.
         """
         return self.change.kind is Kind.ROW and not self.may_be_refused
 
@@ -259,8 +262,8 @@ class RowOutcome:
 
     @property
     def hidden_sides(self) -> frozenset[str]:
-        """The images of which no finding could tell whether their cells are right, because the
-        image as a whole is wrong; "" stands for the whole row.
+        """The sides ("before", "after") whose image is wrong as a whole, so that no finding could
+        tell of its single cells; "" stands for the whole row.
         """
         hiding = (finding for finding in self.findings if finding.aspect in _HIDING)
         return frozenset(f.side if f.aspect is Aspect.IMAGE else "" for f in hiding)
@@ -292,15 +295,15 @@ class Failing:
 
     @property
     def image_unit(self) -> Unit:
-        """The image of the unit: the case's id, message, row and side; of a unit that is no cell
-        the row.
+        """What identifies the image of a failing cell: the case's id, message, row and side. Of a
+        unit that is no cell it is the unit itself, without a side.
         """
         return self.unit[:4]
 
     @property
     def family(self) -> str:
-        """The family of the cell's column type; for a finding on the envelope its column, and ""
-        for a row.
+        """The family of types of the failing cell's column. For a finding on a field of the
+        envelope it is the field's name, for a row "".
         """
         if self.finding.aspect is Aspect.FIELD:
             return self.finding.path
@@ -352,8 +355,9 @@ class RunIndex:
         counting: Container[str] = frozenset(),
         expected_rows: ExpectedRows | None = None,
     ) -> RunIndex:
-        """Puts the findings of each result beside the rows that were expected. `expected_rows` may
-        have the rows of a run before on the same cases, and keeps those of this one.
+        """Puts the findings of each decoded result beside the rows that its case expects.
+        `counting` names the rules whose findings count. `expected_rows` is a cache of the rows of
+        cases, which callers may hand from run to run.
         """
         expected_rows = {} if expected_rows is None else expected_rows
         outcomes: list[RowOutcome] = []
@@ -370,8 +374,8 @@ class RunIndex:
 
     @cached_property
     def cleared(self) -> Cleared:
-        """What is cleared of suspicion: whatever is in rows that came out, and in cells that are
-        right.
+        """What is cleared of suspicion: every trait of a row that came out, and every trait of a
+        cell that is right. Foreign cases (a message of another table in a call) clear nothing.
         """
         cleared = Cleared(defaultdict(set), defaultdict(set), defaultdict(set), Counter())
         for outcome in self.outcomes:
@@ -644,7 +648,9 @@ def expect_rows(case: Case, rows_by_case: ExpectedRows) -> tuple[ExpectedRow, ..
 
 
 def spell_exactly(cell: Cell) -> ExactValue:
-    """A cell's exact value with its type, the narrowest thing that a refusal may be blamed on."""
+    """The exact value of a cell with its type: the narrowest thing that the refusal of a row may be
+    blamed on.
+    """
     # Bit strings have too many decimal digits.
     value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
     spelling = f"{cell.type.length} {cell.type.scale} {value}"
@@ -652,8 +658,8 @@ def spell_exactly(cell: Cell) -> ExactValue:
 
 
 def _family_of_null(name: PopulationName, cell: Cell) -> frozenset[Trait]:
-    """The trait of a NULL's family of types, in the population of NULLs; none elsewhere, where
-    families are those of values.
+    """The trait ("family", FAMILY) of a NULL cell or absent column, for the population "nulls"
+    only: in others, families are those of values. Else an empty set.
     """
     is_null = name == "nulls" and cell.state in (State.NULL, State.ABSENT)
     return frozenset([("family", cell.type.logical.value)]) if is_null else frozenset()

@@ -72,10 +72,9 @@ class Judge(RuleLedger):
         return is_refusal(output_rows) and any(map(is_open, changes))
 
     def _as_refused(self, findings: Iterable[Finding], output_rows: Sequence[OutputRow]) -> bool:
-        """Whether the rows refuse a message of another table (such as one of the same name in
-        another database), and a row of the requested table was refused too, under a rule that is no
-        MUST. `findings` are those so far. The case does not say what the other table's message
-        holds.
+        """Whether the decoder refuses a message of another table, when it has also refused a row of
+        the requested table under a rule that is no MUST. `findings` are those of the case so far.
+        The case does not say what the other table's message holds.
         """
         refusal_rules = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return is_refusal(output_rows) and any(

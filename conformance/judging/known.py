@@ -74,12 +74,16 @@ class Entry:
 
     @property
     def format(self) -> str | None:
-        """The format of its rules; None when the pattern may match several."""
+        """The format to whose rules the entry is limited: the first part of its rule pattern,
+        FORMAT/AREA/NAME. None if that may match several formats.
+        """
         head = self.rule.split("/")[0]
         return head if head in FORMATS else None
 
     def holds_for(self, case: CaseResult) -> bool:
-        """Whether the entry of the record covers this case, by its profiles and case ids."""
+        """Whether the entry of the record of known failures covers this case, by its profiles and
+        case ids.
+        """
         if not self.names_profile(case.case.profile):
             return False
         return self.cases == EVERY or matches_any_pattern(case.case.id, self.cases)
@@ -91,8 +95,9 @@ class Entry:
     def knows(
         self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()
     ) -> bool:
-        """Whether the entry covers the breach of a rule in a case, with the verdict that the breach
-        gives. `causes` are the keys of its possible causes, of which one is enough.
+        """Whether the entry of the record of known failures covers the breach of a rule in a case:
+        the verdict, the rule and the case must fit. `causes` are the keys of the breach's possible
+        causes, of which one must fit.
         """
         return (
             self.verdict is verdict
@@ -111,8 +116,8 @@ class Entry:
 
     @property
     def scope(self) -> str:
-        """What the entry of the record covers of its rule, in words: verdict, profiles, cases and
-        causes, as far as they are limited.
+        """What the entry of the record of known failures covers of its rule, in words: the verdict,
+        and the profiles, cases and causes to which it is limited.
         """
         parts = [self.verdict.value]
         parts += [f"profile {' '.join(self.profiles)}"] if self.profiles != EVERY else []
@@ -192,8 +197,9 @@ class EntryTracker:
     def mark(
         self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]
     ) -> list[CaseResult]:
-        """Marks, in the results of a format, the broken rules that the record covers, and notes
-        which entries were reached. `compared` is how often each rule was compared.
+        """Marks, in the results of a format, what the record of known failures covers. Notes which
+        entries hold for a judged case, and which were reached: their rule was compared, too.
+        `compared` is how often each rule was compared.
         """
         by_id = {rule.id: rule for rule in rules}
         ids = set(chain.from_iterable(entry.cases for entry in self.expectations.entries))
@@ -211,8 +217,9 @@ class EntryTracker:
         return [self._marked(result, by_id) if result.findings else result for result in results]
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
-        """The result of a case with those broken rules and causes marked that entries of the record
-        cover.
+        """The result of a case on which the rules, and the pairs of rule and cause, that entries of
+        the record of known failures cover are marked. A rule is marked if all of its causes are
+        covered. Counts for each entry the cases that it covers.
         """
         unexplained, explained, covering = (
             set[tuple[str, str]](),
@@ -236,8 +243,8 @@ class EntryTracker:
         return replace(result, known=frozenset(rules), covered=frozenset(explained - unexplained))
 
     def find_reason(self, rule: str, causes: Sequence[str] = ()) -> Reason:
-        """The reason and the link in the first entry of the record that covers the rule and one of
-        the causes; both "" without one.
+        """The reason and the link of the first entry of the record of known failures that covered
+        any case of this run and that covers this rule and one of the causes; both "" without one.
         """
         entries = (
             (n, e)
@@ -262,8 +269,9 @@ class EntryTracker:
         )
 
     def _is_judged_wholly(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
-        """Whether the run has judged all cases that the entry covers: those that it names, or, if
-        nothing was left out (`narrowed`), all of its profiles.
+        """Whether the run has judged all cases that an entry of the record of known failures
+        covers: all that it names by id, or all of its profiles. `narrowed` tells that something was
+        left out on purpose; then only ids count.
         """
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
@@ -355,8 +363,8 @@ def load(path: Path) -> Expectations:
 
 
 def _check_key(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
-    """Raises UsageError, in which `where` names the table, for a key of a TOML table that is not
-    legal.
+    """Raises UsageError for a key of a TOML table that is not among the legal `keys`; `where` names
+    the table in the message.
     """
     for key in data:
         if key not in keys:

@@ -78,8 +78,8 @@ class RuleLedger:
         raise HarnessFault(f"no rule owns {subject}")
 
     def find(self, subject: Subject) -> Rule | None:
-        """The rule that owns a comparison; None only for the digits of a time, which not every
-        format compares by themselves.
+        """The rule that owns a comparison, which `subject` describes. Answers are cached. None only
+        for the digits of a time, which not every format compares by themselves.
         """
         rule_views = self._rules_on(about := (subject.field, subject.aspect, subject.level))
         key = (
@@ -108,16 +108,17 @@ class RuleLedger:
         self.refused += counted_ledger.refused
 
     def law(self, name: str) -> Rule | None:
-        """The rule that names this law as its check, such as `row-shape`; None if the format has
-        none.
+        """The rule that is checked by the law of this name (a check of its own, such as
+        `row-shape`); None if the format has no such rule.
         """
         if name not in self._laws:
             self._laws[name] = next((rule for rule in self.rules if rule.law == name), None)
         return self._laws[name]
 
     def remember(self, rule: Rule, case: Case, site: Site, has_several_changes: bool) -> None:
-        """Keeps, for the self test, the first places at which the rule owned a comparison, and a
-        random sample of its cases.
+        """Keeps for the self test the first SITES places at which the rule owned a comparison, and
+        the ids of cases in which it did: all that have several changes, and of the others a random
+        sample of about CASES for each level.
         """
         sites = self.sites.setdefault(rule.id, [])
         if len(sites) < SITES:
@@ -135,8 +136,8 @@ class RuleLedger:
         return self._rules_on(None).view(case.profile, case.tags)
 
     def _rules_on(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
-        """The rules that concern a field, an aspect and a level, made ready for look-up; with None
-        all rules of the format.
+        """The rules that concern a field, an aspect and a level (`about`, in this order), made
+        ready for look-up and kept; with None all rules of the format.
         """
         if about not in self._about:
             concerned_rules = (

@@ -61,8 +61,8 @@ class Mistake:
 
 
 def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
-    """The mistakes, of which those on the same cases, or on the same member of messages, are
-    joined. One that no trait explains is joined to another that has all of its cases.
+    """The mistakes, joined where they are on the same cases, or on the same member of messages. A
+    mistake that no trait explains is joined to another that has all of its cases.
     """
     merged: list[Mistake] = []
     for mistake in sorted(mistakes_found, key=_merging_order):
@@ -82,8 +82,8 @@ def merge_mistakes(mistakes_found: Iterable[Mistake]) -> list[Mistake]:
 
 
 def _join_statements(earlier: Mistake, mistake: Mistake) -> Statement:
-    """The statement of two mistakes that are one: the earlier one's. Where the two are on different
-    images of a row, it is widened to both images.
+    """The statement of two mistakes that are reported as one: the earlier one's. If the two are
+    about different images of a row, it is widened to "either image".
     """
     statement, deviation, joined = earlier.statement, earlier.statement.deviation, mistake.statement
     if deviation is None or joined.deviation is None or deviation == joined.deviation:
@@ -109,7 +109,10 @@ def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
 
 
 def _must_stay_apart(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether two mistakes are reported as two even though they are on the same cases."""
+    """Whether two mistakes are reported as two even though they are on the same cases. The first
+    condition keeps a wrong field of the envelope apart from a wrong cell, the second different
+    unusual characters of names, the last a missing column or image apart from swapped columns.
+    """
     aspects = {mistake.finding.aspect, earlier.finding.aspect}
     if Aspect.FIELD in aspects and not aspects.isdisjoint(CELL):
         return True
@@ -159,8 +162,9 @@ def _are_one(mistake: Mistake, earlier: Mistake) -> bool:
 
 
 def _follows_from_kinds(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether a mistake is the law on the columns of a row, which most of its cases break since the
-    earlier mistake gives their rows another kind, or another spelling of the kind.
+    """Whether a mistake is only a consequence of an earlier one: the earlier one gives rows another
+    kind (or spells it otherwise), and most cases of this one break the law on the columns that a
+    row of each kind has.
     """
     deviation = earlier.statement.deviation
     has_other_kinds = deviation is not None and deviation.is_of_kinds

@@ -198,8 +198,8 @@ def _tell_law(law: Rule, failings: Iterable[Failing]) -> Statement:
 def _failing_unit(
     deviation: Deviation, finding: Finding, case: CaseResult, index: RunIndex
 ) -> Failing:
-    """A finding as a unit that fails: the cell, or for a deviation of rows the row, with its traits
-    in the population in which the deviation is looked at.
+    """A finding as a unit that fails: for a deviation of cells the cell, else the row. Its traits
+    are those of the set of units in which the deviation is looked at.
     """
     case_id, message, row_number, side, column = place(finding)
     unit: Unit = (case_id, message, row_number)
@@ -254,7 +254,7 @@ class _Part:
         return frozenset(failing.family for failing in self.failings if failing.family)
 
     def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
-        """The traits of these sorts that all units have."""
+        """The traits of these sorts (a trait's first word) that all units of the part have."""
         everywhere = frozenset.intersection(*(failing.traits for failing in self.failings))
         return frozenset(trait for trait in everywhere if trait[0] in sorts)
 
@@ -352,8 +352,8 @@ def _explain(
 def _fails_nearly_everywhere(
     deviation: Deviation, index: RunIndex, traits_of_failures: Sequence[frozenset[Trait]]
 ) -> bool:
-    """Whether nearly all units of the deviation's population fail: what the few others lack is then
-    chance.
+    """Whether nearly all units fail in the set in which the deviation is looked at. What the few
+    others lack is then chance and explains nothing.
     """
     population = deviations.population_of(deviation)
     return index.share_that_fails(population, traits_of_failures, [(_ANY,)]) >= NEARLY
@@ -373,8 +373,8 @@ _ANY: Final = ("any",)
 
 
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
-    """The deviation with the length after which all of these values are cut off, if they all are
-    cut at the same length.
+    """A deviation (a way of being wrong) whose relation tells after which length values are cut
+    off, if all of these values are cut at the same one; else the deviation as it is.
     """
     relation = deviation.relation
     length = length_of_cuts(relation, failings) if relation and deviation.is_wrong_value else 0
@@ -523,7 +523,9 @@ ABOUT: Final = 0.1
 
 
 def _are_scattered(group: Sequence[_Part]) -> bool:
-    """Whether no trait explains nearly all of a mistake, or several are needed."""
+    """Whether traits do not explain a mistake well: they explain less than nearly all of it, or
+    several separate sets of traits are needed.
+    """
     sizes = [len(part.failings) for part in group if part.traits]
     total = len(_failings_of(group))
     if sum(sizes) < NEARLY * total:
@@ -534,8 +536,8 @@ def _are_scattered(group: Sequence[_Part]) -> bool:
 
 
 def _are_exact(group: Sequence[_Part]) -> bool:
-    """Whether two traits explain a mistake to the last unit, and have nothing but failing units:
-    values below zero, and those of over a day.
+    """Whether the parts of a mistake are _ALTERNATIVES ones that one trait each explains, and all
+    units with these traits fail: for example values below zero, and values of over a day.
     """
     return len(group) == _ALTERNATIVES and all(
         len(part.traits) == 1 and part.share == 1 for part in group
@@ -547,8 +549,8 @@ _ALTERNATIVES: Final = 2
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
-    """All failing units (rows, cells or fields that were compared and are wrong) of these parts of
-    a mistake.
+    """The failing units (rows, cells or fields that were compared and are wrong) of all these parts
+    of a mistake.
     """
     failings: list[Failing] = []
     for part in parts:
@@ -557,8 +559,8 @@ def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
 
 
 def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Account:
-    """The statement on unreadable messages that are treated wrongly, which names the ways in which
-    they are malformed.
+    """The account of malformed messages that the decoder treats wrongly: its statement names the
+    ways in which they are malformed, at most FAULTS of them, and counts the rest.
     """
     shared = frozenset.intersection(*(failing.traits for failing in failings))
     traits = tuple(sorted(trait for trait in shared if trait[0] in MEMBERS))
@@ -619,8 +621,8 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Acc
 
 
 def _adds_no_noun(small: _Part, large: Iterable[_Part]) -> bool:
-    """Whether a small part of a mistake is told within the noun of a large one, as of INSERT and
-    DELETE.
+    """Whether a small part of a mistake can be told within the noun of a large part, as in "rows of
+    INSERT and DELETE": their traits differ only in the last word of one.
     """
     return any(len(merge_alternatives((part.traits, small.traits))) == 1 for part in large)
 
@@ -638,8 +640,9 @@ def _without_parts_of_others(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _name_family(traits: Traits, family: str) -> Traits:
-    """The traits with the one family of types that all units have, where they name all families
-    that decoders read alike.
+    """The traits of a mistake with the real family of types, where a ("held", FAMILY, ...) trait
+    names the family that stands for several which decoders read alike. `family` is that of all
+    units of the mistake.
     """
     return tuple(
         ("held", family, *trait[2:])
@@ -650,7 +653,9 @@ def _name_family(traits: Traits, family: str) -> Traits:
 
 
 def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:
-    """The sets of traits without those that have all traits of another, and more."""
+    """The sets of traits without those that are narrower than another: a set that has all traits of
+    another one, and more, selects fewer units.
+    """
     all_traits = list(dict.fromkeys(alternatives))
 
     def has_wider(traits: Traits) -> bool:
@@ -722,7 +727,7 @@ def _fault_names(failings: Iterable[Failing]) -> list[str]:
 
 def _group_by_family(failings: Iterable[Failing]) -> dict[str, list[Failing]]:
     """The failing units (rows, cells or fields that are wrong) by the family of their column's
-    type, such as integers.
+    type, such as "decimal"; "" for units without one.
     """
     families: dict[str, list[Failing]] = defaultdict(list)
     for failing in failings:
@@ -835,8 +840,9 @@ def _has_zero_date(traits: Traits) -> bool:
 
 
 def _mistake(account: _Account, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
-    """The mistake that a statement tells of these failing units, with the smallest of their cases
-    as its example.
+    """The mistake that an account (a statement and the traits it is about) tells of these failing
+    units. The example is the failing unit in the smallest case; an uncompressed case is preferred,
+    since a reader can read its bytes.
     """
     small = min(
         failings,

@@ -166,8 +166,8 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    """The cells of a column as Python values: timestamps are microseconds since 1970, maps are
-    dicts.
+    """The cells of an Arrow column as Python values: a timestamp as microseconds since 1970, a map
+    as a dict, any other as Arrow gives it.
     """
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -195,7 +195,9 @@ def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:
-    """The Arrow type with binary in place of text, at any depth."""
+    """An Arrow type in which binary takes the place of text, at any depth; for columns whose text
+    is not all UTF-8.
+    """
     if _is_text(kind):
         return pa.large_binary() if pa.types.is_large_string(kind) else pa.binary()
     if pa.types.is_map(kind):
@@ -224,8 +226,8 @@ def _decode_text(value: Any) -> Any:
 
 
 def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
-    """A struct column as one mapping of names to typed cells for each row; None where the struct is
-    NULL.
+    """The cells of a struct column: for each row a mapping of field names to typed cells, or None
+    where the struct is NULL.
     """
     if pa.types.is_null(column.type):
         return [None] * len(column)

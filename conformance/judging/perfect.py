@@ -44,8 +44,8 @@ def perfect_rows(case: Case, written: Written) -> list[OutputRow]:
 
 
 def row_of_change(change: Change, level: int) -> OutputRow:
-    """The row that a right decoder returns for a change: texts and the fields of the envelope at
-    level one, typed values at level two. Where several answers are right it gives the first.
+    """The row that a right decoder returns for a change: at level one texts and the fields of the
+    envelope, at level two typed values alone. Where several answers are right it has the first.
     """
     fields = {
         "database": change.database,
@@ -72,8 +72,8 @@ def row_of_change(change: Change, level: int) -> OutputRow:
 
 
 def _decoded_image(image: Image | None, level: int) -> Mapping[str, Any] | None:
-    """The image as a perfect decoder returns it: typed values at level two, texts without the
-    absent columns at level one; None for no image.
+    """The image as a perfect decoder returns it: at level two typed values; at level one texts,
+    without the absent columns. None for no image.
     """
     if image is None:
         return None
@@ -85,8 +85,8 @@ def _decoded_image(image: Image | None, level: int) -> Mapping[str, Any] | None:
 
 
 def _text_of_cell(cell: Cell) -> str | None:
-    """The text that a right decoder returns for a cell at level one; None for NULL, and `?` where
-    any text is right.
+    """The text that a right decoder returns for a cell at level one (cells as texts): None for
+    NULL, and `?` where any text is right.
     """
     if cell.state is State.NULL:
         return None
@@ -100,8 +100,9 @@ _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
 
 
 def _typed_value(cell: Cell) -> Typed | None:
-    """The value that a perfect decoder returns for a cell at level two, the first one of several
-    right answers. None for NULL, for a cell that is absent or may be anything, and for a zero date.
+    """The value that a perfect decoder returns for a cell at level two (typed columns), or the
+    first one of several right answers. None for NULL, an absent cell, a cell that may be anything,
+    and a zero date.
     """
     value = cell.options[0] if cell.state is State.ONE_OF else cell.value
     if (
@@ -115,8 +116,8 @@ def _typed_value(cell: Cell) -> Typed | None:
 
 
 def _spark_value(type: SourceType, value: Value, spark: str) -> Any:
-    """A value in the Python form in which rows are read (conformance.judging.output), such as a
-    whole DECIMAL as int. `spark` is the name of the column's Spark type.
+    """A value as the harness reads it out of a Spark row (conformance.judging.output), such as a
+    whole DECIMAL as int and a TIME as text. `spark` is the name of the column's Spark type.
     """
     match type.logical, value:
         case Logical.JSON, Json():

@@ -269,8 +269,8 @@ def widen_relation(relation: Relation) -> Relation:
 
 
 def generalize_relation(relation: Relation) -> Relation:
-    """The relation that others of its kind have in common with it: a cut anywhere, any shift, a
-    number that is only about right.
+    """A more general relation, for values that are wrong in the same way but not by the same
+    amount: a cut anywhere, any shift, a number that is only about right.
     """
     match relation.kind:
         case RelationKind.CUT:
@@ -289,9 +289,9 @@ def generalize_relation(relation: Relation) -> Relation:
 
 
 def contents_of_lost_characters(relation: Relation) -> frozenset[str] | None:
-    """What a text may have that makes it lose characters, or have others in their place, in this
-    relation; None for another relation, which may have any reason. Characters of a narrower sort
-    are no reason: the relation would name that sort.
+    """What a text may hold that makes it lose characters, or have others in their place, in this
+    relation: the sorts of these characters and wider sorts. None for another relation, whose reason
+    may be anything. Narrower sorts are left out, since the relation would then name them.
     """
     if relation.kind is RelationKind.BLANKS_AT_ENDS:
         return _OF_WHITE_SPACE | {"blanks", *_LINE_ENDS}

@@ -71,10 +71,11 @@ def relate_cell(
     came: Any,
     elsewhere: bool,
 ) -> Relation | None:
-    """The relation of what came in a column of an image; None if it shows none.
+    """The relation of what came in a cell to what the case expects there, or to another cell that
+    holds it; None if no relation is known, or if the value expected or that came is missing.
 
-    `elsewhere` allows the answer that another image or row holds the value. Where few cells do so
-    by chance, it is false.
+    `elsewhere` allows the answer that another image or row holds the value. Callers set it to false
+    where few cells do so by chance.
     """
     cell = (change.image(side, case.level) or {}).get(column)
     if cell is None or came is None:
@@ -91,9 +92,9 @@ def relate_cell(
 
 
 def relate(cell: Cell, came: Any) -> Relation | None:
-    """How the value that came is related to the expected cell: a text of the wire at level one, a
-    `Typed` value at level two; None if no relation is known. Numbers of which no one value is owed
-    may still have one text on the wire.
+    """How the value that came is related to the expected cell: at level one a text, at level two a
+    `Typed` value. None if no relation is known, or if the cell has not exactly one right value. (A
+    number at level one is compared with its text in the message even then.)
     """
     is_number_on_wire = cell.type.logical in _NUMBERS and not isinstance(came, Typed)
     if cell.state is not State.VALUE and not is_number_on_wire:
@@ -122,8 +123,8 @@ def is_value_of(cell: Cell, came: Any) -> bool:
 
 
 def _is_spelled_alike(cell: Cell, came: Any) -> bool:
-    """Whether what came is the cell's own value in a wrong type or spelling, so that no other cell
-    can be where it comes from.
+    """Whether what came is the cell's own value in a wrong Spark type, so that it cannot come from
+    another cell.
     """
     relation = relate(cell, came)
     return relation is not None and relation.kind is RelationKind.SPARK_TYPE
@@ -132,8 +133,8 @@ def _is_spelled_alike(cell: Cell, came: Any) -> bool:
 def _find_in_other_images(
     case: Case, message: int, change: Change, side: SideOrRow, column: str, came: Any
 ) -> Relation | None:
-    """The row's other image, or another row of the message, that holds what came; None if none
-    does.
+    """The relation OTHER_IMAGE or OTHER_ROW if the row's other image, or the same image of another
+    row of the message, holds what came in this column; None if neither does.
     """
     other_side = OTHER_SIDE[side]
     other_cell = (change.image(other_side, case.level) or {}).get(column)
@@ -166,7 +167,9 @@ def _find_in_earlier_rows(
 def _find_in_other_columns(
     case: Case, change: Change, side: SideOrRow, column: str, came: Any
 ) -> Relation | None:
-    """The image's other column that holds what came; None if none does."""
+    """The relation OTHER_COLUMN with the name of the image's first other column that holds what
+    came; None if none does.
+    """
     for name, cell in (change.image(side, case.level) or {}).items():
         if name != column and is_value_of(cell, came):
             return Relation(RelationKind.OTHER_COLUMN, name=name)
@@ -212,7 +215,8 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
 
 
 def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
-    """How a wrong typed value (level two) is related to the right one; None if no relation is
+    """How a wrong value at level two (typed columns) is related to the right one. A value that
+    means the same is of the wrong SPARK_TYPE or in the wrong SPELLING. None if no relation is
     known.
     """
     wrong_type = not is_accepted(cell, came.family)
@@ -224,7 +228,9 @@ def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
 
 
 def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
-    """The relation of two values that are different; None of two that are equal."""
+    """The relation of two typed values that differ, by the type of the owed one. None if they are
+    equal, or no relation is known.
+    """
     expected, actual = cell.value, came.value
     if isinstance(expected, bytes):
         if isinstance(actual, str):
@@ -301,8 +307,9 @@ def possible_relations(cell: Cell, came: Any) -> frozenset[Relation]:
 def _possible_relations_of_documents(
     document: Json, text_on_wire: str | None, came: Any
 ) -> frozenset[Relation]:
-    """The relations of the parts in which a JSON document differs, and that it is encoded twice:
-    of `true` that came as a text either may be so.
+    """All relations that a JSON document that came may have to the owed one: those of the parts
+    that differ, and that it is encoded twice. They may be several: if `true` came as a text, either
+    may be the reason.
     """
     actual = came.value if isinstance(came, Typed) else came
     if not isinstance(actual, str):
@@ -312,8 +319,8 @@ def _possible_relations_of_documents(
 
 
 def owed_micros(cell: Cell, *, as_text: bool) -> int | None:
-    """The microseconds of an owed date or time, as its text in the message has it or by its value;
-    None if these cannot be told.
+    """The microseconds of an owed date or time: with `as_text` as its text in the message has it,
+    else by its value. None if they cannot be told.
     """
     if as_text:
         return None if cell.text is None else micros_of_wire_text(cell, cell.text)

@@ -17,8 +17,8 @@ from conformance.judging.relations_of_texts import relate_texts
 
 
 def relate_documents(expected: str, actual: str) -> Relation | None:
-    """The relation of two JSON documents: that of all their different texts, or the one sort of
-    parts in which they differ; None if there are several.
+    """The relation of two JSON documents, given as texts: encoded, spelled otherwise, or the one
+    relation that all of their different parts have. None if the parts have several.
     """
     expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
     if expected_documents and not actual_documents:
@@ -35,8 +35,9 @@ def relate_documents(expected: str, actual: str) -> Relation | None:
 
 
 def find_relations_of_documents(expected: str, actual: str) -> frozenset[Relation]:
-    """Every relation that a document may have to another: that it is encoded twice, or that of the
-    one sort of parts in which they differ.
+    """All relations that a JSON document may have to another one, both given as texts: that it is
+    encoded twice, and, if all parts that differ have the same relation, that one. Empty if either
+    is no JSON.
     """
     expected_documents, actual_documents = _parse_document(expected), _parse_document(actual)
     if not expected_documents or not actual_documents:
@@ -50,7 +51,9 @@ def find_relations_of_documents(expected: str, actual: str) -> frozenset[Relatio
 
 
 def _find_encoded_document(document: Any, actual: str) -> Relation | None:
-    """The encoding of a document, however it is spelled, that a text is; None if it is none."""
+    """The relation ENCODED if a text is the hexadecimal digits or the base64 of the JSON document,
+    however the document is spelled; None if it is neither.
+    """
     for name, decode in (
         ("hexadecimal digits", bytes.fromhex),
         ("base64", partial(base64.b64decode, validate=True)),
@@ -85,13 +88,15 @@ def _is_first_item(expected: Any, actual: Any) -> bool:
 
 
 def _lost_its_nulls(expected: dict[str, Any] | list[Any], actual: Any) -> bool:
-    """Whether an object or array that has nulls is there without them."""
+    """Whether an object or array came without its members that are null, and is right otherwise."""
     without_nulls = _without_nulls(expected)
     return len(without_nulls) < len(expected) and same_json(without_nulls, actual)
 
 
 def _walk_differences(expected: Any, actual: Any) -> Iterator[Relation | None]:
-    """Yields the relation of each two parts, at the same place of two documents, that differ."""
+    """Yields a relation for each two parts, at the same place of two documents, that differ. A
+    WITHIN_DOCUMENT relation says what sort of part differs, such as "numbers".
+    """
     if isinstance(expected, dict | list) and _lost_its_nulls(expected, actual):
         yield Relation(RelationKind.WITHIN_DOCUMENT, name="nulls")
         return
@@ -142,8 +147,8 @@ _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def _walk_changes(expected: Any, actual: Any) -> Iterator[str | None]:
-    """Yields in words how each part of a document is changed, of the parts that differ; None for a
-    change that has no words.
+    """Yields for each part of a JSON document that came otherwise, in words, how it is changed;
+    None for a change that has no words.
     """
     if isinstance(expected, dict) and isinstance(actual, dict):
         for words, respell in _LETTERS_OF_NAMES.items():
@@ -179,8 +184,8 @@ _LETTERS_OF_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def _describe_change(expected: Any, actual: Any) -> str | None:
-    """How one part of a document is changed, in words: a part that is no object and no array, or
-    one that comes as something else. None for a change that has no words.
+    """How one part of a JSON document is changed, in words; called for a part that is no object and
+    no array, or that came as another sort of value. None if there are no words for the change.
     """
     is_number = isinstance(expected, int | Decimal) and not isinstance(expected, bool)
     if expected in ([], {}) and isinstance(expected, list | dict) and actual is None:
@@ -211,7 +216,7 @@ def _describe_change(expected: Any, actual: Any) -> str | None:
 
 
 def _is_rounded(expected: Decimal, actual: Decimal) -> bool:
-    """Whether a number came rounded to fewer digits than it has."""
+    """Whether the number that came is the expected one, rounded to fewer significant digits."""
     digits = len(expected.normalize().as_tuple().digits)
     return any(Context(prec=precision).plus(expected) == actual for precision in range(1, digits))
 

@@ -47,8 +47,8 @@ def relate_fields(name: str, expected: Any, actual: Any) -> Relation | None:
 
 
 def _find_lost_word(declaration: str, actual: str) -> str:
-    """The word behind the name of a declared type without which the declaration came; "" if there
-    is none.
+    """A word of a declared type, such as `unsigned`, without which the declaration came; "" if it
+    did not come so. The first word, the type's name, does not count.
     """
     words = declaration.split()
     for index, word in enumerate(words[1:], start=1):

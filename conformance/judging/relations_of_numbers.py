@@ -79,8 +79,8 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
 
 
 def is_through_float(expected: Decimal, actual: Decimal) -> bool:
-    """Whether a number is what a variable of 32 bits, as C's float, keeps of another one: with all
-    its digits as a double, or with no more digits than a float has.
+    """Whether a number is what another one becomes in a float of 32 bits: printed with no more
+    digits than a float has, or with all digits of the float as a double.
     """
     if not expected.is_finite() or actual.is_nan():
         return False
@@ -98,8 +98,9 @@ def round_to_float(number: float) -> float:
 
 
 def find_widths(expected: Decimal, actual: Decimal) -> frozenset[int]:
-    """The widths of which the second number is the lowest bits of the first; none if it is no
-    integer (NaN is none), or too large a one.
+    """The widths (numbers of bits) for which the second number is what is left of the first if only
+    so many of its lowest bits are kept, signed or not. Empty if the first is no integer, or too
+    large.
     """
     limit = 1 << max(_WIDTHS)
     if not expected.is_finite() or not -limit <= expected <= limit:
@@ -115,7 +116,9 @@ def find_widths(expected: Decimal, actual: Decimal) -> frozenset[int]:
 
 
 def _have_same_digits(expected: str, actual: str) -> bool:
-    """Whether two numbers have the same digits, or the same first ones of many."""
+    """Whether two texts of digits are equal, or agree in as many first digits as a double has where
+    both are longer.
+    """
     is_long = min(len(expected), len(actual)) > _DIGITS_OF_DOUBLE
     return expected == actual or (
         is_long and expected[:_DIGITS_OF_DOUBLE] == actual[:_DIGITS_OF_DOUBLE]
@@ -141,8 +144,8 @@ def has_two_digits(year: Any, actual: Decimal | None) -> bool:
 def find_reversal(
     type: SourceType, expected: Decimal | None, actual: Decimal | None
 ) -> Relation | None:
-    """The relation of the number of a BIT to the one that came if that is its bits, or its bytes,
-    in reverse order; None if it is neither.
+    """The relation BITS_REVERSED or BYTES_REVERSED if the number that came for a BIT value has its
+    bits, or its bytes, in reverse order; None if it has neither.
     """
     length = type.length
     if type.logical is not Logical.BIT or not length or expected is None:

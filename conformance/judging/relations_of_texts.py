@@ -60,7 +60,9 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
 
 
 def _find_end(expected: str, actual: str) -> str:
-    """At which end one of two texts that are equal otherwise has more blanks than the other."""
+    """At which end one of two texts, equal but for blanks, has more blanks than the other, in
+    words.
+    """
     shorter, longer = sorted((expected, actual), key=len)
     if longer.startswith(shorter) is longer.endswith(shorter):
         return BLANKS_AT_BOTH_ENDS
@@ -86,8 +88,8 @@ def _read_as_latin(expected: str) -> str:
 
 
 def relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
-    """How wrong bytes are related to the right ones; None if they are equal, or no relation is
-    known.
+    """How wrong bytes are related to the right ones (encoded as text, reversed, cut ...); None if
+    they are equal, or no relation is known.
     """
     if expected == actual:
         return None
@@ -110,8 +112,8 @@ def relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
 
 
 def find_cut_of_bytes(expected: bytes, actual: bytes) -> Relation | None:
-    """The relation of bytes to the beginning of them that came; None if what came is no such
-    beginning.
+    """The relation CUT if what came is only the beginning of the expected bytes: how many of how
+    many bytes, and before which sort of character. None if it is not.
     """
     if not expected.startswith(actual) or expected == actual:
         return None

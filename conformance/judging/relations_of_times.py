@@ -83,8 +83,8 @@ def _swap_month_and_day(micros: int) -> int | None:
 
 
 def _relate_long_times(expected: int, actual: int) -> Relation | None:
-    """The relation of two times that differ by whole days, or by the first digit of the hours; None
-    if they do not.
+    """The relation of two times, in microseconds, that differ by whole days, or by hundreds of
+    hours (the first of three digits of the hours is wrong); None if they do not.
     """
     if (actual - expected) % _DAY == 0:
         return Relation(RelationKind.WHOLE_DAYS)
@@ -94,8 +94,8 @@ def _relate_long_times(expected: int, actual: int) -> Relation | None:
 
 
 def find_parts(expected: int, actual: int) -> Iterator[Relation]:
-    """The relations by which one time may be the thousandth or the millionth of another: cut or
-    rounded to as many fraction digits as it has, or off by a microsecond.
+    """Yields the relations FACTOR by which one time, in microseconds, may be the thousandth or the
+    millionth of another one: cut or rounded at its last digit, or off by a microsecond.
     """
     digit = next(unit for unit in _UNITS_OF_FRACTIONS if actual % unit == 0)
     for power in (3, 6):
@@ -118,9 +118,9 @@ def micros_of(value: Any) -> int | None:
 
 
 def micros_of_wire_text(cell: Cell, wire_text: str) -> int | None:
-    """The microseconds for which a text of this cell's column stands, be it the message's or a
-    decoder's: a date or time, or a number, whose unit follows from the cell's value and its text in
-    the message. None if that cannot be told.
+    """The microseconds that a text stands for, where the text is the message's or a decoder's for
+    this cell's column. A number counts in the unit in which the message's own number gives the owed
+    value. None if that cannot be told.
     """
     if not re.fullmatch(r"-?\d{1,30}", wire_text):
         return _parse_moment(wire_text)
@@ -134,7 +134,9 @@ def micros_of_wire_text(cell: Cell, wire_text: str) -> int | None:
 
 
 def _parse_moment(moment_text: str) -> int | None:
-    """Microseconds of a date, a time of day, or both; None for another text."""
+    """The microseconds of a text with a date, a time of day, or both: since 1970, or since midnight
+    without a date. None for any other text.
+    """
     match = _MOMENT.fullmatch(moment_text)
     if match is None or not (match["year"] or match["hours"]):
         return None

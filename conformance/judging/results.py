@@ -83,8 +83,8 @@ class FormatResult:
 
     @property
     def nulled(self) -> Counter[str]:
-        """The number of cases, by profile, with a typed cell that is NULL only because the message
-        does not hold its column.
+        """For each profile the number of its cases with a typed cell that is NULL only because the
+        message does not hold its column.
         """
         return Counter(result.case.profile for result in self.cases if result.nulled)
 
@@ -230,7 +230,7 @@ class RunResult:
             yield from fmt.cases
 
     def failures_of(self, rule: str) -> list[Failure]:
-        """The failures of a rule, the known ones last."""
+        """The failures of a rule; those that the record of known failures covers come last."""
         return sorted(
             (failure for failure in self.failures if failure.rule.id == rule),
             key=lambda failure: failure.known,

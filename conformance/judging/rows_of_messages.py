@@ -18,8 +18,9 @@ from generators.model import OTHER_SIDE, Change, State
 
 
 def find_last_row_for_others(failings: Iterable[Failing]) -> Relation | None:
-    """Whether what the last row of their message owes came in all of these cells or rows: LAST_ROW
-    where each row has its values, LAST_ROW_ALONE where all other rows are lost; else None.
+    """The relation that says that in all of these cells or rows came what the last row of their
+    message owes: LAST_ROW_ALONE if the other rows are also lost, LAST_ROW if each row came with its
+    values. None if that is not so of all.
     """
     listed = list(failings)
     if not all(map(_came_as_in_last_row, listed)):
@@ -63,7 +64,9 @@ def _came_as_owed_by(change: Change, failing: Failing) -> bool:
 
 
 def _is_only_row_of_message(failing: Failing) -> bool:
-    """Whether one row came for the message of a unit, and all its others are lost."""
+    """Whether just one row came for the message of a failing unit: all other rows of the message
+    are lost.
+    """
     case, message = failing.result.case, failing.finding.message
     lost_rows = {
         finding.row
@@ -74,7 +77,9 @@ def _is_only_row_of_message(failing: Failing) -> bool:
 
 
 def is_other_value_unknown(failing: Failing) -> bool:
-    """Whether anything is right in the row's other image where a cell fails."""
+    """Whether the row's other image may have any value in the column of a failing cell, so that
+    nothing can be told from it.
+    """
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
     image = change.image(OTHER_SIDE[finding.side], case.level) if change and finding.side else None
@@ -83,8 +88,8 @@ def is_other_value_unknown(failing: Failing) -> bool:
 
 
 def came_as_in_other_image(failing: Failing) -> bool:
-    """Whether what came where a unit fails (a cell, or the whole image) is NULL, a value or not
-    there, just as what the row's other image owes.
+    """Whether what came where a unit fails (a cell, or a whole image) fits what the row's other
+    image owes there: NULL if that is NULL, a value if it has one, not there if it is absent.
     """
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)

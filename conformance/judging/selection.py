@@ -41,8 +41,8 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Raises NothingSelected, with the nearest match, for a pattern that cannot match a case or
-        rule of any format. Patterns that may match drawn cases are checked later.
+        """Raises NothingSelected, with the nearest name, for a pattern whose beginning names no
+        format. Whether a pattern matches a case is checked later (`check_cases`).
         """
         rule_ids = {rule.id for rule in chain.from_iterable(map(rules, formats))}
         for pattern in (*self.select, *self.exclude):
@@ -86,8 +86,9 @@ class Selection:
     def _ids_to_suggest(
         self, fmt: Format[Any], selected_profiles: Sequence[Profile]
     ) -> Iterator[str]:
-        """The case ids among which the nearest match of a pattern that matches nothing is looked
-        for: those of the profile that the pattern names, or else of the last selected one.
+        """When a pattern of --select matches nothing: the case ids among which the nearest match is
+        looked for. They are those of the first profile that a pattern names, or else of the last
+        selected profile.
         """
         named_profiles: list[Profile] = []
         for profile in selected_profiles:
@@ -112,9 +113,8 @@ class Selection:
         return frozenset(patterns)
 
     def of_cases(self, judged_rules: Sequence[Rule]) -> tuple[str, ...]:
-        """The patterns of --select by which cases can be left out before they are made; () without
-        such patterns, and if any pattern of --select or --exclude matches a rule, since that needs
-        all cases.
+        """The patterns of --select, if cases that they do not match need not even be made. () if
+        all cases are needed: there is no pattern, or one of --select or --exclude matches a rule.
         """
         patterns = (*self.select, *self.exclude)
         names_rule = any(matches_any_pattern(rule.id, patterns) for rule in judged_rules)
@@ -148,7 +148,7 @@ def _is_selected(id_: str, patterns: Sequence[str], dropped: Sequence[str]) -> b
 def _ids_of_drawn_cases(
     fmt: Format[Any], profiles: Iterable[Profile], seed: int, budget: Budget
 ) -> Iterator[str]:
-    """The ids that drawn cases (random ones, of the run's seed) of the profiles may have."""
+    """The ids that drawn cases (random cases, from the run's seed) of these profiles may have."""
     for profile in profiles:
         # One drawn case in a few is spoiled, too, and has a number of its own.
         for number in range(2 * budget.drawn):
@@ -156,8 +156,8 @@ def _ids_of_drawn_cases(
 
 
 def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
-    """Raises UnknownName, with the nearest name, for a claim that matches no profile, kind,
-    envelope column or column type.
+    """Checks the decoder's CAPABILITIES (what it claims to support). Raises UnknownName, with the
+    nearest name, for a pattern that matches no profile, kind, envelope column or column type.
     """
     every: list[SourceType] = []
     for source in SOURCES.values():

@@ -213,9 +213,9 @@ _SORTS_OF_FAMILIES: Final = frozenset({"held", "spelled", "kin", "negative", "da
 
 
 def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
-    """The words of a trait. `unit` is the noun for what has it, such as row, by which some traits
-    have words of their own; `first_word` stands where the words name the unit ("" where it is named
-    already).
+    """A trait in words. `unit` is the noun for what has the trait (such as row): some traits have
+    other words for some units. `first_word` goes where the words name the unit; "" if the sentence
+    has named it.
     """
     sort, *words = trait
     of_unit = _SORTS_OF_UNITS.get(unit, {})
@@ -225,8 +225,8 @@ def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
 
 
 def _describe_classes(classes: str, family: str) -> str:
-    """What a value class says of values of a family of types, or of a type; several classes,
-    between commas, are joined by `or`.
+    """What value classes (a sort of values of a type, such as its negative ones) say of values of a
+    family of types, in words; several classes, between commas in `classes`, are joined by `or`.
     """
     return " or ".join(
         _CLASSES.get(f"{family} {name}") or _CLASSES.get(name, f"in the class {name}")
@@ -251,8 +251,8 @@ def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
 
 
 def _join_traits(first: Traits, second: Traits) -> Traits:
-    """Two sets of traits as one, if they only differ in the last word of one trait: that trait then
-    has both words, between commas. () if they differ in more.
+    """Two sets of traits as one, if they differ only in the last word of one trait: that trait then
+    has both words, joined by a comma. () if they differ in more, or not at all.
     """
     if len(first) != len(second):
         return ()
@@ -288,8 +288,8 @@ def _describe_units(statement: Statement) -> str:
 
 
 def _continue_noun(traits: Traits, unit: str) -> str:
-    """A further noun of a sentence's subject, such as `of DELETE`; the unit (such as row) is not
-    said again where the words can do without.
+    """The words for a further set of traits in a sentence's subject, after the first one: `of
+    DELETE`, or `every row with ...` where the words need the noun.
     """
     first = next((trait for trait in traits if trait != ("row",)), traits[0])
     if first[0] in _SAID_AFTER_UNIT:

@@ -60,8 +60,9 @@ def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
 
 
 def _of_side(sort: str, finding: Finding, change: Change | None) -> Trait:
-    """The suspect of an image ("image"), or of all cells of an image ("cells"), with its side and
-    the op of its row, such as ("cells", "before", "UPDATE").
+    """The suspect (a trait that may be why a decoder fails) of an image (`sort` "image"), or of all
+    cells of an image (`sort` "cells"), with its side and the op of its row, such as ("cells",
+    "before", "UPDATE"). What is empty is left out.
     """
     return tuple(filter(None, (sort, finding.side, op_of(change))))
 
@@ -101,7 +102,10 @@ def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[T
 
 
 def suspects_of_rows(case: Case, refused_changes: Iterable[Change]) -> set[Trait]:
-    """The suspects of refused rows, each among the changes of its own message."""
+    """The suspects (traits that a decoder may have refused a row for) of these refused rows of the
+    case. Some of a row's suspects follow from the other changes of its message, so each row is
+    looked at among them.
+    """
     identities = {id(change) for change in refused_changes}
     suspects: set[Trait] = set()
     for written in case.written:
@@ -112,16 +116,19 @@ def suspects_of_rows(case: Case, refused_changes: Iterable[Change]) -> set[Trait
 
 
 def cell_suspects(cell: Cell) -> tuple[Trait, ...]:
-    """What may be wrong with a cell, as suspects from narrow to wide: its value class, then any
-    value of its type, such as ("cell", "int", "value").
+    """The suspects (traits that may be why a decoder fails) of a cell, from narrow to wide: its
+    value class, then any value of its type, such as ("cell", "int", "value"). Of NULL or an absent
+    column there is one suspect.
     """
     return _suspects_by_state(cell.type.key, cell.state, cell.cls)
 
 
 @cache
 def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Trait, ...]:
-    """What may be wrong with a cell, as suspects, the narrower before the wider: that it is NULL or
-    absent, or, for a value, its value class and then its type. `key` is that of the type.
+    """The suspects (traits that may be why a decoder fails) of a cell with this type, state and
+    value class, from narrow to wide: for a value ("cell", TYPE, "value", CLASS) and ("cell", TYPE,
+    "value"), for NULL or an absent column ("cell", TYPE, "null" or "absent") alone. `key` is the
+    type's name, `cls` the value's class, "" for none.
     """
     name = key.replace(" ", "-")
     if state in (State.NULL, State.ABSENT):
@@ -131,8 +138,8 @@ def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Trait, ...]:
 
 
 def rank_suspects(subjects: Iterable[Trait]) -> list[Trait]:
-    """Suspects in the order in which a report names them: cells among the first, whole rows
-    last.
+    """Suspects (traits that may be why a decoder fails) in the order in which a report names them:
+    cells among the first, whole rows last.
     """
     return sorted(subjects, key=lambda subject: (_RANKS.get(subject[0], 0), key_of_trait(subject)))
 
@@ -150,15 +157,16 @@ first.
 
 
 def without_class(subject: Trait) -> Trait:
-    """A cell's subject (its type, state and value class) without the value class; any other subject
-    as it is.
+    """A suspect that names a cell by type, state and value class, without the value class; any
+    other suspect as it is.
     """
     return subject[:3] if subject[0] == "cell" else subject
 
 
 def _suspect_of_message(case: Case, change: Change | None) -> Trait:
-    """The suspect (a sort and its words) for the message as a whole: the op of a row, the statement
-    that the case's tags name (`ddl:`, `control:`), else the kind.
+    """The suspect (a trait that may be why a decoder fails) for the message as a whole: ("op", OP)
+    of a row; ("statement", NAME) if a tag `ddl:NAME` or `control:NAME` of the case names the
+    statement; else ("kind", KIND), or NO_ROW if the message owes no change.
     """
     if change is not None and change.kind is Kind.ROW:
         return "op", op_of(change)

@@ -84,9 +84,9 @@ RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
 
 
 def rank_trait(trait: Trait) -> tuple[int, bool]:
-    """The rank of a trait among those that explain as many failing units; the lowest comes first.
-    That a value is ordinary ranks just before what values hold, since of few values most hold
-    something by chance.
+    """The rank of a trait among those that explain equally many failing units; the lowest wins.
+    That a value is ordinary ranks just before what values hold: of few values, most hold something
+    by chance.
     """
     sort, *words = trait
     is_ordinary = False
@@ -101,7 +101,7 @@ _ORDINARY: Final[Mapping[str, str]] = {"date": "whole"}
 
 
 def key_of_trait(trait: Trait) -> str:
-    """The trait as it stands in the key of a cause."""
+    """The text for a trait in the key of a cause, by which records of known failures name it."""
     sort, *words = trait
     return KEYS[sort].format(" ".join(words))
 

@@ -120,7 +120,9 @@ class ColumnsOfMessage(NamedTuple):
 
     @classmethod
     def gather(cls, changes: Sequence[Change], level: int) -> ColumnsOfMessage:
-        """Looks through the rows of a message; without rows there is no column."""
+        """The last image, all columns and all tables of the changes of a message; without images
+        there are no columns.
+        """
         last_image: Image = {}
         columns = set[str]()
         for change in changes:
@@ -270,8 +272,8 @@ class RunTraits:
         return frozenset(traits)
 
     def of_row_with_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """The traits of a row change and of all of its cells, without those that say where a cell
-        stands.
+        """The traits of a row change and of all of its cells together, without the traits of a
+        cell's place (such as its side).
         """
         traits = set(self.traits_of_row(case, number, change))
         if change.kind is Kind.ROW:
@@ -296,8 +298,8 @@ class RunTraits:
     def of_earlier_columns(
         self, case: Case, number: int, change: Change, side: SideOrRow, column: str
     ) -> frozenset[Trait]:
-        """The traits of a cell beside earlier messages: an earlier after image of the same table in
-        the case, or the message before, has no such column, or has a value there.
+        """The traits of a cell that compare it with earlier messages: its column is missing in an
+        earlier after image of the same table, or in the message before, or has a value there.
         """
         if case.id not in self._new_columns:
             self._new_columns[case.id] = _find_new_columns(case)
@@ -321,7 +323,10 @@ class RunTraits:
         return frozenset(traits)
 
     def _of_level(self, case: Case) -> Iterator[Trait]:
-        """The trait of the case's level, if the run has cases of both levels; else none."""
+        """The trait of the case's level, ("level", "one" or "two"), if the run has cases of both
+        levels (one: columns as texts; two: typed columns); else none, since it would tell no unit
+        from another.
+        """
         if self.has_both_levels:
             yield "level", "two" if case.level == 2 else "one"
 
@@ -346,8 +351,9 @@ class RunTraits:
         return self._of_company[case.id].get((number, change.row), frozenset())
 
     def _of_profile(self, case: Case) -> Iterator[Trait]:
-        """The traits of a case that its profile and deployment give: the release, which begins the
-        profile's name, each option, and "packed" with the compression if there is one.
+        """The traits of a case that its profile and deployment give: ("release", R), where R begins
+        the profile's name R+OPTION+OPTION, the trait of each option, and ("packed", COMPRESSION) if
+        messages are compressed.
         """
         release, *options = case.profile.split("+")
         yield "release", release
@@ -380,7 +386,9 @@ def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
 
 
 def _of_record(case: Case, number: int) -> Iterator[Trait]:
-    """The traits of a record beside its value's content: no key, the schema under another id."""
+    """The traits of a Kafka record beside the content of its value: ("keyless",) without a key, and
+    ("other-schema",) if an earlier message of the topic has another id of the schema registry.
+    """
     message = case.written[number].message
     if message.key is None:
         yield ("keyless",)
@@ -401,7 +409,9 @@ def _schema_id(value: bytes | None) -> bytes:
 
 
 def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset[Trait]]:
-    """The traits of each row, by message and row, on earlier and later rows with its key."""
+    """For each row, by message number and row number, the trait ("changed-earlier",) or
+    ("changed-later",) if an earlier or later row of the case has the same key.
+    """
     rows_of_keys: dict[tuple[object, ...], list[tuple[int, int]]] = defaultdict(list)
     for number, written in enumerate(case.written):
         for change in written.changes:
@@ -438,8 +448,8 @@ def _find_messages_with_same_rows(case: Case) -> frozenset[int]:
 
 
 def _find_new_columns(case: Case) -> Mapping[tuple[int, int], frozenset[str]]:
-    """The columns of each after image, by message and row, that some earlier after image of its
-    table lacks.
+    """For each after image, by message and row number, the columns that some earlier after image of
+    the same table lacks. Rows without an after image are left out.
     """
     common_by_table: dict[tuple[str | None, str | None], frozenset[str]] = {}
     new_columns: dict[tuple[int, int], frozenset[str]] = {}
@@ -459,8 +469,8 @@ def _find_new_columns(case: Case) -> Mapping[tuple[int, int], frozenset[str]]:
 
 
 def _key_values(change: Change) -> set[tuple[object, ...]]:
-    """The table and the key values of a row, before and after an UPDATE of the key; nothing for a
-    row without a key.
+    """The table and the key values of a row: of both images, which differ if an UPDATE changes the
+    key. Nothing for a change that is no row, or has no key.
     """
     key_values: set[tuple[object, ...]] = set()
     if change.kind is not Kind.ROW or not change.keys:
@@ -497,8 +507,8 @@ def _members(document: Any, parent_path: str = "") -> Iterator[Trait]:
 
 
 def _of_key(change: Change) -> Iterator[Trait]:
-    """The traits of a row's key: it is not told, there is one or none, it has several columns, or
-    it is not the first columns of the image.
+    """The traits of a row's key: the message does not tell it, there is one or none, it has several
+    columns, or it is not the first columns of the image. Nothing for a change that is no row.
     """
     keys, columns = change.keys, list(change.after or change.before or ())
     if keys is None and change.kind is Kind.ROW:
@@ -512,7 +522,7 @@ def _of_key(change: Change) -> Iterator[Trait]:
 
 
 def _of_commit(change: Change) -> Iterator[Trait]:
-    """The trait of a row whose commit time has a fraction of a second."""
+    """The trait ("commit-fraction",) if a row's commit time has a fraction of a second."""
     if (change.commit_time_us or 0) % SECOND:
         yield ("commit-fraction",)
 
@@ -565,7 +575,9 @@ def _key_of(case: Case, change: Change) -> tuple[str, ...]:
 
 
 def of_name(case: Case, change: Change, side: SideOrRow, column: str) -> set[Trait]:
-    """The traits of a column's name and of its place in an image of the case's level."""
+    """The traits of a cell that follow from its column's name and its place: side, key, whether the
+    row's other image has the same there. The images are those of the case's level.
+    """
     level = case.level
     before, after = change.image("before", level) or {}, change.image("after", level) or {}
     traits: set[Trait] = {("side", side), ("cells", side, change.op or ""), *_of_column(column)}
@@ -586,8 +598,8 @@ def of_name(case: Case, change: Change, side: SideOrRow, column: str) -> set[Tra
 
 
 def _come_alike(old: Cell, new: Cell, level: int) -> bool:
-    """Whether a right decoder returns the same for two cells: at level two it has NULL for what is
-    absent. The class of a value may differ, such as that of one that a message leaves out.
+    """Whether a right decoder returns the same for two cells. At level two (typed columns) NULL and
+    an absent column are the same, since both come as NULL. Value classes may differ.
     """
     if level == 2 and {old.state, new.state} <= {State.NULL, State.ABSENT}:
         return True
@@ -599,8 +611,8 @@ def _come_alike(old: Cell, new: Cell, level: int) -> bool:
 
 
 def _differ_as_told(old: Cell, new: Cell, level: int) -> bool:
-    """Whether a message shows that an UPDATE changes a column: at level one not if only one image
-    has it, as an image of changed columns alone does.
+    """Whether a message shows that an UPDATE changes a column. At level one (cells as text) it does
+    not if only one image has the column, as in an image that has changed columns alone.
     """
     states = {old.state, new.state}
     is_in_one_alone = level == 1 and State.ABSENT in states and len(states) > 1
@@ -608,7 +620,7 @@ def _differ_as_told(old: Cell, new: Cell, level: int) -> bool:
 
 
 def _images_come_alike(before: Image, after: Image, level: int) -> bool:
-    """Whether a right decoder returns the same columns and values for two images."""
+    """Whether a right decoder returns the same columns and values for two images of a row."""
     return before.keys() == after.keys() and all(
         _come_alike(cell, after[column], level) for column, cell in before.items()
     )
@@ -616,7 +628,7 @@ def _images_come_alike(before: Image, after: Image, level: int) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _names_alike(names: tuple[str, ...]) -> frozenset[str]:
-    """The names of which another is the same but for capital letters."""
+    """The names that another name equals but for capital letters, such as `ID` and `id`."""
     numbers = Counter(name.lower() for name in names)
     return frozenset(name for name in names if numbers[name.lower()] > 1)
 
@@ -629,8 +641,9 @@ def _signs_of(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _of_column(name: str) -> frozenset[Trait]:
-    """The traits of a column's name: its signs, its capital and small letters, that it is long,
-    needs quotes, or is also a name of the envelope.
+    """The traits of a column's name, each a tuple of words: ("sign", SIGN) for each unusual
+    character, ("capital",) and ("small",) for such letters, ("long", LIMIT), ("quoted",) if it is
+    no identifier, and ("envelope-name",) if it is also the name of a field of a CDC envelope.
     """
     traits: set[Trait] = {("sign", sign) for sign in _signs_of(name)}
     traits.update([("capital",)] if name != name.lower() else [])

@@ -13,8 +13,8 @@ from generators.wire_format import get
 
 
 def bad_cell(case: Case) -> CellFault | None:
-    """The fault that put an unfit value into a cell of the case, as the format's table has it; None
-    for a case with another fault or none.
+    """The fault that put an unfit value (one that the column's type cannot hold) into a cell of the
+    case; None for a case with another fault or none.
     """
     if not case.fault.startswith("cell-"):
         return None
@@ -26,8 +26,8 @@ def bad_cell(case: Case) -> CellFault | None:
 
 
 def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool:
-    """Whether the decoder's row holds exactly the unfit value as the message spells it, where the
-    type in the message can hold it.
+    """Whether the decoder's row holds exactly the unfit value (one that the column's type cannot
+    hold) that the fault put into the cell, as the message spells it.
     """
     type, got = _spoiled_type(case, cell), (output_row.after or {}).get(cell.column)
     if cell.kept_value is None or type is None or not isinstance(got, Typed):
@@ -39,7 +39,9 @@ def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool
 
 
 def describe_unfit_cell(case: Case, cell: CellFault) -> str:
-    """The words of a finding for an unfit cell: which column cannot hold which value."""
+    """The words of a finding for a value that a column cannot hold (a fault put it there): which
+    column cannot hold which value.
+    """
     type = _spoiled_type(case, cell)
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
     return (

@@ -87,9 +87,9 @@ def _is_zero(failing: Failing) -> bool:
 def _unify_possible(
     of_family: Mapping[Deviation, list[Failing]],
 ) -> Mapping[Deviation, list[Failing]]:
-    """The wrong values of one family by deviation. If one relation with a number (the lowest bits,
-    a thousandth ...) is possible for nearly all of them, all these get it: that all bits of a value
-    are set, or none is, does not show by itself how many bits are left.
+    """The wrong values of one family of types by deviation, with one common relation if possible. A
+    value may fit several relations with a number (the lowest 8 or 16 bits, a thousandth): if one
+    fits nearly all values, they all get it.
     """
     likeliest = {deviation.relation for deviation in of_family}
     kinds = {deviation.relation_kind for deviation in of_family} & _UNIFIED_KINDS
@@ -129,8 +129,8 @@ _UNIFIED_KINDS: Final = frozenset(
 
 
 def _possible_relations(deviation: Deviation, failing: Failing) -> frozenset[Relation]:
-    """Every relation, such as "a thousandth" or "the lowest 32 bits", that a wrong value may have
-    to the right one; none for a deviation of another kind.
+    """Every relation, such as "a thousandth" or "the lowest 32 bits", that the wrong value of a
+    unit may have to the right one; empty if the deviation is not of a wrong value.
     """
     cell = cell_of(failing.finding, failing.result.case)
     if cell is None or not deviation.is_wrong_value:
@@ -221,9 +221,10 @@ def _is_apart(
     total: int,
     families: Mapping[str, Collection[Deviation]],
 ) -> bool:
-    """Whether the deviation is a mistake of its own in a family of types, and no chance: its
-    relation explains the values alone, and many of the family's `total` wrong values have it, or
-    several families do.
+    """Whether a deviation within a family of types is a mistake of its own, and no chance. Its
+    relation must be one that explains values alone. Then it must have several cases and a good
+    share of the family's `total` wrong values, or it is a value of the other image in several
+    families.
     """
     if not deviation.explains_alone:
         return False
@@ -237,9 +238,9 @@ def _is_apart(
 def _is_class_of_its_own(
     failing: Failing, most: Sequence[Failing], failings: Sequence[Failing]
 ) -> bool:
-    """Whether the value class of a failing value is a mistake of its own: among `failings`, those
-    of its deviation, values of the class fail in several cases, and none of the class fails as most
-    other values (`most`) do.
+    """Whether a failing value's class (its trait of the sort "kin") is a mistake of its own. Among
+    `failings`, which share a deviation, the class must fail in several cases, and none of it may
+    fail in the way of most other values (`most`).
     """
     kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
     cases = {

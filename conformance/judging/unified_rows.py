@@ -71,8 +71,8 @@ def unify_row_numbers(
 
 
 def _surplus_numbers(result: CaseResult) -> Mapping[Unit, tuple[int | None, ...]]:
-    """The numbers of the rows that came but are not owed, by case and message, also under rules
-    that do not bind.
+    """The row numbers (in their message) of the rows that came but are not owed, by case and
+    message. Findings of rules that do not bind count too.
     """
     return {
         (result.case.id, finding.message): finding.came
@@ -213,6 +213,8 @@ _OF_KEYS: Final = frozenset({("key",), ("changed-key",), ("plain",)})
 
 
 def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
-    """The image (before or after) that a finding is on, and the operation of its row."""
+    """The side ("before", "after", or "" for none) of a failing unit, and the operation of its row,
+    None if no row is expected.
+    """
     change = change_of(failing.finding, failing.result.case)
     return failing.finding.side, change.op if change else None

@@ -134,7 +134,9 @@ def value(value_to_show: Any) -> str:
 
 
 def typed(decoded: Any) -> str:
-    """A decoder's cell in words, for a finding; at level two with the family of its Spark type."""
+    """A value that a decoder returned, in words for a finding; a typed one (level two) with the
+    family of its Spark type.
+    """
     return (
         f"{clip(value(decoded))} ({decoded.family})"
         if isinstance(decoded, Typed)
@@ -143,14 +145,14 @@ def typed(decoded: Any) -> str:
 
 
 def image(cells: Mapping[str, Any]) -> str:
-    """The first few cells of an image in words, for a finding."""
+    """The first _COLUMNS cells of an image in words, for a finding; `...` stands for the rest."""
     members = [f"{name}: {value(member)}" for name, member in cells.items()]
     more = ["..."] if len(members) > _COLUMNS else []
     return f"{{{', '.join([*members[:_COLUMNS], *more])}}}"
 
 
 def of_type(type: SourceType, expected: Value) -> str:
-    """A value of a column in words, for a finding, as the column's source would print it."""
+    """An expected value in words for a finding, as the column's source would print it."""
     match type.logical, expected:
         case Logical.TIMESTAMP, int():
             return instant(expected)
@@ -175,8 +177,9 @@ def describe_cell(expected: Cell, level: int) -> str:
 
 
 def shift(expected: Cell, decoded: Any, time_zone: str) -> str:
-    """Words on how far an instant or wall clock is off, beside the deployment's time zone: a wrong
-    zone may be the cause. "" for what is off by less than a minute, or is no such time.
+    """Words for a finding on how far a wrong instant or wall clock is off, and on the deployment's
+    time zone, since a wrong zone may be the cause. "" for what is off by less than a minute, or is
+    no such time.
     """
     if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(
         decoded, Typed

@@ -47,7 +47,9 @@ class Pair(NamedTuple):
 
     @property
     def expected_text(self) -> str | None:
-        """The owed text, or the text of an owed document; None for another value."""
+        """The owed text to compare with what came: the text in the message if a text came at level
+        one, else a text value or a JSON document's text. None for any other value.
+        """
         if isinstance(self.cell.value, Json) and not isinstance(self.came, str):
             document = self.cell.value
             return document.text or json.dumps(document.value, default=str, ensure_ascii=False)
@@ -77,8 +79,8 @@ class WrongValues:
 
     @classmethod
     def gather(cls, relation: Relation | None, failings: Iterable[Failing]) -> WrongValues:
-        """The values of these failing cells, without cells that have no one owed value, and without
-        NULLs and missing columns.
+        """The owed and returned values of these failing cells. Left out are cells without exactly
+        one owed value, and cells that came as NULL or did not come.
         """
         pairs: list[Pair] = []
         for failing in failings:
@@ -95,8 +97,8 @@ class WrongValues:
 
     @property
     def is_unexplained(self) -> bool:
-        """Whether no relation is known so far, or only that the values are shifted by different
-        times.
+        """Whether no relation of these values to the right ones is known, or only SHIFT without a
+        length (the values are off by different times).
         """
         return self.relation is None or self.relation == Relation(RelationKind.SHIFT)
 
