@@ -156,8 +156,8 @@ class _Walk:
     scenario: str
 
     def records(self, ours: Message, real: ProducedRecord) -> Iterator[Difference]:
-        """Compares our message with the product's record: topic, partition (unless the shape passes
-        over it), key, value and headers.
+        """Compares our message with the product's record: topic, key, value and headers, and the
+        partition unless the product's shape is `unpartitioned`.
         """
         yield from self.leaf("topic", "", ours.topic, real.topic)
         if not self.shape.unpartitioned:

@@ -43,7 +43,8 @@ def perform(
     if "mysql8" in option_names and not image:
         raise UsageError(f"{product} with option mysql8 needs a server of MySQL: --image")
     profile = recorded_product.profile(
-        release, (*option_names, *(() if image else recorded_product.server(release, option_names)))
+        release,
+        (*option_names, *(() if image else recorded_product.server_options(release, option_names))),
     )
     if image and profile.source != "mysql":
         raise UsageError(

@@ -212,9 +212,9 @@ class Database(ABC):
             self._server = Guarded(
                 command, output=log, pid_file=self.directory / "guarded.pid", remove=self.directory
             )
-        self._await(self._server.exit_code, (self.directory / "log").read_text)
+        self._await_start(self._server.exit_code, (self.directory / "log").read_text)
 
-    def _await(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
+    def _await_start(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
         """Waits until the server executes a statement. `ended` gives the exit code of its process,
         None while it runs; `log` reads its log. Raises HarnessError with the end of the log if the
         process has ended, or _START_S is over.
@@ -234,8 +234,10 @@ class Database(ABC):
             time.sleep(0.2)
 
 
-def _run_command(command: Sequence[str], what: str, folder: Path | None = None) -> str:
-    """Runs a command and returns its output. Raises HarnessError if it cannot be run or fails."""
+def _run_command(command: Sequence[str], title: str, folder: Path | None = None) -> str:
+    """Runs a command, in `folder` if given, and returns its output and errors. Raises HarnessError,
+    which names the command by its `title`, if it cannot be run or fails.
+    """
     try:
         ran = subprocess.run(
             command,
@@ -247,10 +249,10 @@ def _run_command(command: Sequence[str], what: str, folder: Path | None = None) 
             cwd=folder,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise HarnessError(f"{what} does not run: {error}") from error
+        raise HarnessError(f"{title} does not run: {error}") from error
     if ran.returncode != 0:
         raise HarnessError(
-            f"{what} ended with exit code {ran.returncode}:"
+            f"{title} ended with exit code {ran.returncode}:"
             f" {(ran.stderr or ran.stdout).strip()[-600:]}"
         )
     return ran.stdout + ran.stderr
@@ -499,7 +501,7 @@ class MySqlContainer(_MySqlLike):
             self._image,
             *options,
         )
-        self._await(self._exit_code, self._log)
+        self._await_start(self._exit_code, self._log)
         self._fill("WITH mysql_native_password ")
         self.version = f"MySQL of the image {self._image}"
 

@@ -231,6 +231,8 @@ def _stored_moment(type: SourceType, local: int, minutes: int) -> Sent:
     days, of_day = divmod(nanos, _DAY)
     year, month, day = civil(days)
     seconds, fraction = divmod(of_day, _SECOND)
+    # Oracle adds 100 to century and year, 1 to hour, minute and second, 20 to the offset's hours
+    # and 60 to its minutes.
     parts = [year // 100 + 100, year % 100 + 100, month, day]
     parts += [seconds // 3600 + 1, seconds // 60 % 60 + 1, seconds % 60 + 1]
     stored_bytes = bytes(parts)
@@ -243,7 +245,10 @@ def _stored_moment(type: SourceType, local: int, minutes: int) -> Sent:
 
 
 def request_line(request: Request) -> str:
-    """The line of the Java program DebeziumOracle that asks for a value."""
+    """The line of the Java program DebeziumOracle that asks for a value. It has, with tabs between:
+    `value`, the column's type, its JDBC number, length and scale (`-` for none), whether it is
+    nullable (it always is), the modes, and the value as the driver gives it.
+    """
     type_row = oracle_types()[request.type.name]
     size = column_size(request.type)
     numbers = ["-" if number is None else str(number) for number in (size.length, size.scale)]

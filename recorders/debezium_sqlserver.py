@@ -194,8 +194,9 @@ def _sent_moment(request: Request) -> Sent:
         # The driver reads both as datetime.
         return Sent("DATETIME", f"{days + _FIRST_DAY_OF_1900},{nanos_of_day // 10**6},3")
     if type.logical is Logical.TIME:
-        through_time = request.streamed and request.modes.streams_time_in_millis
-        return Sent("STREAMED_TIME" if through_time else "TIME", f"0,{nanos_of_day},{type.scale}")
+        # Up to release 2.5 a streamed time goes through java.sql.Time, which has milliseconds.
+        in_millis = request.streamed and request.modes.streams_time_in_millis
+        return Sent("STREAMED_TIME" if in_millis else "TIME", f"0,{nanos_of_day},{type.scale}")
     last = minutes if type.logical is Logical.TIMESTAMP else type.scale
     return Sent(type.name.upper(), f"{days + _FIRST_DAY},{nanos_of_day},{last}")
 

@@ -82,8 +82,8 @@ class Explained:
         return None
 
     def narrowed(self) -> Explained:
-        """The entries of the file for an audit of some of the scenarios only, in which no entry has
-        to explain anything.
+        """The entries for an audit of only some scenarios, in which no entry has to explain
+        anything. `drawn` marks that: such an entry is not reported as idle.
         """
         return Explained(tuple(replace(entry, drawn=True) for entry in self.entries))
 

@@ -65,7 +65,7 @@ class Product:
     misled: tuple[str, ...] = ()
     field: Callable[[str], str] = str
 
-    def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
+    def server_options(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
         """The options that a profile with these `options` needs because it is read from the
         system's server: `mariadb`, whose messages differ from MySQL's, for a release that has this
         option; none if an option names the source already.

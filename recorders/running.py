@@ -167,7 +167,7 @@ def _failure_text(bundle: Bundle, code: int | None, count: int, log: Path) -> st
     """Says why a product's run failed, for Stopped: its exit code in words, the number of records,
     and the last errors in its log, or its last lines if there are none.
     """
-    what: dict[int | None, str] = {
+    words_by_code: dict[int | None, str] = {
         3: "ended before the last record",
         4: "did not send the last record in time",
         5: "stopped sending",
@@ -178,14 +178,11 @@ def _failure_text(bundle: Bundle, code: int | None, count: int, log: Path) -> st
         for line in log.read_text("utf-8", "replace").splitlines()
         if not line.startswith("\tat ")
     ]
-    telling = [line for line in lines if re.search(r"\bERROR\b|^Caused by|Exception", line)]
-    log_tail = "\n".join(
-        f"  {line[:400]}" for line in (list(dict.fromkeys(telling)) or lines)[-_LOG_LINES:]
-    )
-    return (
-        f"{bundle.title} {what.get(code, f'ended with exit code {code}')}, after {count} records."
-        f" Its log:\n{log_tail}"
-    )
+    errors = [line for line in lines if re.search(r"\bERROR\b|^Caused by|Exception", line)]
+    different_errors = list(dict.fromkeys(errors))
+    log_tail = "\n".join(f"  {line[:400]}" for line in (different_errors or lines)[-_LOG_LINES:])
+    ending = words_by_code.get(code, f"ended with exit code {code}")
+    return f"{bundle.title} {ending}, after {count} records. Its log:\n{log_tail}"
 
 
 def sentinel_statements(database: Database) -> tuple[str, ...]:

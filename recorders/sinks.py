@@ -111,6 +111,7 @@ def compare(sink: Sink, fmt: Format[Any], profile: Profile) -> Iterator[Comparis
         case = as_case(fmt, profile, scenario)
         ours = tuple(sink.message_text(written.message) for written in case.written)
         yield Comparison(scenario.name, tuple(islice(messages, count)), ours)
+    # Each message was asked for by a line.
     assert next(messages, None) is None
 
 

@@ -334,7 +334,10 @@ def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDia
 
 
 def _where_clause(table: Table, values: Row, dialect: SqlDialect) -> str:
-    """The WHERE clause that finds exactly one row: by its key, else by all columns."""
+    """The WHERE clause that finds exactly one row: by its key, else by all columns. Of rows with
+    equal values it finds only one: by the dialect's LIMIT, or, in PostgreSQL, whose UPDATE and
+    DELETE have no LIMIT, by the place of the row (ctid).
+    """
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
     same = " AND ".join(
@@ -383,11 +386,11 @@ class _StatementPlanner:
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
                 event = replace(event, table=_with_key_not_null(event.table))
-                self.know(event.table, event)
+                self.ensure_table(event.table, event)
                 self.change(replace(event, table=self.as_declared(event.table)))
             case SchemaChange():
                 if event.before is not None:
-                    self.know(_with_key_not_null(event.before), event)
+                    self.ensure_table(_with_key_not_null(event.before), event)
                 before, after = (
                     self.as_declared(_with_key_not_null(table)) if table else None
                     for table in (event.before, event.after)
@@ -399,7 +402,7 @@ class _StatementPlanner:
             case RowChange():
                 raise Refused(f"a {event.op} is no statement")
 
-    def know(self, table: Table, event: RowChange | SchemaChange) -> None:
+    def ensure_table(self, table: Table, event: RowChange | SchemaChange) -> None:
         """Makes sure that the table is there: unless an earlier event did so, adds the statements
         that create it, and the event that they cause, at the time of `event`.
         """
@@ -439,10 +442,10 @@ class _StatementPlanner:
             """How the CREATE TABLE spells the column's type; for a PostgreSQL enum the name that
             its CREATE TYPE gave it.
             """
-            enum = table.schema is not None and column.type.name == "enum"
+            is_postgresql_enum = table.schema is not None and column.type.name == "enum"
             return (
                 _enum_name(table, column)
-                if enum
+                if is_postgresql_enum
                 else self.spelled.get((column.name, column.type), column.declared)
             )
 

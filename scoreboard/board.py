@@ -184,7 +184,9 @@ def board(
                     _failure(
                         entry,
                         fmt,
-                        record_faults if _place(entry) in shown_without_option else named_first,
+                        record_faults
+                        if _rule_and_cause(entry) in shown_without_option
+                        else named_first,
                     )
                     for entry in entries
                 )
@@ -367,14 +369,15 @@ def _shown_without_option(
     """The rules and causes of the failures that a reader shows on a format without its option to
     ignore what it cannot read, where it has such an option.
     """
-    places: set[tuple[str, str]] = set()
+    shown: set[tuple[str, str]] = set()
     for result in judged:
         if result.reader.name == reader.without_option and result.format == fmt:
-            places.update(_place(failure.entry) for failure in (*result.failures, *result.recorded))
-    return places
+            for failure in (*result.failures, *result.recorded):
+                shown.add(_rule_and_cause(failure.entry))
+    return shown
 
 
-def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
+def _rule_and_cause(entry: Mapping[str, Any]) -> tuple[str, str]:
     """The rule that a failure in the report breaks, and its cause: what identifies it among runs of
     a reader with and without an option.
     """

@@ -40,8 +40,9 @@ _FIELDS: Final = dict.fromkeys((field.name for field in fields(Form)), str)
 
 @cache
 def forms() -> Mapping[str, Form]:
-    """For each reader that stands for a form of recipe: its form and the right one, as forms.toml
-    has them. Raises UsageError for a file that does not fit.
+    """The forms of recipes in forms.toml (functions of Spark that published recipes decode with),
+    each with the right form, by the name of the reader that stands for it on the scoreboard. Raises
+    UsageError for a file that does not fit.
     """
     table = TableFile(FORMS.name, FORMS.read_text("utf-8"), {"form": dict})
     forms_by_reader = {}

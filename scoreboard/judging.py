@@ -267,11 +267,11 @@ def decoder_of(reader: Reader, name: str, note: Note) -> str:
     capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
     settings = [f"{key}={value}" for key, value in reader.settings.items()]
     return "cmd:" + shlex.join(
-        program(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings)
+        java_command(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings)
     )
 
 
-def program(reader: Reader, note: Note, *words: str) -> list[str]:
+def java_command(reader: Reader, note: Note, *words: str) -> list[str]:
     """The command of a Java program, a class and its arguments, with a Java reader's jars and
     compiled adapter.
 
@@ -375,10 +375,11 @@ def _compile_adapter(reader: Reader, java: str, jars: Sequence[Path], note: Note
 
 
 def run_compiler(
-    java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, what: str
+    java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, title: str
 ) -> None:
-    """Compiles Java sources into a folder. Raises HarnessError if that fails, or there is no
-    compiler beside the launcher.
+    """Compiles Java sources into the folder `target`. `java` is the path of Java's launcher, beside
+    which the compiler is looked for; `title` names the sources in the error. Raises HarnessError if
+    they do not compile, or there is no compiler.
     """
     compiler = Path(java).resolve().with_name("javac")
     if not compiler.exists():
@@ -399,7 +400,7 @@ def run_compiler(
     command = [str(compiler), *options, *map(str, sources)]
     ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if ran.returncode != 0:
-        raise HarnessError(f"{what} does not compile:\n{ran.stdout}{ran.stderr}")
+        raise HarnessError(f"{title} does not compile:\n{ran.stdout}{ran.stderr}")
 
 
 def _run(

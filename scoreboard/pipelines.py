@@ -318,8 +318,9 @@ def main(arguments: list[str]) -> None:
 
 
 def selected(arguments: Sequence[str], runnable: Collection[str]) -> tuple[list[str], list[str]]:
-    """The pipelines and the nemeses that the command line names; all pipelines, or all
-    nemeses, if it names none. Raises UnknownName.
+    """The pipelines, and the nemeses (the disturbances under which they run), that the command line
+    names: all pipelines if it names no pipeline, all nemeses if it names no nemesis. Raises
+    UnknownName.
     """
     choices = [*runnable, *NEMESES]
     for argument in arguments:

@@ -231,7 +231,7 @@ def _parse_outputs(
     ran: subprocess.CompletedProcess[str],
 ) -> dict[str, str]:
     """What each program printed, by the fault's id: a line of the run has a program's name, and in
-    base64 what it printed.
+    base64 what it printed. `names` has the faults by the names of their programs.
 
     Raises HarnessError unless all of them ran.
     """

@@ -20,13 +20,14 @@ from spark_checks.liars.liar import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:
-    """The mistakes of the self test that a page of this format lists: those of its wrong decoders
-    and of its wrong keepers of tables, each with the rule that convicts it and the reason. A
-    decoder's mistake that both tables of liars have comes once.
+    """The mistakes of the self test that a page of this format lists: those of its liars (decoders
+    that are wrong on purpose) and of its wrong keepers of tables, each with the rule that it breaks
+    and the reason. A mistake comes once, even if both tables of liars have it (those in
+    conformance/selftest/liars and those in spark_checks/liars).
     """
-    spark_traps = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
-    traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
-    yield from {(trap.name, trap.convicts): trap for trap in (*spark_traps, *traps)}.values()
+    liars = (*in_spark(fmt), *table.liars(fmt))
+    liar_traps = [Trap(liar.name, liar.convicts, liar.why) for liar in liars]
+    yield from {(trap.name, trap.convicts): trap for trap in liar_traps}.values()
     for mistake in mistakes_of(fmt):
         for rule in mistake.rules(fmt):
             yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)

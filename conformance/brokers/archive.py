@@ -102,12 +102,12 @@ def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...
     return next(iter(files), None), without
 
 
-def discard_archive(file: Path, what: str, note: Note) -> None:
+def discard_archive(file: Path, death: str, note: Note) -> None:
     """Removes a class archive because a Java process died while it used it, and tells `note` so;
-    `what` says of which process and how, such as "Kafka died of a signal".
+    `death` says which process died and how, such as "Kafka died of a signal".
     """
     remove_sealed(file)
-    note(f"{what} with {file}, which was removed; it is started once more without. {_AGAIN}")
+    note(f"{death} with {file}, which was removed; it is started once more without. {_AGAIN}")
 
 
 @contextlib.contextmanager

@@ -96,17 +96,16 @@ def broker(
     """
     check_spec(spec)
     with contextlib.ExitStack() as stack:
+        running: Broker | None = None
         if spec not in KINDS:
             running = Broker("running", cluster_at(spec), "a running broker")
             check_reachable(running.cluster)
-        elif (
-            spec == "embedded"
-            or (started := _start_container(stack, spec, note, cluster_at)) is None
-        ):
+        elif spec != "embedded":
+            running = _start_container(stack, spec, note, cluster_at)
+        # None for `embedded`, and where `auto` does not take the container.
+        if running is None:
             kafka = stack.enter_context(EmbeddedKafka(note))
             running = Broker("embedded", cluster_at(kafka.bootstrap), kafka.detail)
-        else:
-            running = started
         note(f"Kafka at {running.bootstrap}: {running.detail}")
         yield running
 

@@ -196,7 +196,10 @@ class JavaServer(Closing):
             )
 
     def start(self) -> None:
-        """Starts the process and waits until it answers; a running process is killed first."""
+        """Starts the process and waits until it answers; a running process is killed first. A
+        process that crashes with an archive of classes is started once more without the archive.
+        Raises PortTaken or HarnessError.
+        """
         self.stop()
         self._process = self._run(self._arguments)
         deadline = time.monotonic() + self.timeout_s

@@ -339,7 +339,8 @@ def reachable_registry(
     formats: Sequence[str], broker_options: BrokerOptions, note: Note
 ) -> Iterator[None]:
     """A registry for the decoders that start within the context, if a format needs one: the user's,
-    else Apicurio where there is a broker, else the small one.
+    else Apicurio where there is a broker, else the small one that the harness runs in a thread. The
+    environment variable of its address is set within the context.
     """
     if not names_schemas(formats):
         yield

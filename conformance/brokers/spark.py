@@ -362,7 +362,7 @@ def _fetch_module(
     for name, substitute_release in substitutes(
         release, artefacts, (jar.name for jar in jars)
     ).items():
-        getattr(note, "line", note)(substitution(name, substitute_release, release))
+        getattr(note, "line", note)(describe_substitution(name, substitute_release, release))
     return jars
 
 
@@ -384,7 +384,7 @@ def next_revisions(
     }
 
 
-def substitution(name: str, substitute_release: str, release: str) -> str:
+def describe_substitution(name: str, substitute_release: str, release: str) -> str:
     """The line for the user that says that an artefact was not published in Spark's own release,
     and which release is used instead.
     """

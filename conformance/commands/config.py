@@ -133,8 +133,8 @@ def load(path: Path, group: click.Group) -> Config:
     try:
         data: Any = tomllib.loads(_read_file(path))
     except (ValueError, RecursionError) as error:
-        what = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise UsageError(f"{_relative_path(path)}: {what}") from error
+        problem = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{_relative_path(path)}: {problem}") from error
     if path.name == PROJECT:
         tools = data.get("tool", {})
         if not isinstance(tools, dict) or TOOL not in tools:
@@ -163,7 +163,7 @@ class _Reader:
         self.common: dict[str, Any] = {}
         self.tables: dict[Section, dict[str, Any]] = {}
 
-    def note_problem(self, section: Section, name: str, value: Any, what: str) -> None:
+    def note_problem(self, section: Section, name: str, value: Any, problem: str) -> None:
         """Adds a problem with the value of a key to the list of problems, with the value (hidden if
         it may be secret) and where it stands.
         """
@@ -171,7 +171,7 @@ class _Reader:
         # A property of the broker may be a secret, and so may be a setting of Spark.
         is_open = _plain(name) not in ("broker-property", "spark-conf")
         safe_value = hide_in_urls(_short_json(value)) if is_open else HIDDEN
-        self.problems.append(f"{where}, {name} = {safe_value}: {what}")
+        self.problems.append(f"{where}, {name} = {safe_value}: {problem}")
 
     def where(self, section: Section, name: str = "") -> str:
         """Where a key or section stands, for an error: file, line and section's header. The line is
@@ -201,6 +201,7 @@ class _Reader:
                     for legal in self.keys_by_section.values()
                     if plain in legal
                 ]
+                # One command that takes the value is enough; for the others it is left out.
                 if all(errors):
                     self.note_problem((), name, value, errors[0])
                 self.common[plain] = value

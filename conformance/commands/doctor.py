@@ -420,14 +420,14 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
 
     target = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
-    def time_start(what: Callable[[], str], remedy: str) -> Outcome:
-        """Calls `what`, which starts something, and returns the outcome: its words on success with
+    def time_start(start: Callable[[], str], remedy: str) -> Outcome:
+        """Calls `start`, which starts something, and returns the outcome: its words on success with
         the seconds that it took, or, after an error of the harness, that error and the remedy.
         """
         note("starting Spark and Kafka")
         began = time.monotonic()
         try:
-            state = what()
+            state = start()
         except (ChildDied, DecodeRaised, HarnessError) as error:
             return Outcome(False, " ".join(str(error).split()), remedy)
         return Outcome(True, f"{state} after {time.monotonic() - began:.1f} s", "")

@@ -67,7 +67,7 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
             f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it"
         )
     format_names = re.findall(r'"([^"]+)"', format_list[1])
-    _check(name, format_names)
+    _check_name(name, format_names)
     page = name.partition("-")[0]
     if (checkout / PAGES / f"{page}.toml").exists():
         page = name
@@ -99,7 +99,7 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
     )
 
 
-def _check(name: str, format_names: list[str]) -> None:
+def _check_name(name: str, format_names: list[str]) -> None:
     """Raises UsageError if a new format cannot have this name: another format has it or its
     module's name, it is too long, or it is not a product and a form in lower case.
     """

@@ -62,24 +62,30 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     made again. With `registry` the jars of the schema registry come last. Raises HarnessError at
     the first failure.
     """
-    missing = jars.cached_jars() is None
-    # The registry takes its time, the archives take the processor's.
+    are_kafka_jars_new = jars.cached_jars() is None
+    # Kafka's jars are downloaded meanwhile: a download waits for the Maven registry, while the
+    # archives of classes keep the processor busy.
     ahead("embedded", note)
-    began, (_, lacking) = time.monotonic(), spark.state()
+    began = time.monotonic()
+    _, missing_modules = spark.state()
     spark.prepare_jars(spark.MODULES, note)
+    cached_modules, _ = spark.state()
     yield Step(
         "Spark's modules",
-        "; ".join(spark.state()[0].values()),
-        bool(lacking),
+        "; ".join(cached_modules.values()),
+        bool(missing_modules),
         time.monotonic() - began,
     )
     yield _archive_step("Spark's classes", archive.spark_classes(), _run_session, note)
     began = time.monotonic()
     kafka_jars = jars.kafka_jars(note)
-    yield Step("Kafka's jars", str(kafka_jars[0].parent), missing, time.monotonic() - began)
+    yield Step(
+        "Kafka's jars", str(kafka_jars[0].parent), are_kafka_jars_new, time.monotonic() - began
+    )
     yield _archive_step("Kafka's classes", archive.kafka_classes(), _run_broker, note)
     if registry:
-        began, missing = time.monotonic(), jars.cached_bundle(apicurio.BUNDLE) is None
+        began = time.monotonic()
+        missing = jars.cached_bundle(apicurio.BUNDLE) is None
         place = jars.jars_of(apicurio.BUNDLE, note)[0].parent
         yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 

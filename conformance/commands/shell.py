@@ -513,6 +513,7 @@ def table_load(
         return None
     from conformance.cases.tables import table_load
 
+    # Raises UsageError if the format can write none of the tables; prints those that it leaves out.
     formats_of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
     return table_load(fmt, profile, values)
 
@@ -644,11 +645,15 @@ class Progress:
         """
         with self._lock:
             now = time.monotonic()
-            going = now - self._last >= STILL_S and bool(self._text)
-            if now - self._last < QUIET_S or not (self._waiting or going):
+            silent_s = now - self._last
+            is_new = self._waiting
+            is_still_true = silent_s >= STILL_S and bool(self._text)
+            if silent_s < QUIET_S or not (is_new or is_still_true):
                 return
-            self._last, going, self._waiting = now, not self._waiting, False
-            print_notice(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}")
+            self._last = now
+            self._waiting = False
+            elapsed = "" if is_new else f" ({now - self._since:.0f} s)"
+            print_notice(f"... {self._text}{elapsed}")
 
     def __enter__(self) -> Progress:
         if self._spinner is not None:

@@ -39,6 +39,7 @@ def watch(
         """Prints the first rule that a turn breaks, and the seconds until it was found."""
         click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
 
+    # Cases are millions of small objects that live until the end: collections among them cost time.
     gc.set_threshold(200_000, 50, 100)
     conf = merge_settings({**QUICK, **FRESH}, spark_conf)
     with Progress() as note, start_run(settings, broker_options, conf, note) as (ready, engine):
@@ -51,7 +52,8 @@ def watch(
 
 def show(turn: Turn, note: Progress) -> None:
     """Prints the verdict of a turn of `run --watch` (the judging of one state of the source), and
-    what comes next: all cases, or waiting for a change.
+    what comes next: all cases, or waiting for a change. In a turn that judges only the cases that
+    failed before, `turn.again` is their number; else it is 0.
     """
     from conformance.reports import console
     from conformance.reports.facts import WORDS

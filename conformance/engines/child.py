@@ -103,11 +103,12 @@ def required_packages(formats: Iterable[str], *, kafka: bool = False) -> tuple[s
     for formats in Avro. Also makes sure that there is a schema registry, if a format's messages
     name schemas. Raises UnknownName for an unknown format.
     """
-    registry.ensure_registry(formats := tuple(formats))
-    return (
-        *(("kafka",) if kafka else ()),
-        *(("avro",) if any(get(name).container == "avro" for name in formats) else ()),
-    )
+    names = tuple(formats)
+    registry.ensure_registry(names)
+    packages = ["kafka"] if kafka else []
+    if any(get(name).container == "avro" for name in names):
+        packages.append("avro")
+    return tuple(packages)
 
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -507,7 +508,7 @@ class ChildEngine(RequestingEngine):
         if op == "renew":
             self._finish_renewal(pending)
             return
-        # What a new process cannot do on the old JVM a new one may do.
+        # The new process has taken over an old JVM, which may be at fault.
         if op == "start" and self._on_old_jvm:
             self._on_old_jvm = False
             self._kill()

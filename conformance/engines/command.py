@@ -464,8 +464,9 @@ class _OpenTable:
 
 
 def _split_batches(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
-    """Splits the records of a call: one batch, or `parts` batches, dealt out in turn so that
-    neighbours are apart, and in reverse order.
+    """Splits the records of a call into batches for the decoder: one batch of all, or, from two
+    `parts` on, so many batches, dealt out in turn so that neighbours are apart, and in reverse
+    order. Both make visible a decoder whose rows depend on how its records are split.
     """
     if parts < 2:
         return [records]

@@ -100,8 +100,10 @@ class Fed(Publisher):
         self._begin(options if rate is None else {**options, "rate": self._unit_rate})
 
     def take(self) -> list[dict[str, Any]]:
-        """The events until now, worked out from the clock: Spark's source makes messages by a
-        schedule, so nobody reports them. See `Producer.take`.
+        """The events until now, worked out from the clock, since Spark's source makes messages by a
+        schedule: `ready` before the first command; then `tick` (a time, and the messages that were
+        due until then), once `sent` (when sampled units were due), and at the end `done`. A command
+        without a rate is done at once; one with a rate has no event before its first batch.
         """
         if not self._unit_counts:
             return [{"ready": True}]
@@ -114,6 +116,7 @@ class Fed(Publisher):
         rate = 0.0
         if self._unit_rate is not None:
             rate = self._unit_rate * count / units
+            # Reckoned back from the first batch, taken to begin when its last unit was due.
             began = batches[0].began - batches[0].offsets[0][1] / self._unit_rate
             due_units = min(units, int((time.time() - began) * self._unit_rate))
             due_at = began + due_units / self._unit_rate
@@ -134,16 +137,13 @@ class Fed(Publisher):
         the unit in place of the offset, its time (`began` + unit / `unit_rate`), and as weight the
         number of messages from it up to the next one in the list.
         """
-        thin, before = -(-units // LAGS), self.counts.count_before
-        return [
-            Lag(
-                lane=0,
-                offset=unit,
-                due_s=began + unit / unit_rate,
-                weight=before(min(units, unit + thin)) - before(unit),
-            )
-            for unit in range(0, units, thin)
-        ]
+        step = -(-units // LAGS)
+        lags: list[Lag] = []
+        for unit in range(0, units, step):
+            end = min(units, unit + step)
+            weight = self.counts.count_before(end) - self.counts.count_before(unit)
+            lags.append(Lag(lane=0, offset=unit, due_s=began + unit / unit_rate, weight=weight))
+        return lags
 
     def close(self) -> None:
         """Does nothing: the load stops the query itself."""

@@ -41,8 +41,8 @@ class Topics:
     @property
     def source(self) -> dict[str, Any]:
         """The options with which Spark's query reads the load's topics: broker, names, first
-        offsets, and the lane (a number across all topics) of each partition. Of `used` topics,
-        which have aborted transactions, only committed records are read.
+        offsets, and the lane (a number across all topics) of each partition. Of topics in which
+        transactions were aborted (`used`) only committed records are read.
         """
         committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
         return {

@@ -201,11 +201,11 @@ class Feed:
         )
         for nemesis in selected:
             if nemesis.append_time or nemesis.compacted or nemesis.statements or nemesis.unsent:
-                what = (
+                needed = (
                     "a history of its own" if nemesis.statements or nemesis.unsent else "a broker"
                 )
                 raise UsageError(
-                    f"nemesis {nemesis.name} needs {what}: cdc-conformance stream --nemesis"
+                    f"nemesis {nemesis.name} needs {needed}: cdc-conformance stream --nemesis"
                     f" {nemesis.name}"
                 )
         if not self._selected_faults:

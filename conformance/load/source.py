@@ -359,7 +359,9 @@ class Tally:
     def figures(self, done: Published, stopped: str = "") -> dict[str, Any]:
         """What one producer has counted, at the end of a command, as JSON values. `done` are the
         figures of the publisher itself. `stopped` says why the publishing ended early, "" if it did
-        not.
+        not. `owed` is for how many messages a decoder owes a row, `places` the sum of the hashes of
+        their places (lane and offset), `ticks` the acknowledged messages by interval, `ends` the
+        next offset of each lane.
         """
         now = time.time()
         return {

@@ -383,17 +383,17 @@ class Lane:
         }
         self.outcome.mode = self._request("start", START_S, **request)["mode"]
 
-    def _request(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+    def _request(self, action: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
         """Sends a request to the Spark service that runs the query, and returns its answer. Raises
         HarnessError if the source is gone or the query does not start, DecoderFailed for any other
         failure.
         """
         try:
-            return self._engine.ask_service("sustain", {"do": what, **request}, limit_s).result()
+            return self._engine.ask_service("sustain", {"do": action, **request}, limit_s).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if is_of_source(str(error)):
                 raise HarnessError(f"{SOURCE_GONE}: {error}") from None
-            if what == "start" and isinstance(error, AnswerTimeout):
+            if action == "start" and isinstance(error, AnswerTimeout):
                 raise HarnessError(f"the query did not start: no verdict; {error}") from None
             raise DecoderFailed(str(error)) from None
 

@@ -138,7 +138,7 @@ def _median_and_range(seconds: Sequence[float]) -> dict[str, float]:
 
 def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
     """A result as text by column: the seconds from a save to the first broken rule after a right
-    and after a wrong decoder, as median and range.
+    and after a wrong decoder, as median and range. The result has them as `first` and `again`.
     """
     after_right, after_wrong = (
         f"{result[what]['median']:.1f} s ({result[what]['min']:.1f}..{result[what]['max']:.1f})"

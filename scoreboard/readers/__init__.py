@@ -133,7 +133,7 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
             reader = _make_reader(entries[name], file.data.get("texts", {}), named_lists)
         yield reader
         if entry.get("ignoring"):
-            yield _ignoring(reader)
+            yield _ignoring_parse_errors(reader)
 
 
 def _make_reader(
@@ -204,7 +204,7 @@ def _bundle(
     )
 
 
-def _ignoring(reader: Reader) -> Reader:
+def _ignoring_parse_errors(reader: Reader) -> Reader:
     """The same reader with the option `ignore-parse-errors` set, under a name of its own, so that
     the board shows both.
     """

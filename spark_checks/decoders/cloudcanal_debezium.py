@@ -90,7 +90,7 @@ def decode_rows(
         cell_text = _framing.cell(c, image)
         return _cloudcanal.typed(cell_text, c.type, setting) or mysql_typed(cell_text, c.type, zone)
 
-    def typed_cell(m: _connect.Message) -> Column:
+    def part(m: _connect.Message) -> Column:
         """What level two needs of a message: its operation and images if it is a row of the table,
         NULL if it is another message, or that it is CORRUPT.
         """
@@ -102,7 +102,7 @@ def decode_rows(
         )
         return _framing.part(m.kind, of_table, m.op, p["before"], p["after"])
 
-    message = _connect.message_of(DIALECT, StructType([]), texts, typed_cell)
+    message = _connect.message_of(DIALECT, StructType([]), texts, part)
     return _framing.typed_rows(
         records, message, _framing.row_array(_framing.images(table, _framing.cell, value))
     )

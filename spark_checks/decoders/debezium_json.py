@@ -76,8 +76,9 @@ def _schema(p: Column) -> Column:
 
 
 def _table(p: Column) -> Column:
-    """The name of the table that a message is of: from its source block, or, in a schema change,
-    from the quoted name in its first table change.
+    """The name of the table that a message is of: from its source block, else from the member
+    `__table` that a flattened message may have, else, in a schema change, from the quoted name in
+    its first table change.
     """
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
     last = F.replace(F.regexp_extract(changed, r'"((?:[^"]|"")*)"\z', 1), F.lit('""'), F.lit('"'))

@@ -179,6 +179,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     has_key = _key_text(deployment).isNotNull()
 
     def change(m: Column) -> Column:
+        """The array with the one level-one row of a message. Only the changes of a document have
+        database, table, time and images; the key names the column `_id`.
+        """
         is_row = m["kind"] == "ROW"
         is_keyed = has_key & m["kind"].isin("ROW", "TOMBSTONE")
         columns = framing.change(
@@ -203,6 +206,9 @@ def decode_rows(
     """Level two: the typed rows of one collection."""
 
     def part(m: Column) -> Column:
+        """What level two needs of a message: `images` (before and after), and `op`, which is
+        CORRUPT for an unreadable message, and NULL for one that is no document of the collection.
+        """
         of_table = (m["database"] == table.database) & (m["collection"] == table.name)
         op = F.when(m["kind"] == "CORRUPT", m["kind"]).when(
             (m["kind"] == "ROW") & of_table, m["op"]
@@ -389,7 +395,9 @@ class DocumentBaseline:
         )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one, unchecked."""
+        """The baseline of level one: each message as a row change, with its documents as maps of
+        texts, without any check.
+        """
         return level_one(
             self._messages(records),
             F.lit("ROW"),
@@ -404,9 +412,12 @@ class DocumentBaseline:
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Level two, unchecked."""
+        """The baseline of level two: each message as a typed row change of `table`, whatever its
+        collection is, without any check.
+        """
 
         def image(side: str) -> Column:
+            """The struct of the table's columns made of the document `before` or `after`."""
             return cast_columns(
                 table, lambda name: _unwrapped_field(F.col(side), table.column(name))
             )

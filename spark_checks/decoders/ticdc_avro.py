@@ -62,7 +62,8 @@ def _envelope(payload: MapType | StructType) -> StructType:
 
 def _op(m: Column) -> Column:
     """The operation of a message as the output's column `op` names it; NULL for one that TiCDC does
-    not write.
+    not write. It uses the column `gone`: whether the record has no value, which is a DELETE. A
+    message without `_tidb_op`, which TiCDC adds with its extension only, counts as an INSERT.
     """
     letter = m["payload"]["_tidb_op"]
     return (
@@ -135,8 +136,9 @@ def decode_rows(
     )
 
     def part(m: Column, is_whole: Column) -> Column:
-        """What level two needs of a message: whether it is of the table, its op, the schema's
-        fields and both images.
+        """What level two needs of a message: `op`, which is CORRUPT for an unreadable message and
+        NULL for one of another table, the schema's `fields`, and `images`: the message's cells as
+        the before image if it is a DELETE (`gone`), else as the after image.
         """
         kind = framing.kind(is_whole, F.when(_op(m).isNotNull(), "ROW"))
         of_table = (_name_part(m, 0) == _avro_name(table.database)) & (

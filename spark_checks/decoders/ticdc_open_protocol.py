@@ -193,7 +193,11 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         return F.transform_values(cells, lambda _name, cell: cell["v"])
 
     def change(event: Column, ordinal: Column) -> Column:
-        """The level-one row of an event, whose number in its message is `ordinal`."""
+        """The level-one row of an event, whose number in its message is `ordinal`. The protocol's
+        members are short: `scm` is the database, `tbl` the table, `ts` the commit's TSO, whose
+        milliseconds stand above a counter of 18 bits; `u`, `p` and `d` are the new, the old and the
+        deleted row, and `h` of a cell says whether it belongs to the key; `q` is a statement.
+        """
         key, value, kind = event["key"], event["value"], event["kind"]
         op = F.when(kind == "ROW", _op(value))
         handle = F.map_keys(
@@ -258,7 +262,9 @@ def decode_rows(
         )
 
     def value(c: model.Column, image: str) -> str:
-        """SQL that reads a cell of the image as a value of the column's type."""
+        """SQL that reads a cell of the image as a value of the column's type. MySQL's TEXT and BLOB
+        types come as base64, BINARY and VARBINARY in Go's quoted form, other types as MySQL's text.
+        """
         cell_text = framing.cell(c, image)
         if c.type.name in _BASE64:
             return (

@@ -115,13 +115,12 @@ def decode_rows(
     """Level two: typed row changes of `table` from TiCDC Simple in JSON, and CORRUPT rows."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
-    split = (
+    split_images = (
         "transform(part.images, t -> CASE WHEN t IS NOT NULL THEN"
         f" struct({', '.join(map(_split, table.columns))}) END)"
     )
-    read = (
-        split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "part.images"
-    )
+    has_timestamps = any(c.type.logical is Logical.TIMESTAMP for c in table.columns)
+    images_sql = split_images if has_timestamps else "part.images"
 
     def part(m: Column, _own_schema: Column, _former: Column, kind: Column) -> Column:
         """What level two needs of a message: its operation and images if it is a row of the table,
@@ -130,7 +129,9 @@ def decode_rows(
         of_table = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
         return _framing.part(kind, of_table, m["type"], m["old"], m["data"])
 
-    images = _framing.images(table, _cell_sql, lambda c, image: _value(c, image, deployment), read)
+    images = _framing.images(
+        table, _cell_sql, lambda c, image: _value(c, image, deployment), images_sql
+    )
     return _framing.typed_rows(
         records, _parse_message(texts, part), _framing.row_array(images), deployment
     )

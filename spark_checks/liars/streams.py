@@ -39,8 +39,10 @@ class ByArrival(Materialiser):
     """
 
     def newness(self) -> str:
-        """The SQL expression by which the events of one key are sorted, the newest last: offset,
-        number in the message, and half of an UPDATE of the key; not the position.
+        """The SQL expression by which the events of one key are sorted, the newest last. The array
+        `tie` of an event has the rank of its position, the offset, the number of the row in its
+        message, and the half of an UPDATE (delete before upsert). This wrong order leaves out the
+        rank.
         """
         return "slice(tie, 2, 3)"
 

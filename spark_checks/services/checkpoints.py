@@ -64,10 +64,11 @@ class KillMoment:
         self._over.set()
 
     def _watch(self) -> None:
-        """Waits for the file of the awaited batch in the query's checkpoint, then marks that the
-        batch is held.
+        """Waits for the file of the awaited batch in the query's checkpoint, then writes a mark,
+        by which the parent knows that now is the moment to kill this process.
         """
         assert self._folder is not None
+        # Spark writes offsets/N before it runs batch N, commits/N after it.
         part = "offsets" if self._at == "before" else "commits"
         awaited = self._folder / part / str(self._batch)
         while not self._over.wait(POLL_S):

@@ -36,8 +36,8 @@ LENGTH: Final = 3_000
 
 def summary(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
-    # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason
-    # stands behind its stack.
+    # If Spark refuses a plan, the text of the plan comes behind the reason, and is cut off. If a
+    # Python worker fails, the reason comes behind the worker's stack, and is put first.
     message = _FAILED.sub("", _CALLED.sub("", str(error))).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(message))) and not message.startswith(raised[-1][1]):
         cause_words = java_cause(message) or _first_words(raised[-1], message)

@@ -44,7 +44,7 @@ def handle(
     """
     match request["do"]:
         case "open":
-            _check(spark, request["task"]["producers"])
+            _check_cores(spark, request["task"]["producers"])
             _running["producers"] = _Producers(spark, request["task"])
             return {}
         case "begin":
@@ -75,7 +75,7 @@ def slots(spark: SparkSession) -> int:
     )
 
 
-def _check(spark: SparkSession, producers: int) -> None:
+def _check_cores(spark: SparkSession, producers: int) -> None:
     """Raises DecoderError if the session cannot run the producers and one task of the decoder at
     once; a cluster gets time to add cores.
     """
@@ -132,7 +132,7 @@ class _Producers:
         """Whether the producers have finished and, if so, the figures of each. Raises the error
         that ended them, and RuntimeError if Spark began them again.
         """
-        if self._error is None and self._again():
+        if self._error is None and self._has_restarted():
             self.stop()
             raise RuntimeError(AGAIN)
         if self._thread is None or self._thread.is_alive():
@@ -142,7 +142,7 @@ class _Producers:
             raise self._error
         return {"done": True, "figures": self._figures}
 
-    def _again(self) -> bool:
+    def _has_restarted(self) -> bool:
         """Whether Spark has started the producers' tasks a second time, which would publish
         messages twice.
         """

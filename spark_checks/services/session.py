@@ -100,7 +100,7 @@ def session(
     for name in _ASKED:
         setattr(started._jvm, name, getattr(started._jvm, name))
     if home:
-        _read_here(started)
+        _resolve_paths_here(started)
     return started
 
 
@@ -147,7 +147,7 @@ def _connect_session(conf: Mapping[str, str]) -> SparkSession:
     """A session on a Spark Connect server. Raises UnsettableError for a setting that can only be
     set when the server starts.
     """
-    # The harness's own, of a JVM that it starts.
+    # Settings of the harness that only fit a JVM which it starts itself.
     unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.python.sql.dataFrameDebugging.enabled")
     started = SparkSession.builder.remote(conf[REMOTE]).getOrCreate()
     settings = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2", **conf}
@@ -163,7 +163,7 @@ def _connect_session(conf: Mapping[str, str]) -> SparkSession:
     return started
 
 
-def _read_here(spark: SparkSession) -> None:
+def _resolve_paths_here(spark: SparkSession) -> None:
     """Lets relative paths that a decoder reads start at the working directory, while Spark's own
     folders stay in its home.
     """

@@ -141,6 +141,7 @@ class _Reading:
         draft.rename(mark)
         if self.hold.get("how") == "fail":
             raise RuntimeError(f"stopped on purpose {place} batch {batch}")
+        # The parent process sees the mark, and kills this process long before the sleep ends.
         time.sleep(600)
 
 
@@ -179,7 +180,7 @@ def handle(
             f"streams keep tables in {home}, which the cluster does not share: set TMPDIR to a"
             " shared folder"
         )
-    if (module := _level_three(request["decoder"])) is not None:
+    if (module := _level_three_module(request["decoder"])) is not None:
         return _run_level_three(module, records, decoder, parts, tables, request)
     keepers = tuple(
         _keeper(spark, directory, request["format"], name, tables) for name in request["makers"]
@@ -214,7 +215,7 @@ def _keeper(
     return kept_by(spark, home, merged_by(order_of(fmt), tables))
 
 
-def _level_three(spec: str) -> Any:
+def _level_three_module(spec: str) -> Any:
     """The loaded module of the decoder that `spec` names, if it keeps its own tables (level three),
     which the functions `materialise` and `materialised` do; None if it does not.
     """

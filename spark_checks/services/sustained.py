@@ -276,13 +276,13 @@ class _Query:
         """
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
-        start, end = (
-            _offsets(offset_json, self._lanes.by_partition)
-            for offset_json in (source.startOffset(), source.endOffset())
-        )
+        start = _offsets(source.startOffset(), self._lanes.by_partition)
+        end = _offsets(source.endOffset(), self._lanes.by_partition)
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = datetime.fromisoformat(progress.timestamp()).timestamp()
-        start, self._reached = self._reached | start, self._reached | end
+        # A lane that Spark's report leaves out starts where an earlier batch has ended.
+        start = self._reached | start
+        self._reached |= end
         observed = self._observe_batch(progress, number)
         self._keep(observed.pop("sample"), end)
         return {

@@ -49,7 +49,7 @@ class Lanes:
         """SQL of the lane of a record or change; NULL if its partition belongs to no stream."""
         if not self.by_partition:
             return "partition"
-        # A literal map would be an expression a lane.
+        # JSON, since a literal map would give the plan one expression for each lane.
         return (
             f"try_element_at(from_json('{json.dumps(self.by_partition)}', 'map<string,int>'),"
             " concat(topic, '/', partition))"

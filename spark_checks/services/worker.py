@@ -56,7 +56,7 @@ def main() -> None:
     if (renewed := renewal.answer()) is not None:
         send_answer(renewed)
 
-    threading.Thread(target=_read, args=(first, serve), daemon=True).start()
+    threading.Thread(target=_dispatch_requests, args=(first, serve), daemon=True).start()
     serve(first)
     engine.stop()
     _tidy()
@@ -91,7 +91,7 @@ def _tidy() -> None:
         shutil.rmtree(Path(folder).parent, ignore_errors=True)
 
 
-def _read(first: RequestQueue, serve: Callable[[RequestQueue], None]) -> None:
+def _dispatch_requests(first: RequestQueue, serve: Callable[[RequestQueue], None]) -> None:
     """Puts each request of stdin into the queue that it names, and starts a thread for each queue
     but `first`, which the main thread serves. When stdin closes, running requests have GRACE_S
     seconds; then the main thread gets the None that ends it or, if a request still runs, the whole

@@ -273,7 +273,7 @@ def settings(product, profile):
     plan = session.plan_history(
         profile, History((RowChange(Instant(1), table, Op.INSERT, (RowImages(None, {"a": "x"}),)),))
     )
-    server = product.server(profile.release, profile.options)
+    server = product.server_options(profile.release, profile.options)
     return product.prepare(profile, database)[2], product.database(profile), plan, server
 
 
@@ -378,7 +378,7 @@ def test_releases_before_the_mariadb_connector_read_mariadb_with_mysql_s(
     release, options, server, connector, metadata
 ):
     debezium = products.product("debezium")
-    assert debezium.server(release, options) == server
+    assert debezium.server_options(release, options) == server
     if connector:
         profile = debezium.profile(release, (*options, *server))
         bundle, _, properties = debezium.prepare(profile, databases.MariaDb(silent, {}))

@@ -34,7 +34,9 @@ def moment(text):
 def command():
     if not (cache_dir() / "jars" / READER.bundle.name).is_dir():
         pytest.skip(f"needs the jars of {READER.bundle.title}")
-    return judging.program(READER, lambda line: None, "scoreboard.Adapter", READER.factory, "{}")
+    return judging.java_command(
+        READER, lambda line: None, "scoreboard.Adapter", READER.factory, "{}"
+    )
 
 
 def answer(fmt, options, columns, message):

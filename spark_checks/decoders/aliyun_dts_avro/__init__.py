@@ -119,8 +119,10 @@ def _messages(
 
 
 def _kind(m: Column, parts: Column) -> Column:
-    """The kind of a message, by its `operation`; NULL, which is CORRUPT, for a row change without
-    its table, its columns or its row, and for a statement without its text.
+    """The kind of a message, by its `operation`. `parts` are the parts of its object's name
+    (database, schema, table), NULL if it has no name. The kind is NULL, which is CORRUPT, for a
+    name of more than three parts, for a row change without its table, its columns or its row, and
+    for a statement without its text.
     """
     operation = m["operation"]
     needed = _present(
@@ -128,9 +130,9 @@ def _kind(m: Column, parts: Column) -> Column:
             m["afterImages"]["member1"]
         )
     )
-    is_named = parts.isNull() | (F.size(parts) <= 3)
+    has_legal_name = parts.isNull() | (F.size(parts) <= 3)
     return F.when(
-        is_named,
+        has_legal_name,
         F.when(
             operation.isin(*_ROWS), F.when(parts.isNotNull() & needed.isNotNull() & _fits(m), "ROW")
         )
@@ -143,7 +145,8 @@ def _kind(m: Column, parts: Column) -> Column:
 
 def _fits(m: Column) -> Column:
     """Whether the columns of a row change have names of which none comes twice, and each of its
-    images has as many cells as there are columns.
+    images is absent or an array with as many cells as there are columns. `member0` and `member1`
+    are the branches text and array of an Avro union.
     """
     names = m["fields"]["member1"]["name"]
     fits = F.size(F.array_distinct(names)) == F.size(names)

@@ -83,7 +83,8 @@ def _image(m: Column, side: str) -> Column:
 
 def _branch_text(cell: Column) -> Column:
     """A cell's text. A cell is a struct of the branches of an Avro union, of which one is there;
-    NULL if none is.
+    NULL if none is. The branches are in the order of `record.BRANCHES`: Integer, Character,
+    Decimal, Float, Timestamp, DateTime, and from number 9 BinaryObject and TextObject.
     """
     clock = cell["member5"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])

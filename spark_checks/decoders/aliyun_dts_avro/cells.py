@@ -75,10 +75,11 @@ TEXT: Final = f"CASE {' '.join(_WHENS)} END"
 
 def in_nanoseconds(source: Column, position: Column) -> Column:
     """Whether `millis` of a DateTime holds nanoseconds and not microseconds: never from MySQL, from
-    PostgreSQL if its physical log is read, always from other sources.
+    PostgreSQL if its physical log is read, always from other sources. `source` is the source's type
+    in the message; a `position` of the physical log contains `<->` (aliyun#datetime-nanos).
     """
-    physical = (source == "PostgreSQL") & F.contains(position, F.lit("<->"))
-    return ~source.isin("MySQL", "PostgreSQL") | physical
+    is_physical = (source == "PostgreSQL") & F.contains(position, F.lit("<->"))
+    return ~source.isin("MySQL", "PostgreSQL") | is_physical
 
 
 def images(table: Table, cells: str, nanos: str) -> str:

@@ -374,7 +374,9 @@ def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
         while True:
             count, at = _long(raw, at)
             if count < 0:
-                count, (_, at) = -count, _long(raw, at)
+                # Avro: behind a negative number of items stands the block's size in bytes.
+                count = -count
+                _, at = _long(raw, at)
             if count > len(raw):
                 raise ValueError("more items than bytes")
             if not count:
@@ -458,10 +460,10 @@ def _read_float(raw: bytes, at: int) -> tuple[float | str, int]:
     """
     four = raw[at : at + 4]
     number = struct.unpack("<f", four)[0]
-    texts = (float(format(number, f".{digits}g")) for digits in range(1, 10))
-    return _in_json(
-        next((decimal_text for decimal_text in texts if _packs(decimal_text, four)), number)
-    ), at + 4
+    # Nine digits tell all 32-bit floats apart.
+    rounded_numbers = (float(format(number, f".{digits}g")) for digits in range(1, 10))
+    shortest = next((rounded for rounded in rounded_numbers if _packs(rounded, four)), number)
+    return _in_json(shortest), at + 4
 
 
 def _packs(value: float, four: bytes) -> bool:

@@ -138,9 +138,10 @@ class Flat:
                 old = F.when(op == "UPDATE", old)
             row_images = [old.alias("old"), self._image(m, self.row).alias("row")]
             if second_readings:
-                wire = self._struct_of_images(again, again)
+                again_type = self._struct_of_images(again, again)
                 parsed = F.when(
-                    of_table, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
+                    of_table,
+                    F.from_json(F.col("value").cast("string"), again_type, framing.OPTIONS),
                 )
                 row_images += [
                     self._image(parsed, self.old).alias("old_again"),
@@ -169,7 +170,7 @@ class Flat:
             parsed = second_readings[c.name].text_sql.format(again_sql)
             return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
-        def was(c: model.Column) -> str:
+        def before_text(c: model.Column) -> str:
             """SQL for the text of a column's cell in the before image: that of `old` if it names
             the column, even a NULL, else that of the row after the change.
             """
@@ -180,7 +181,7 @@ class Flat:
             )
             return f"CASE WHEN {has_old} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
-        before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
+        before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, before_text)} END"
         after = (
             "CASE WHEN part.op IN ('INSERT', 'READ', 'UPDATE') THEN"
             f" {_struct(table, lambda c: cell('row', c))} END"

@@ -125,12 +125,12 @@ def kind(is_whole: Column, kind_by_members: Column) -> Column:
     return F.when(is_whole, F.coalesce(kind_by_members, F.lit("CORRUPT"))).otherwise("CORRUPT")
 
 
-def name_of_code(wire: Column, names: Mapping[str, str]) -> Column:
+def name_of_code(code: Column, names: Mapping[str, str]) -> Column:
     """The output's name for a code that the message has, such as INSERT for c, by the table
     `names`; NULL for a code that is not in it.
     """
     entries = itertools.chain.from_iterable(names.items())
-    return F.try_element_at(F.create_map(*map(F.lit, entries)), wire)
+    return F.try_element_at(F.create_map(*map(F.lit, entries)), code)
 
 
 def instant(millis: Column) -> Column:

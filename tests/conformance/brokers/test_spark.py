@@ -101,10 +101,12 @@ def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_m
     assert next_revisions({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
     jars = [f"{SQL}-4.3.0.jar", f"{TOKEN}-4.2.0.jar", "kafka-clients-3.9.2.jar"]
     assert spark.substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
-    assert spark.substitution(TOKEN, "4.2.0", "4.3.0") == (
+    assert spark.describe_substitution(TOKEN, "4.2.0", "4.3.0") == (
         f"org.apache.spark:{TOKEN}:4.3.0 is not published here; 4.2.0 is used, the newest of 4"
     )
-    assert spark.substitution(TOKEN, "4.0.0", "4.0.5").endswith("4.0.0 is used, the newest of 4.0")
+    assert spark.describe_substitution(TOKEN, "4.0.0", "4.0.5").endswith(
+        "4.0.0 is used, the newest of 4.0"
+    )
 
 
 OWN = (("org.example", "decoders_2.13", "1.0"),)
@@ -280,7 +282,10 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
         text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking")
         for text in notes
     )
-    lines = [spark.substitution(SQL, "4.2.0", "4.3.0"), spark.substitution(TOKEN, "4.0.0", "4.3.0")]
+    lines = [
+        spark.describe_substitution(SQL, "4.2.0", "4.3.0"),
+        spark.describe_substitution(TOKEN, "4.0.0", "4.3.0"),
+    ]
     assert notes.stay == lines
     again = Notes()
     assert [jar.name for jar in prepare_jars(("kafka",), again, environ=machine)] == jars

@@ -130,6 +130,10 @@ def _long() -> str:
     """SQL of the decimal digits of the integer whose two's complement in hex is `h`, of any length:
     the magnitude in chunks by Horner's scheme, then the sign. A negative number's magnitude is that
     of its complement, plus one.
+
+    The magnitude is an array of limbs, the lowest first. For each chunk every limb `l` is
+    multiplied, and what exceeds the limb is carried (`s.carry`) to the next; `s.done` are the limbs
+    that are ready. `w` are the hex digits, filled up to whole chunks.
     """
     count = f"CAST(ceil(length(h) / {_CHUNK}) AS int)"
     padded = f"lpad({_FLIPPED}, {count} * {_CHUNK}, '0')"

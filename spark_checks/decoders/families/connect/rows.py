@@ -271,7 +271,7 @@ def decode_rows(
         )
 
     messages = records.select(
-        *COORDINATES, message_of(dialect, _SCHEMA, sql.wire, part).alias("part")
+        *COORDINATES, message_of(dialect, _SCHEMA, sql.image_type, part).alias("part")
     )
     return messages.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(
         F.col("kind").isNotNull()
@@ -307,10 +307,10 @@ def _with_all_digits(image: Column, member: str) -> Column:
         """The map of texts that the members on the path `path` lead to in the message whose numbers
         are marked; NULL where there is none. Without a path it is the message itself.
         """
-        wire: DataType = _TEXTS
+        parsed_type: DataType = _TEXTS
         for part in reversed(path):
-            wire = StructType([StructField(part, wire)])
-        parsed = F.from_json(marked, wire.simpleString(), OPTIONS)
+            parsed_type = StructType([StructField(part, parsed_type)])
+        parsed = F.from_json(marked, parsed_type.simpleString(), OPTIONS)
         for part in path:
             parsed = parsed[part]
         return parsed
@@ -350,11 +350,13 @@ class _RowSql:
     unsent: tuple[str, ...] = ()
 
     @property
-    def wire(self) -> StructType:
+    def image_type(self) -> StructType:
         """The Spark type as which an image is parsed from JSON: a struct of texts, with a decimal
         for each number that must keep all its digits.
         """
-        return StructType([StructField(c.name, self._wire(c.type)) for c in self.table.columns])
+        return StructType(
+            [StructField(c.name, self._parsed_type(c.type)) for c in self.table.columns]
+        )
 
     @property
     def result(self) -> str:
@@ -443,11 +445,12 @@ class _RowSql:
         written), and, if the form may be base64 of a number, that number's `scale`.
         """
         cell_text = f"image.{name(c.name)}"
-        if not isinstance(self._wire(c.type), StringType):
+        if not isinstance(self._parsed_type(c.type), StringType):
             cell_text = f"CAST({cell_text} AS string)"
         cell_text = self._sent_or_null(cell_text, c)
         form_sql = f"'{self.form(c.type, self.deployment)}'"
-        if form_sql != "'numeric'":  # the schema is that of base64
+        if form_sql != "'numeric'":
+            # Of JSON numbers the message's schema would give the form for base64.
             form_sql = f"coalesce(get(cells, {i}).form, {form_sql})"
         scale = (
             f", coalesce(get(cells, {i}).scale, {_declared_scale(c.type)}) AS scale"
@@ -457,8 +460,8 @@ class _RowSql:
         return f"struct({cell_text} AS t, {form_sql} AS form{scale})"
 
     def _sent_or_null(self, cell_text: str, c: model.Column) -> str:
-        """SQL of a cell's text, or NULL where that is the placeholder of a value which PostgreSQL
-        did not send.
+        """SQL of a cell's text, or NULL where that is the placeholder of a value which PostgreSQL,
+        SQL Server or Oracle did not send.
         """
         if (
             c.type.source == "mysql"
@@ -467,12 +470,13 @@ class _RowSql:
         ):
             return cell_text
         texts = self.unsent
-        if c.type.source in ("sqlserver", "oracle"):  # of which it is in hexadecimal digits as well
+        if c.type.source in ("sqlserver", "oracle"):
+            # Their connectors also write the placeholder as the hexadecimal digits of its bytes.
             texts = (*texts, *(value.encode().hex() for value in texts[:1]))
         unsent = ", ".join(f"'{value}'" for value in texts)
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
 
-    def _wire(self, type: SourceType) -> DataType:
+    def _parsed_type(self, type: SourceType) -> DataType:
         """The Spark type as which a column's cells are parsed from JSON: a decimal if they are JSON
         numbers, so that these keep their digits, else a string.
         """

@@ -431,7 +431,7 @@ def _instant(t: str, time_zone: str, type: SourceType) -> str:
 
 def _time_sql(micros: str, type: SourceType) -> str:
     """SQL of a TIME as text, `[-]HH:MM:SS[.ffffff]`, from the SQL of its microseconds; a fraction
-    only where there is one. NULL for one that PostgreSQL cannot have.
+    only where there is one. NULL for one that PostgreSQL or SQL Server cannot have.
     """
     hours = "a DIV 3600000000"
     wide = (
@@ -447,6 +447,7 @@ def _time_sql(micros: str, type: SourceType) -> str:
     body = (
         f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {minutes_and_seconds}, {fraction})"
     )
+    # PostgreSQL has the time 24:00:00, SQL Server has not.
     last = {_POSTGRESQL: _DAY, _SQLSERVER: _DAY - 1}.get(type.source)
     valid = "v" if last is None else f"CASE WHEN v BETWEEN 0 AND {last} THEN v END"
     return let(let(micros, "v", valid), "v", let("abs(v)", "a", body))
