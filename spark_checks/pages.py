@@ -25,9 +25,9 @@ def traps(fmt: str) -> Iterator[Trap]:
     and the reason. A mistake comes once, even if both tables of liars have it (those in
     conformance/selftest/liars and those in spark_checks/liars).
     """
-    liars = (*in_spark(fmt), *table.liars(fmt))
-    liar_traps = [Trap(liar.name, liar.convicts, liar.why) for liar in liars]
-    yield from {(trap.name, trap.convicts): trap for trap in liar_traps}.values()
+    spark_traps = [Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt)]
+    table_traps = [Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt)]
+    yield from {(trap.name, trap.convicts): trap for trap in spark_traps + table_traps}.values()
     for mistake in mistakes_of(fmt):
         for rule in mistake.rules(fmt):
             yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)

@@ -630,7 +630,7 @@ class Progress:
         if self._spinner is not None and self._task is not None:
             self._spinner.reset(self._task, description=self._text)
         else:
-            self._due()
+            self._print_if_due()
 
     def line(self, line: str) -> None:
         """Prints a line at once, which stays on the terminal."""
@@ -639,7 +639,7 @@ class Progress:
         else:
             print_notice(printable(line))
 
-    def _due(self) -> None:
+    def _print_if_due(self) -> None:
         """Prints the last progress message if enough time has passed since a message was printed;
         repeats it, with the elapsed seconds, if there has been no new one for a long time.
         """
@@ -667,7 +667,7 @@ class Progress:
         ends.
         """
         while not self._ended.wait(1):
-            self._due()
+            self._print_if_due()
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()

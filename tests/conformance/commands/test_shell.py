@@ -23,7 +23,7 @@ def progress(monkeypatch, capsys, steps):
     for seconds, text in steps:
         clock[0] = 100.0 + seconds
         if text is None:
-            note._due()
+            note._print_if_due()
         else:
             note(text)
     return capsys.readouterr().err.splitlines()

@@ -158,7 +158,7 @@ def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, 
     first = worker.queue.Queue()
     if not busy:
         released.set()
-    worker._read(first, serve)
+    worker._dispatch_requests(first, serve)
     assert served.is_set()
     assert bool(killed) is busy
     assert first.get(timeout=1) is None
