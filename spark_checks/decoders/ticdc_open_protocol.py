@@ -82,6 +82,9 @@ def _parts(half: str, start: int, most: str) -> str:
     """SQL of the array of texts, each behind its length in eight bytes, in one half of the record:
     `half` is `key` or `value`, `start` the place of the first length, `most` the SQL of how many
     texts there are at most. NULL if the half does not end with the last of them.
+
+    The SQL goes on from text to text with the state `s`: `s.at` is the place of the next length
+    (NULL after a wrong one), `s.found` are the texts so far.
     """
     size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
     part_text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"

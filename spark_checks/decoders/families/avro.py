@@ -87,6 +87,9 @@ def _read_frame(
     """Reads a value, to which its own hash is appended, as an Avro record with the message `m`,
     with `newer_long` a long `last`, and the remaining bytes `end`. Only if the message fills the
     value exactly does `end` equal what was appended.
+
+    With `newer_long` the longest encoding of a long stands before the hash and as many zero bytes
+    behind it: `last` is that long if the message ends before it, else the message's own last long.
     """
     fields: dict[str, Schema] = {"last": "long"} if newer_long else {}
     size = len(_LONGEST) + _HASH if newer_long else _HASH
@@ -105,11 +108,13 @@ def _read_frame(
 
 
 def _is_whole_datum(j: Column, value: Column, newer_long: bool) -> Column:
-    """Whether the message fills the value exactly: whether what was appended came out unchanged
-    behind the record `j`. With `newer_long` one more long may follow the message in the value.
+    """Whether the message fills the value exactly. `j` is the record that `_read_frame` read: what
+    was appended to the value must have come out unchanged behind the message, in `last` and `end`.
+    With `newer_long` one more long may follow the message in the value.
     """
     if not newer_long:
         return j["end"] == _hash(value)
+    # With a long of its own, the message leaves the appended one to `end`; else that is `last`.
     newer = j["end"] == F.concat(F.lit(_LONGEST), _hash(value))
     older = (j["last"] == _LONGEST_READ) & (
         j["end"] == F.concat(_hash(value), F.lit(bytes(len(_LONGEST))))

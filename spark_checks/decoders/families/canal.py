@@ -274,9 +274,14 @@ class _RowSql:
         `data`, and behind them those before an UPDATE, are typed by one pair of lambdas.
         """
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
-        was = f"transform(part.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        old_rows = (
+            f"transform(part.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        )
         images = framing.images(
-            self.table, framing.cell, self._typed, f"concat(part.data, coalesce({was}, array()))"
+            self.table,
+            framing.cell,
+            self._typed,
+            f"concat(part.data, coalesce({old_rows}, array()))",
         )
         members = {
             "row": "r",
@@ -303,8 +308,9 @@ class _RowSql:
 
     def _overlaid(self, i: int, c: model.Column) -> str:
         """SQL of the text of column number `i` before an UPDATE: from `old`, where it may be NULL,
-        or from `data` if `old` does not name the column. An `old` with all columns has them in the
-        table's order, so that no name has to be searched for.
+        or from `data` if `old` does not name the column. In the SQL `o` is a row of `old`, a map,
+        and `r` its number. A row with all columns has them in the table's order, so that no name
+        has to be searched for.
         """
         column, key = name(c.name), literal(c.name)
         searched = (

@@ -549,9 +549,9 @@ def _record_text() -> Column:
 
 
 def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType) -> Column:
-    """The payload `p` of a message; if it is a bare row (without an envelope), an envelope with
+    """The payload `p` of a message `m`; if it is a bare row (without an envelope), an envelope with
     that row, as before image if it was deleted, else as after image. A bare row is parsed a second
-    time, because its columns are not known the first time.
+    time, as the type `image`, because its columns are not known the first time.
     """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
     inner = F.when(
@@ -566,8 +566,9 @@ def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | St
     )["value"].cast("string")
 
     def enveloped(bare_image: Column) -> Column:
-        """The payload `p` as an envelope around the bare row; in a map of columns the metadata that
-        the format adds to the row is left out. A header that `p` lacks is that of the Kafka record.
+        """The payload `p` as an envelope around the bare row. In a map of columns the metadata that
+        the format adds to the row (`dialect.added`) is left out. The member `dialect.header`, if
+        `p` lacks it, comes from the header of the Kafka record with this name.
         """
         if isinstance(image, MapType):
             bare_image = F.map_filter(bare_image, lambda name, _: ~name.isin(*dialect.added))
