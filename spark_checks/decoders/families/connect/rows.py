@@ -363,10 +363,10 @@ class _RowSql:
         """SQL of an array with the row of the message; NULL for a message without a row of the
         table.
         """
-        return framing.row_array(let(self._cells, "cells", self._rows))
+        return framing.row_array(let(self._forms_and_scales, "cells", self._typed_images))
 
     @property
-    def _cells(self) -> str:
+    def _forms_and_scales(self) -> str:
         """SQL of an array with the form (how cells are written, such as `text` or `days`) and the
         scale of each column, in the table's order, as the message's schema tells them; NULL without
         a schema. A schema with all columns has them in that order, so that none is searched for.
@@ -384,7 +384,7 @@ class _RowSql:
         )
 
     @property
-    def _rows(self) -> str:
+    def _typed_images(self) -> str:
         """SQL of an array of the two typed images, each a struct of `value`, the row, and `unfit`,
         whether a cell is not of its column's type.
 
