@@ -43,8 +43,8 @@ class Encoder:
         return out.getvalue()
 
     def read(self, value: bytes) -> tuple[Any, int]:
-        """The value at the start of the bytes, and how many bytes it takes. A way to spoil a
-        message finds in this way where the next field begins.
+        """The value at the start of the bytes, and how many bytes it takes. Faults learn from that
+        number where the next field begins.
         """
         source = io.BytesIO(value)
         datum = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)

@@ -241,10 +241,8 @@ def _control_record(
     control = Change(
         0,
         Kind.CONTROL,
-        None,
-        table.database,
-        None,
-        table.name,
+        database=table.database,
+        table=table.name,
         other_keys=(table.primary_key,) if profile.control_details else (),
     )
     return WireMessage({"control": details, "metadata": metadata}, (control,))

@@ -276,10 +276,8 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[WireMessage]:
         statement = Change(
             0,
             Kind.DDL,
-            None,
-            event.database,
-            None,
-            event.table,
+            database=event.database,
+            table=event.table,
             position=str(members["id"]),
             commit_time_us=event.at.ms // 1000 * 1_000_000,
             sql=event.sql,

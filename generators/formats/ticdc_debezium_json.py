@@ -204,21 +204,21 @@ _ACTIONS: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, nullable: bool) -> Schema:
-    """The Connect schema of a column of that type."""
+    """The Connect schema of a column of that type. It is that of Debezium's MySQL connector but for
+    FLOAT(M,D), VECTOR, and the list of labels (`allowed`) of ENUM and SET: only that of an ENUM has
+    a backslash before a comma in a label.
+    """
     if type.logical is Logical.FLOAT and type.precision is not None:
         return Schema("double", nullable)
     if type.name == "vector":
         return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
     shape = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
     if type.logical is Logical.ENUM:
-        return replace(
-            shape, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),)
-        )
-    return (
-        replace(shape, parameters=(("allowed", ",".join(type.members)),))
-        if type.logical is Logical.SET
-        else shape
-    )
+        labels = ",".join(label.replace(",", "\\,") for label in type.members)
+        return replace(shape, parameters=(("allowed", labels),))
+    if type.logical is Logical.SET:
+        return replace(shape, parameters=(("allowed", ",".join(type.members)),))
+    return shape
 
 
 def cell(

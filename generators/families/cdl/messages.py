@@ -142,7 +142,7 @@ def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
     wire_text = wire_value if isinstance(wire_value, str) else payload_text(schema, wire_value)
     plain = isinstance(wire_value, str) or schema.type == "bytes" or wire_text.startswith('"')
     if plain and not isinstance(wire_value, str):
-        wire_text = wire_text[1:-1]
+        wire_text = wire_text[1:-1]  # the quotes of the JSON string
     cls = mysql.value_class(type, value)
     reason = "" if meant_value == value else _CUT
     return CdlCell(

@@ -317,8 +317,9 @@ def _meaning_by_spelling(
 
 
 def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
-    """The bytes that a decoder may take a text for in the mode's form of binaries, although the
-    text is none; (), or one value. An empty text stands for the same bytes in every form.
+    """The bytes for which a decoder may take a text that is no binary, since the text is also valid
+    in the mode's form of binaries: hex, else base64 of whole groups. () if it is not valid, or
+    empty: an empty text stands for the same bytes in every form.
     """
     if modes.binary == "hex":
         return (bytes.fromhex(wire_text),) if re.fullmatch("(?:[0-9a-f]{2})+", wire_text) else ()

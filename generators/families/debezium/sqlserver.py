@@ -231,6 +231,7 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
     micros = nanos // NANOS
     if _is_nanos(type, modes):
         wrapped = values.wrap(nanos)
+        # With `checks_nanos` the moment is null, too, if the midnight before it needs over 64 bits.
         midnight = nanos // (DAY * NANOS) * DAY * NANOS
         has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
         if wrapped == nanos and has_midnight:

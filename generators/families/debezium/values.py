@@ -647,7 +647,9 @@ def _date_text(ms: int) -> str:
     minutes, second = divmod(seconds, 60)
     hour, minute = divmod(minutes, 60)
     time = f"{hour:02d}:{minute:02d}:{second:02d}.{milliseconds:03d}Z"
-    return time if ms < _DAY_MS else f"{date}T{time}" if ms_of_day else date
+    if ms < _DAY_MS:
+        return time
+    return f"{date}T{time}" if ms_of_day else date
 
 
 def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:

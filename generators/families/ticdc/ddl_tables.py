@@ -155,7 +155,8 @@ class Options(Columns):
         """Reads PARTITION BY with the partitions behind it, and returns it as TiDB prints it. The
         statement keeps the method and the number of partitions.
         """
-        self.statement.method = self.method() if self.expect("PARTITION BY") else ""
+        self.expect("PARTITION BY")
+        self.statement.method = self.method()
         clause = f"PARTITION BY {self.statement.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
         if self.skip("SUBPARTITION BY"):

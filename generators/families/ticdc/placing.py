@@ -49,8 +49,9 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
         for column in table.columns
         if matched and mysql.quote(column.name) == matched["column"]
     ]
-    limits = [_limits(values) for values in statement.values]
-    if not matched or not names or any(limit is None for limit in limits):
+    limits_or_none = [_limits(values) for values in statement.values]
+    limits = [limit for limit in limits_or_none if limit is not None]
+    if not matched or not names or len(limits) < len(limits_or_none):
         return place_nowhere
     kind = matched["kind"]
     name = names[0]
@@ -67,8 +68,9 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
         if kind == "HASH":
             return abs(value) % count if isinstance(value, int) else None
         for number, limit in enumerate(limits):
-            if limit is None or (kind == "LIST" and value in limit):
+            if kind == "LIST" and value in limit:
                 return number
+            # NULL is below every limit: it lies in the first partition.
             if kind == "RANGE" and (
                 limit == ["MAXVALUE"] or value is None or _is_below(value, limit[0])
             ):

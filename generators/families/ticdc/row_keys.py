@@ -28,10 +28,12 @@ def row_key(table: Table, source_row: Row) -> str:
     Raises Refused for a clustered key whose encoding is not known here.
     """
     key = tuple(table.column(name) for name in table.primary_key)
+    # Empty if the table's indexes are not listed: an integer key is taken for clustered then.
     clustered = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
     if len(key) == 1 and key[0].type.logical is Logical.INT and clustered != [False]:
         value = source_row[key[0].name]
         assert isinstance(value, int)
+        # A BIGINT UNSIGNED counts as the signed number of the same 64 bits.
         handle = _number(value - (2 * _SIGN if value >= _SIGN else 0))
     elif key and clustered != [False]:
         parts = [_encode_value(column, source_row[column.name]) for column in key]

@@ -15,6 +15,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from generators.errors import Refused
@@ -410,25 +411,16 @@ def collated(column: Column, value: Value) -> Value:
 
 
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
-    """The columns of which TiCDC sends an UPDATE as a DELETE and an INSERT. With `split_keys` they
-    are those of every key, else that of a single integer primary key.
+    """The columns for which TiCDC sends an UPDATE that changes one of them as a DELETE and an
+    INSERT. With `split_keys` they are those of every key, each once, but not the hidden columns of
+    expressions (`_V$_...`); without, that of a single integer primary key, or none.
     """
     key = table.primary_key
     if split_keys:
         # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)
-        return tuple(
-            dict.fromkeys(
-                (
-                    *key,
-                    *(
-                        name
-                        for unique in table.unique
-                        for name in unique
-                        if not name.startswith("_V$_")
-                    ),
-                )
-            )
-        )
+        unique_columns = chain.from_iterable(table.unique)
+        seen_columns = (name for name in unique_columns if not name.startswith("_V$_"))
+        return tuple(dict.fromkeys((*key, *seen_columns)))
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 

@@ -566,8 +566,9 @@ class Reader:
         return call
 
     def _cast_type(self) -> str:
-        """Reads the type to which CAST converts, and returns it as TiDB prints it, with ARRAY
-        behind it in a multi-valued index.
+        """Reads the type to which CAST converts, and returns it as TiDB prints it: DECIMAL always
+        with its precision, by default 10, and never with the scale 0; with ARRAY behind it in a
+        multi-valued index. Raises Refused for a type with a character set.
         """
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")

@@ -181,7 +181,8 @@ def _plan_bootstrap(
     known_table: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
 ) -> Planned:
     """The BOOTSTRAP message with a table's present schema. It goes to all partitions
-    (`everywhere`), or to the first alone if the profile says so. `number` is that of its event.
+    (`everywhere`), or to the first alone if the profile says so. `built` is the message's time of
+    making (`build_ts`), `number` that of its event in the history.
     """
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
     return Planned(

@@ -182,27 +182,31 @@ class Known:
         return ColumnSchema(column.name, kind, column.nullable, self.defaults.get(column.name))
 
     def _indexes(self) -> tuple[IndexSchema, ...]:
-        """The indexes in the table's schema, of which one is primary: the primary key, or else the
-        first unique key without NULLs, which the schema then has twice, the second time under the
-        name `primary`.
+        """The indexes in the table's schema. One of them is primary: an index that is so already,
+        else the primary key, else the first unique key without NULLs; none for a table without such
+        a key.
+
+        A primary key that the indexes lack comes first, under the name PRIMARY. A single integer
+        key by which TiDB stores the rows, and a unique key, come last, under the name `primary`:
+        the schema has such a unique key twice.
         """
         table, key = self.table, self.table.primary_key
         listed = [self._index(index) for index in table.indexes or (*self._unique(), *self.indexes)]
         if any(index.primary for index in listed):
             return tuple(listed)
-        handle = (
+        is_handle = (
             len(key) == 1
             and table.column(key[0]).type.logical is Logical.INT
             and not self.added_key
         )
-        if key and not handle:
+        if key and not is_handle:
             return (IndexSchema(PRIMARY, True, True, False, key), *listed)
-        solid = key or next(
+        primary_columns = key or next(
             (index.columns for index in listed if index.unique and not index.nullable), ()
         )
-        return (
-            (*listed, IndexSchema("primary", True, True, False, solid)) if solid else tuple(listed)
-        )
+        if not primary_columns:
+            return tuple(listed)
+        return (*listed, IndexSchema("primary", True, True, False, primary_columns))
 
     def _unique(self) -> Iterator[Index]:
         """The unique keys of the table as indexes. An index has the name of its first column, with

@@ -693,8 +693,9 @@ def losses(profile: CanalProfile) -> tuple[Loss, ...]:
 
 
 def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The unfit cells of every kind of types, in every way; none for a profile with options, which
-    change nothing about them.
+    """Faults that put a value into a cell which the column's type cannot hold: one for each kind of
+    types and each way of not fitting it. There are none for a profile with options, which change
+    nothing about them. `fits` are the combinations that a decoder may read, with the reason.
     """
     if not profile.options:
         yield from unfit_cells(profile.source, fits)

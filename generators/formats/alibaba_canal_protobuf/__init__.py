@@ -251,9 +251,9 @@ def _entries_of_event(
 
 
 def _place(event: Event) -> _Place:
-    """The place of an event in the virtual binlog. A history begins in the file 999999, so that
-    both numbers change their count of digits. Each millisecond has room for 2^11 events, with the
-    marks of their transactions.
+    """The place of an event in the virtual binlog (one that only this writer makes up). A history
+    begins in the file 999999, so that the numbers of file and offset get more digits in it. Each
+    millisecond takes 2^14 bytes, room for 2^11 events with the marks of their transactions.
     """
     since = event.at.ms - START.ms
     number = max(999_999 + since // _FILE_MS, 1)

@@ -309,7 +309,7 @@ class _Task:
             parts.append(table)
         if profile.logical_tags:
             tags |= {"l_db_name": event.database} | ({"l_tb_name": table} if table else {})
-            parts = physical(parts)
+            parts = physical_names(parts)
         change = replace(bare, kind=Kind.DDL, database=event.database, table=table, sql=event.sql)
         fields = "" if profile.fields_text else None
         return _Content("DDL", change, object_name(*parts), tags, fields, after=event.sql)
@@ -332,7 +332,7 @@ class _Task:
         )
         parts = [table.database, *([schema] if schema else []), table.name]
         if profile.logical_tags:
-            parts = physical(parts)
+            parts = physical_names(parts)
         name = object_name(*parts)
         for images in event.rows:
             before, old = self.image(columns, images, event, "before")
@@ -471,9 +471,9 @@ def object_name(*parts: str) -> str:
     return ".".join(part.replace(".", "\\u002E") for part in parts)
 
 
-def physical(parts: Sequence[str]) -> list[str]:
-    """The names of a database and of its table (the first two of `parts`) as a sharded source has
-    them: with a suffix each.
+def physical_names(parts: Sequence[str]) -> list[str]:
+    """The names of a database and of its table (the first two of `parts`) as the shards of a source
+    have them: with a suffix each.
     """
     return [part + suffix for part, suffix in zip(parts, ("_pyii_0005", "_aeje_11"), strict=False)]
 

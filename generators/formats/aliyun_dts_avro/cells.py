@@ -245,11 +245,9 @@ def _fraction(micros: int, profile: AliyunProfile) -> int | None:
     """The fraction of a second in the profile's unit, nanoseconds or microseconds; None for no
     fraction, where the profile writes null.
     """
-    return (
-        None
-        if profile.null_fraction and not micros
-        else micros * (1000 if profile.fraction == "nanos" else 1)
-    )
+    if profile.null_fraction and not micros:
+        return None
+    return micros * 1000 if profile.fraction == "nanos" else micros
 
 
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:

@@ -72,21 +72,22 @@ class _Walk:
         `places`.
         """
         self.number("version")
-        self.number()
-        self.number()
+        self.number()  # id
+        self.number()  # sourceTimestamp
         for name in _STRINGS:
             self.string(name)
         self.number("source-type")
-        self.string()
+        self.string()  # the source's version
         self.number("operation")
-        if self.number():
+        if self.number():  # the branch of objectName
             self.string("object-name")
-        if self.number():
+        if self.number():  # the branch of processTimestamps
             self.items(lambda: self.skip("long"))
         self.items(self.tag)
+        # Of fields and images, branch 2 is the array, 0 null and 1 a text.
         if self.number("fields-branch") == 2:
             self.items(self.field, "fields")
-        for _ in range(2):
+        for _ in ("beforeImages", "afterImages"):
             if self.number("image-branch") == 2:
                 self.items(self.cell, "image")
 
@@ -107,8 +108,9 @@ class _Walk:
             self.skip(part, branch)
 
     def skip(self, part: str, branch: str = "") -> None:
-        """Steps over one part of a cell's value; the span of the length of a text or of bytes is
-        kept under the name of its branch.
+        """Steps over one part of a cell's value. `part` is its kind: "text", "bytes", "double",
+        "part" for a number or null, any other for a number. The span of the length of a text or of
+        bytes goes into `places` under the name of its `branch`.
         """
         match part:
             case "text":

@@ -57,7 +57,10 @@ def _change_text(change: Callable[[str], Any]) -> PayloadChange:
 
 
 def _drop_document(members: dict[str, Any]) -> bool:
-    """Drops `after` of a message in which nothing else says what the document is."""
+    """Drops `after`, which has the new document, from the members of a message. Returns whether it
+    did: a message without `after` stays as it is, and so does one with `updateDescription`, which
+    also says what the document is.
+    """
     if members.get("after") is None or members.get("updateDescription") is not None:
         return False
     del members["after"]

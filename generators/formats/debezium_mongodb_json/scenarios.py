@@ -337,7 +337,9 @@ def change_json_document(value: bytes, change: TextChange) -> bytes | None:
 
 
 def _spoil_field(document_text: str, field: str, spoiled: str) -> str | None:
-    """The text of a document with other JSON in a field; None if it does not have the field."""
+    """The text of a document with the JSON `spoiled` in a field; None if it does not have the
+    field. `spoiled` may be JSON that no dump prints: it replaces the text of a marker.
+    """
     document = json.loads(document_text)
     if field not in document:
         return None

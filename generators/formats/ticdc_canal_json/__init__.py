@@ -450,7 +450,7 @@ def _envelope(
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> WireMessage:
     """A DDL statement's message, with the SQL as TiCDC restores it."""
-    sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
+    sql = sink.statement(event, profile, placement=profile.placement_rules, ttl_off=profile.ttl_off)
     statement_members = {
         "database": event.database,
         "table": event.table,

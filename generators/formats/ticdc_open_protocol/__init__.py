@@ -400,7 +400,8 @@ class _Row:
         if len(key) == 1 and self.table.column(key[0]).type.logical is Logical.INT:
             handle = source_row[key[0]]
             assert isinstance(handle, int)
-            return handle - (1 << 64 if handle >> 63 > 0 else 0)
+            # A BIGINT UNSIGNED is sent as the signed number of the same 64 bits.
+            return handle - (1 << 64 if handle >= 1 << 63 else 0)
         return 0 if key else zlib.crc32(repr(sorted(source_row.items())).encode())
 
     def _cells(self, source_row: Row | None, keep: tuple[str, ...] | None) -> dict[str, WireCell]:

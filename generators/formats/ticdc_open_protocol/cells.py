@@ -63,7 +63,9 @@ def go_quoted(value: bytes) -> str:
 
 
 def _quoted(char: str) -> str:
-    """A character as Go's strconv.Quote escapes it."""
+    """A character as Go's strconv.Quote escapes it. A lone surrogate from U+DC80 to U+DCFF stands
+    for a byte that is no UTF-8, which is escaped as that byte.
+    """
     code = ord(char)
     if char in _ESCAPED:
         return _ESCAPED[char]

@@ -30,7 +30,8 @@ def _fields(declared: str, **types: Schema) -> Fields:
     """
     fields = []
     for word in declared.split():
-        optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
+        optional = word.endswith("?")
+        name, _, kind = word.removesuffix("?").partition(":")
         if kind and kind not in _KINDS:
             raise UnknownName("type", kind, _KINDS, name)
         type: Schema
