@@ -29,9 +29,9 @@ _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer k
 
 
 def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
-    """The random generator of one case or block of load, number or name `ordinal`. It is the same
-    in every process: it is seeded by a text, which Python hashes with SHA-512 whatever the hash
-    seed is.
+    """The random generator of one case, or of one block of load; `ordinal` is its number or name.
+    It is the same in every process: it is seeded by a text, which Python hashes with SHA-512
+    whatever the hash seed is.
     """
     return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
 

@@ -76,8 +76,8 @@ class Mutant:
 
 
 def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
-    """Groups the profiles that one decode call can serve together: those with the same deployment,
-    in order of first appearance.
+    """Groups the profiles that one decode call can serve together: those with the same deployment
+    and the same source, in order of first appearance.
     """
     groups: dict[tuple[Deployment, str], list[Profile]] = {}
     for profile in profiles:
@@ -86,23 +86,24 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 
 def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
-    """The function that says, without Spark, what can still be read in a mutated value of that
-    profile: the format's own `oracle`, else one for its container (JSON or Avro), behind the
-    profile's compression. Raises UsageError for a binary format that has neither an oracle nor
-    `schemas`.
+    """The profile's oracle, the function that says without Spark what can still be read in a
+    mutated value: the format's own `oracle`, else one for its container (JSON or Avro). It
+    decompresses values first if the profile compresses them. Raises UsageError for a binary format
+    that has neither an oracle nor `schemas`.
     """
-    # The text null is a message where a format says so.
-    null_is_message = any(kind_row.wire == "the text null" for kind_row in fmt.kinds)
-    reader: Oracle = json_remains
+    reader: Oracle
     if fmt.oracle is not None:
         reader = fmt.oracle
-    elif null_is_message:
-        reader = _json_or_null_remains
-    if fmt.container != "json" and fmt.oracle is None:
+    elif fmt.container != "json":
         schemas = fmt.schemas(profile)
         if not schemas:
             raise UsageError(f"{fmt.name} is in {fmt.container} and names no published schema")
         reader = avro_remains(schemas)
+    elif any(kind_row.wire == "the text null" for kind_row in fmt.kinds):
+        # In such a format the JSON text `null` is a message.
+        reader = _json_or_null_remains
+    else:
+        reader = json_remains
     packing = profile.deployment.compression
     return reader if packing == "none" else packed_remains(reader, packing)
 

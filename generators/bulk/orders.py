@@ -297,6 +297,7 @@ def column_values() -> tuple[Sequence[Value], ...]:
         draw.sample(range(mysql.wall("2023-01-01") // 1000, mysql.wall("2023-11-14") // 1000), 256)
     )
     return (
+        # From 2^53 + 1 on, the first integer that a double cannot hold.
         range(9_007_199_254_740_993, 9_007_199_254_740_993 + KEYS),
         draw.sample(range(1, 10**6), 256),
         _STATUSES,
@@ -412,6 +413,7 @@ def _images(
     first row its key.
     """
     columns = columns_by_byte(options)
+    # The row's bytes from 4 on choose its columns behind the key, half of byte 3 the payload.
     cells: dict[str, Value] = {
         name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i
     }

@@ -91,8 +91,9 @@ def _from_templates(
     count: int | None,
     options: LoadOptions,
 ) -> Iterator[Message]:
-    """The messages of `count` units (changes) of load from number `start` on, without an end if
-    `count` is None. `filler` fills them into the templates that it has learned, block by block.
+    """The messages of `count` units of load (each one statement) from number `start` on; without an
+    end if `count` is None. `filler` makes them from the templates that it has learned, block by
+    block.
     """
     end = None if count is None else start + count
     while end is None or start < end:

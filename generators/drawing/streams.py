@@ -311,7 +311,8 @@ class Story(ABC):
         self, action: str, sql: str, before: Table | None, *, exists_after: bool = True
     ) -> None:
         """Adds the event of a DDL statement with this action and SQL. `before` is the table before
-        the statement, None if the statement creates it.
+        the statement, None if the statement creates it; `exists_after` is false if the statement
+        drops it.
         """
         after = self.table if exists_after else None
         self.events.append(

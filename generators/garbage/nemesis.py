@@ -122,9 +122,9 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
     """Repeats a third of the messages, at once or any number of messages later. Of two commits with
     the same time, the first one is repeated behind the second. `restarted_ms` is how much later a
-    repeated record's timestamp is. In `by_place` a message has its number, a repeat a number
-    between two others.
+    repeated record's timestamp is.
     """
+    # Each message with its place: its number, or, for a repeat, a number between two others.
     by_place = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(by_place)
     for number, written in tuple(by_place):

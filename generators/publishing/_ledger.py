@@ -47,6 +47,7 @@ class Histogram:
 
     def add(self, seconds: float) -> None:
         """Adds a duration; one below a microsecond is counted as a microsecond."""
+        # The borders of a bucket are about one percent apart.
         bucket = round(math.log(max(seconds, 1e-6)) * 100)
         self.counts[bucket] = self.counts.get(bucket, 0) + 1
         self.count += 1

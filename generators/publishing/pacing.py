@@ -320,6 +320,8 @@ class Paced:
         """Gives the client all of these messages at once, each with the time at which it was due.
         Returns their number.
         """
+        # Without a schedule, and if nobody wants to know each message's offset, none needs a report
+        # or a timestamp of its own.
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._publish_at_once(messages)
         first = self.number

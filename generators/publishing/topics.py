@@ -407,10 +407,10 @@ def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30
         try:
             done.result(timeout_s + 1)
         except (kafka.KafkaException, TimeoutError) as error:
-            first = error.args[0] if error.args else None
+            cause = error.args[0] if error.args else None
             if (
-                not isinstance(first, kafka.KafkaError)
-                or first.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
+                not isinstance(cause, kafka.KafkaError)
+                or cause.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
             ):
                 first_failure = (
                     first_failure

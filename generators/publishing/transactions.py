@@ -77,7 +77,7 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
     spec: Any = OffsetSpec
     requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
 
-    def last(level: Any) -> list[int]:
+    def last_offsets(level: Any) -> list[int]:
         """The last offset of each partition, for a reader at the isolation level `level`: of
         committed messages alone, or of all.
         """
@@ -86,7 +86,8 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
             for done in admin.list_offsets(requested, isolation_level=level).values()
         ]
 
-    while requested and last(IsolationLevel.READ_COMMITTED) != last(
+    # While a transaction is open, a reader of committed messages sees an earlier end.
+    while requested and last_offsets(IsolationLevel.READ_COMMITTED) != last_offsets(
         IsolationLevel.READ_UNCOMMITTED
     ):
         if time.monotonic() > deadline:

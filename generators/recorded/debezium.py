@@ -264,8 +264,8 @@ def _made_tables() -> Mapping[int, Table]:
 
 
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
-    """The MariaDB tables that a snapshot finds, as they are at the end, by name and sorted; None
-    for those that the connector's parser cannot read.
+    """The MariaDB tables that a snapshot finds, as they are at the end, by name, in the order of
+    the names; None for those that the connector's parser cannot read.
     """
     tables: dict[str, Table | None] = {}
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
@@ -354,25 +354,16 @@ def _key_number(message: Message) -> int:
 
 def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
     """The table's rows at the end of the recording as one change of operation READ, as a snapshot
-    reads them; nothing if the table is empty.
+    reads them, behind the last statement; nothing if the table is empty.
     """
     final_rows = sorted(
         store.truth(PRODUCT)[server]["final"].get(table, ()),
         key=lambda final_row: int(final_row.get("id") or 0),
     )
-    last = len(_statements(server))
-    return (
-        (
-            _Change(
-                last,
-                table,
-                Op.READ,
-                tuple(_TruthRow(None, final_row, False) for final_row in final_rows),
-            ),
-        )
-        if final_rows
-        else ()
-    )
+    if not final_rows:
+        return ()
+    read_rows = tuple(_TruthRow(None, final_row, False) for final_row in final_rows)
+    return (_Change(len(_statements(server)), table, Op.READ, read_rows),)
 
 
 class TableVersion(NamedTuple):
@@ -470,8 +461,8 @@ name, a serial type, and the default.
 
 
 def _unique_index_pattern(table: str) -> re.Pattern[str]:
-    """What matches a statement that makes a unique index on the table; the group are its
-    columns.
+    """The pattern of a statement that makes a unique index on the table. Its one group is the list
+    of the index's columns.
     """
     return re.compile(rf"CREATE UNIQUE INDEX \w+ ON {re.escape(table)} \((.+)\)$")
 

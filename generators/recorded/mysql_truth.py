@@ -139,6 +139,7 @@ def parse_table(show_create: str, database: str, name: str) -> Table:
         if key := _KEY.match(line):
             label = (key[2] or "PRIMARY").replace("``", "`")
             parts = _PART.finditer(key[3])
+            # An expression is indexed by a hidden column, to which TiDB gives such a name.
             names = tuple(
                 part[1].replace("``", "`") if part[1] else f"_V$_{label}_{i}"
                 for i, part in enumerate(parts)
@@ -151,10 +152,11 @@ def parse_table(show_create: str, database: str, name: str) -> Table:
         elif column := _COLUMN.match(line):
             columns.append(_parse_column(column[1].replace("``", "`"), column[2]))
     unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
-    single = len(primary) == 1 and next(
+    has_integer_key = len(primary) == 1 and next(
         c.type.logical is Logical.INT for c in columns if c.name == primary[0]
     )
-    listed_indexes = tuple(index for index in indexes if not (index.clustered and single))
+    # TiDB finds the rows of a clustered integer key by the key itself, without an index.
+    listed_indexes = tuple(index for index in indexes if not (index.clustered and has_integer_key))
     return Table(database, name, tuple(columns), primary, unique, indexes=listed_indexes)
 
 

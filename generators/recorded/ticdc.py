@@ -489,6 +489,7 @@ def _row_images(step: _Step, table: Table) -> RowImages:
         texts = step.truth[name]
         if texts is None:
             return None
+        # The member `COLUMN#num` has an ENUM's index or a SET's mask.
         numbers = {
             column.removesuffix("#num"): number
             for column, number in texts.items()

@@ -230,7 +230,8 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
     """
     (event,) = single.history.events
     assert isinstance(event, RowChange)
-    name, (images,) = f"{single.name}-of-three", event.rows
+    (images,) = event.rows
+    name = f"{single.name}-of-three"
     outer_cells: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
     inserted_rows = (
         (None, {**outer_cells, "id": 1}),

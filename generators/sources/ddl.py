@@ -21,9 +21,10 @@ def ddl_event(
     old_name: str = "_b",
     name: str = "",
 ) -> SchemaChange:
-    """The event of a MySQL statement of the kind `action`, such as "add column"; its text is that
-    of `ddl`, or else of the action. The name of its table or database is made from `name`, or from
-    the action; with `old_name` behind it, it is the old name of a table that the statement renames.
+    """The event of a MySQL statement of the kind `action`, such as "add column". Its text is that
+    of `ddl`, by default the action's own. The name of its table or database is a checksum of
+    `name`, by default of the action. `old_name` is the end of a renamed table's old name, which is
+    otherwise like the new one.
     """
     ddl, table = ddl or mysql.DDL_ACTIONS[action], neutral(name or ddl_name(action))
     where, table_name = (

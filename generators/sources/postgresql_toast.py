@@ -138,7 +138,7 @@ def compressed_size(data: bytes) -> int | None:
     """The bytes that pglz makes of the data; None if it gives up."""
     if len(data) < _LEAST:
         return None
-    largest = len(data) * 75 // 100
+    largest = len(data) * 75 // 100  # pglz's min_comp_rate: it must save a quarter
     mask = next((mask for size, mask in _SMALL_TABLES if len(data) < size), _LARGE_TABLE)
     signed = [byte - 256 if byte > 127 else byte for byte in data]
     history: defaultdict[int, list[int]] = defaultdict(list)
@@ -149,7 +149,7 @@ def compressed_size(data: bytes) -> int | None:
             return None
         length = _find_match(data, at, history.get(_slot(signed, at, mask), []))
         if items % 8 == 0:
-            size += 1
+            size += 1  # a control byte stands before each eight items
         items += 1
         if length > 2:
             size += 3 if length > _LONG_TAG else 2
@@ -181,6 +181,7 @@ def _find_match(data: bytes, at: int, places: list[int]) -> int:
         place = places[number]
         if at - place >= _FARTHEST:
             break
+        # As in pglz: only a match of 16 bytes or more must be beaten as a whole.
         if best < 16 or data[at : at + best] == data[place : place + best]:
             length = best if best >= 16 else 0
             while length < limit and data[at + length] == data[place + length]:
@@ -189,5 +190,5 @@ def _find_match(data: bytes, at: int, places: list[int]) -> int:
         if number:
             if best >= enough:
                 break
-            enough -= enough * 10 // 100
+            enough -= enough * 10 // 100  # pglz's match_size_drop, ten percent
     return best

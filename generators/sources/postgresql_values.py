@@ -332,7 +332,7 @@ def _timetz_at(type: SourceType, number: int) -> str:
     give the time and an offset in quarters of an hour.
     """
     quotient, micros = divmod(number, DAY)
-    quarters = quotient % 105
+    quarters = quotient % 105  # 0 to 56: up to +14:00; the other 48: down to -12:00
     return timetz_text(
         micros - micros % micros_step(type.fsp),
         900 * (quarters if quarters <= 56 else 56 - quarters),

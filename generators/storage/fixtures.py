@@ -121,6 +121,7 @@ def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
     """The cases of a profile that the fixture holds, in their fixed order: some named ones and some
     drawn ones, without those that are too wide or too long.
     """
+    # OWN of the format's own scenarios, at equal distances.
     format_scenarios = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
     spread = (
         {format_scenarios[i * len(format_scenarios) // OWN] for i in range(OWN)}

@@ -249,9 +249,9 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
 
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
-    """Reads the rest of an index's definition, from its columns on, into the table's draft. One
-    without columns (columnstore, hash of none) or over a column that is left out is noted; so is
-    one over some rows alone, which is no key.
+    """Reads the rest of an index's definition, from its columns on, into the table's draft. An
+    index without columns (such as a clustered columnstore), or over a column that is left out, is
+    only noted. One over some rows alone (WHERE) is noted, too, because it is no key.
     """
     if not cursor.next_is("("):
         cursor.skip_rest(0, _FOREIGN_INDEX)
@@ -314,6 +314,7 @@ def _alter_column(draft: Draft, cursor: Cursor) -> None:
         return
     position = [column.name for column in draft.columns].index(name)
     draft.columns.pop(position)
+    # A column's definition begins with its name, which was taken already.
     definition = Cursor(cursor.script, cursor.words[cursor.at - 1 :], cursor.end)
     read_column(draft, definition, position)
     cursor.at = len(cursor.words)
