@@ -75,13 +75,13 @@ def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
         raise UnknownName(
             "function",
             name,
-            sorted(_functions(tree)),
+            sorted(_public_definitions(tree)),
             of=source,
         )
 
 
-def _functions(tree: ast.Module) -> set[str]:
-    """The functions and classes of a module that are not inside other ones, and whose names do not
+def _public_definitions(tree: ast.Module) -> set[str]:
+    """The names of a module's functions and classes that are not inside other ones and do not
     begin with an underscore.
     """
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -109,5 +109,9 @@ def _defined_names(tree: ast.Module) -> Iterator[str]:
                 yield node.name
             case ast.Name(id="globals") | ast.Name(ctx=ast.Store()):
                 yield node.id
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
             case ast.alias():
                 yield (node.asname or node.name).partition(".")[0]

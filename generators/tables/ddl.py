@@ -13,7 +13,7 @@ from generators.tables.ddl_tables import Draft, finish_schema
 from generators.tables.ddl_text import Cursor, Script, Span
 from generators.tables.schema import DIALECTS, Note, Schema, TableName
 
-_SILENT: Final = re.compile(
+_IGNORED: Final = re.compile(
     r"(?:set|use|lock|unlock|begin|start|commit|drop|grant|revoke|analyze|flush|select\s+(?:pg_catalog\.)?(?:set_config|setval)"
     r"|(?:create|alter)\s+(?:database|schema|extension|sequence|role|user|collation)|alter\s+index|alter\s+default|comment\s+on"
     r"|alter\s+\w+\b.*\bowner\s+to|\\)",
@@ -33,20 +33,29 @@ _OBJECT: Final = re.compile(
 )
 """A statement that makes or alters no table but another object; its group is the object's kind."""
 _DATABASE: Final = re.compile(
-    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[(?:[^\]]|\]\])+\]|[^\s;]+)",
+    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\c(?:onnect)?\s+)"
+    r"(?:-reuse-previous=\w+\s+\"dbname='((?:[^'\\]|\\.)+)'"
+    r"|(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[(?:[^\]]|\]\])+\]|[^\s;]+))",
     re.IGNORECASE,
 )
-"""A statement that chooses or makes the database of what follows; its group is the database's name,
-maybe in quotes.
+"""A statement that chooses or makes the database of what follows. The database's name is group 1 in
+the connection string that pg_dump writes for names such as `my-shop`; else it is group 2, maybe in
+quotes.
 """
 _PATH: Final = re.compile(
-    r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)",
+    r"(?:set\s+(?:session\s+|local\s+)?search_path\s*(?:=|to)\s*"
+    r"|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*')"
+    r"(?:'([^'\"$,;]+)'|\"((?:[^\"$]|\"\")+)\"|(\w+))",
     re.IGNORECASE,
 )
-"""A statement that sets PostgreSQL's search path; its group is the path's first schema."""
-_HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULTILINE)
-"""The comment of a dump that names the database; its second group is the name."""
-_HEAD: Final = 4000
+"""A statement that sets PostgreSQL's search path. Its groups are the path's first schema: in
+apostrophes, in quotes (a quote in it stands twice), or bare, which PostgreSQL folds to lower case.
+"""
+_DATABASE_COMMENT: Final = re.compile(
+    r"^-- (?:Host: .*\b)?Database: (?:`((?:[^`\n]|``)+)`|(.+?))\s*$", re.MULTILINE
+)
+"""The comment of a dump that names the database: in group 1 in back-ticks, in group 2 without."""
+_BEGINNING_SIZE: Final = 4000
 """Characters of a statement's beginning that tell what it is."""
 
 INDEX_KINDS: Final = (
@@ -56,6 +65,36 @@ INDEX_KINDS: Final = (
 """What may stand between CREATE and INDEX."""
 
 _NOT_READ: Final = "left out: the table is not among the tables that are read"
+"""What is noted of a statement on a table that no CREATE TABLE made."""
+
+
+def _database_of_comment(script: Script) -> str:
+    """The database that the comments of a dump name; "" if none does."""
+    match = _DATABASE_COMMENT.search(script.text)
+    if match is None:
+        return ""
+    return match[1].replace("``", "`") if match[1] else match[2]
+
+
+def _chosen_database(match: re.Match[str], script: Script) -> str:
+    """The name of the database in a statement of the script that `_DATABASE` matches, without
+    quotes.
+    """
+    if match[1]:
+        return re.sub(r"\\(.)", r"\1", match[1].replace('""', '"'))
+    name = match[2]
+    closing_quote = {"[": "]"}.get(name[0], name[0])
+    if closing_quote in '`"]':
+        return name[1:-1].replace(closing_quote * 2, closing_quote)
+    # psql takes the name behind \connect as it stands.
+    return name if match[0].startswith("\\") else script.spelling.fold(name)
+
+
+def _first_schema(match: re.Match[str], script: Script) -> str:
+    """The first schema of the search path in a statement of the script that `_PATH` matches."""
+    if match[3]:
+        return script.spelling.fold(match[3])
+    return match[1] or match[2].replace('""', '"')
 
 
 class DdlReader:
@@ -81,32 +120,28 @@ class DdlReader:
         self.database, self.search_path = "", self.default_schema
 
     def read_script(self, script: Script) -> None:
-        """Reads all statements of a script. Raises UsageError for one that is no DDL of the
-        dialect.
+        """Reads the statements of a script: follows the database and the search path that they
+        choose, reads those that change tables or types, and notes the others, of rows once for each
+        table. Raises UsageError for a statement of a known beginning whose words the dialect does
+        not have.
         """
         self.scripts.append(script)
-        header = _HEADER.search(script.text)
-        self.database = self.chosen_database or (header[2].strip() if header else "")
+        self.database = self.chosen_database or _database_of_comment(script)
         self.search_path = self.default_schema
         tables_with_rows: set[str] = set()
         for span in self.split_script(script):
-            beginning = script.code[span.start : min(span.end, span.start + _HEAD)]
+            beginning = script.code[span.start : min(span.end, span.start + _BEGINNING_SIZE)]
             if match := _DATABASE.match(beginning):
-                closing_quote = {"[": "]"}.get(match[1][0], match[1][0])
-                self.database = (
-                    match[1][1:-1].replace(closing_quote * 2, closing_quote)
-                    if closing_quote in '`"]'
-                    else match[1]
-                )
+                self.database = _chosen_database(match, script)
             elif match := _PATH.match(beginning):
-                self.search_path = match[1]
+                self.search_path = _first_schema(match, script)
             if match := self.rows_statement.match(beginning):
                 if match[1] not in tables_with_rows:
                     script.note(
                         span.start, span.start + match.end(), "left out: rows are drawn, not read"
                     )
                 tables_with_rows.add(match[1])
-            elif not self.execute(script, span, beginning) and not self.is_silent(beginning):
+            elif not self.execute(script, span, beginning) and not self.is_ignored(beginning):
                 self.note_unread(script, span, beginning)
 
     def split_script(self, script: Script) -> Iterator[Span]:
@@ -115,11 +150,11 @@ class DdlReader:
         """
         return script.statements()
 
-    def is_silent(self, beginning: str) -> bool:
+    def is_ignored(self, beginning: str) -> bool:
         """Whether a statement that begins so changes nothing that a message shows, and is passed
         over without a note.
         """
-        return bool(_SILENT.match(beginning))
+        return bool(_IGNORED.match(beginning))
 
     def read_definition(self, draft: Draft, cursor: Cursor) -> None:
         """Reads what follows the table's name in CREATE TABLE."""

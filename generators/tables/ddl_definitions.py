@@ -36,10 +36,10 @@ from generators.tables.schema import ForeignKey
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
 """Character sets that the writers have."""
 
-_SILENT: Final = ("VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
+_IGNORED: Final = ("VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
 """Attributes of a column that no message shows."""
 
-_SILENT_VALUED: Final = (
+_IGNORED_VALUED: Final = (
     "COLUMN_FORMAT",
     "STORAGE",
     "SRID",
@@ -264,7 +264,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
                 cursor.take()
         elif cursor.accept("WITH SYSTEM VERSIONING", "WITHOUT SYSTEM VERSIONING"):
             cursor.note(start, VERSIONS)
-        elif cursor.accept(*_SILENT_VALUED):
+        elif cursor.accept(*_IGNORED_VALUED):
             cursor.accept("=")
             cursor.take()
         elif cursor.accept("FIRST"):
@@ -274,7 +274,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             position = next(
                 (i for i, c in enumerate(draft.columns, 1) if c.name == previous_column), None
             )
-        elif not cursor.accept(*_SILENT):
+        elif not cursor.accept(*_IGNORED):
             cursor.take()
             cursor.skip_parentheses()
             cursor.note(start, UNREAD)

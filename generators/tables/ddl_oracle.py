@@ -66,7 +66,7 @@ _SCHEMA: Final = re.compile(
 """The statement that sets the schema of names without one: in group 1 as a name in quotes, or in
 group 2 as a plain one.
 """
-_SILENT: Final = re.compile(
+_IGNORED: Final = re.compile(
     r"(?:set|begin|declare|commit|rollback|drop|grant|revoke|purge|audit|analyze|lock|comment"
     r"\s+on)\b"
     r"|alter\s+(?:session|system|index|sequence|user|trigger|database|profile|type)\b"
@@ -102,11 +102,11 @@ class OracleReader(DdlReader):
         """
         return split_batches(script, _SYNTAX)
 
-    def is_silent(self, beginning: str) -> bool:
+    def is_ignored(self, beginning: str) -> bool:
         """Whether a statement that begins so changes nothing that a message shows, and is passed
         over without a note.
         """
-        return bool(_SILENT.match(beginning))
+        return bool(_IGNORED.match(beginning))
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
         """Reads a statement if it is one that changes tables, or names the schema of names without

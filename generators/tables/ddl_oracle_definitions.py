@@ -48,7 +48,7 @@ _ATTRIBUTES: Final = (
 )
 """Words that end a default, the options of an identity, and a type that the model does not have."""
 
-_SILENT: Final = ("NULL", "VISIBLE", "SORT", "VIRTUAL", "WITH ROWID")
+_IGNORED: Final = ("NULL", "VISIBLE", "SORT", "VIRTUAL", "WITH ROWID")
 """Attributes of a column that no message shows."""
 
 _STATES: Final = (
@@ -273,7 +273,7 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
         cursor.note(start, "taken as a visible column")
     elif cursor.accept("ENCRYPT"):
         cursor.skip_until(*_ATTRIBUTES)
-    elif not cursor.accept(*_SILENT, *_STATES):
+    elif not cursor.accept(*_IGNORED, *_STATES):
         cursor.take()
         cursor.skip_parentheses()
         cursor.note(start, UNREAD)

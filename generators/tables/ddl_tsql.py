@@ -48,7 +48,7 @@ _MODULE: Final = re.compile(
 )
 """A statement that is the whole rest of its batch."""
 
-_SILENT: Final = re.compile(
+_IGNORED: Final = re.compile(
     r"(?:set|use|begin|end|else|commit|rollback|drop|grant|deny|revoke|print|waitfor|checkpoint)\b"
     r"|(?:create|alter)\s+(?:database|schema|sequence|role|user|login|authorization"
     r"|fulltext\s+catalog|partition|xml\s+schema|assembly|server)\b"
@@ -98,11 +98,11 @@ class TsqlReader(DdlReader):
         """
         return split_batches(script, _SYNTAX)
 
-    def is_silent(self, beginning: str) -> bool:
+    def is_ignored(self, beginning: str) -> bool:
         """Whether a statement that begins so changes nothing that a message shows, and is passed
         over without a note.
         """
-        return bool(_SILENT.match(beginning))
+        return bool(_IGNORED.match(beginning))
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
         """Reads a statement if it is one that changes tables. A condition, and a statement on a

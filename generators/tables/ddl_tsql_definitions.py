@@ -48,7 +48,7 @@ _ATTRIBUTES: Final = (
 )
 """Words that end a default, and a column type that the model does not have."""
 
-_SILENT: Final = ("NOT FOR REPLICATION", "ROWGUIDCOL", "SPARSE", "HIDDEN", "FILESTREAM", "NULL")
+_IGNORED: Final = ("NOT FOR REPLICATION", "ROWGUIDCOL", "SPARSE", "HIDDEN", "FILESTREAM", "NULL")
 """Attributes of a column that no message shows."""
 
 _ALTERATIONS: Final = {
@@ -190,7 +190,7 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
         _skip_kind(cursor)
         draft.add_index(index_name, (name,), unique)
         _skip_all_storage(cursor)
-    elif not cursor.accept(*_SILENT):
+    elif not cursor.accept(*_IGNORED):
         cursor.take()
         cursor.skip_parentheses()
         cursor.note(start, UNREAD)

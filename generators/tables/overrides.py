@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -138,17 +140,22 @@ def parse_overrides(data: Mapping[str, Any], schema: Schema, file: str = "values
 
 
 def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
-    """Every table with each name by which the overrides file may refer to it: the bare name where
-    no other table has it, and the name with its schema or database.
+    """Every table with each name by which the overrides file may refer to it: bare, with its
+    schema, with its database, and with both; without names that several tables share.
     """
-    bare = [user.table.name for user in schema.tables]
-    for user in schema.tables:
-        table = user.table
-        if bare.count(table.name) == 1:
-            yield table.name, table
-        if table.schema:
-            yield f"{table.schema}.{table.name}", table
-        yield f"{table.database}.{table.name}", table
+    tables = [user.table for user in schema.tables]
+    counts = Counter(chain.from_iterable(map(_names_of_table, tables)))
+    for table in tables:
+        yield from ((name, table) for name in _names_of_table(table) if counts[name] == 1)
+
+
+def _names_of_table(table: Table) -> Iterable[str]:
+    """The names of a table, each once: bare, with its schema, with its database, and with both."""
+    names = [table.name, f"{table.database}.{table.name}"]
+    if table.schema:
+        names[1:1] = [f"{table.schema}.{table.name}"]
+        names.append(f"{table.database}.{table.schema}.{table.name}")
+    return dict.fromkeys(names)
 
 
 def _override(file: str, at: str, column: Column, settings: Any) -> Override:
@@ -184,16 +191,27 @@ def _provider(file: str, at: str, _column: Column, value: Any) -> str:
     """
     from faker import Faker
 
-    providers = {
-        name for name in dir(Faker()) if not name.startswith("_") and name.islower()
-    } - _NO_PROVIDERS
-    return _name(file, at, value, providers, "the name of a Faker method, such as 'city'")
+    fake = Faker()
+    methods = {
+        name
+        for name in dir(fake)
+        if not name.startswith("_")
+        and name.islower()
+        and name not in _NO_PROVIDERS
+        and callable(getattr(fake, name, None))
+    }
+    return _name(file, at, value, methods, "the name of a Faker method, such as 'city'")
 
 
 _NO_PROVIDERS: Final = frozenset(
     {"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"}
+    | {"enum", "format", "parse", "provider", "seed_locale"}
+    | {"get_arguments", "get_formatter", "set_formatter"}
+    | {"image", "xml", "pytimezone"}
 )
-"""Methods of Faker that give no value."""
+"""Methods of Faker that give no value, need arguments or a package that is no dependency (`image`,
+`xml`), or fail in some locales (`pytimezone`).
+"""
 
 
 def _distribution(file: str, at: str, _column: Column, value: Any) -> str:

@@ -8,8 +8,10 @@ were there before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from generators.drawing import strategies
 from generators.model import (
@@ -47,31 +49,40 @@ those.
 
 
 def escape_name(name: str) -> str:
-    """A name as a part of a case id: characters other than letters, digits, `_` and `-` are written
-    as `%` and their number in hex digits.
+    """A name as a part of a case id: of a character other than letters, digits, `_` and `-` each
+    byte of its UTF-8 is written as `%` and two hex digits, so that no two names are alike.
     """
-    return "".join(c if c.isalnum() or c in "_-" else f"%{ord(c):02x}" for c in name)
+    return "".join(c if c.isalnum() or c in "_-" else _escape_character(c) for c in name)
+
+
+def _escape_character(character: str) -> str:
+    """The bytes of a character's UTF-8, each as `%` and two hex digits."""
+    return "".join(f"%{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
 def table_labels(schema: Schema) -> dict[int, str]:
     """The name that each table has in case ids, by the table's number: bare where no other table
-    has that name, else with its schema or database.
+    has that name, else with its schema or database, or with both where that is not enough.
     """
-    names = [user.table.name for user in schema.tables]
-    by_number = {}
-    for number, user in enumerate(schema.tables):
+    names_by_number = []
+    for user in schema.tables:
         table = user.table
-        qualified_by = table.schema or table.database
-        by_number[number] = escape_name(
-            table.name if names.count(table.name) == 1 else f"{qualified_by}.{table.name}"
+        full_name = ".".join(filter(None, table_name(table)))
+        names = (table.name, f"{table.schema or table.database}.{table.name}", full_name)
+        names_by_number.append(dict.fromkeys(names))
+    counts = Counter(chain.from_iterable(names_by_number))
+    return {
+        number: escape_name(
+            next((name for name in names if counts[name] == 1), next(reversed(names)))
         )
-    return by_number
+        for number, names in enumerate(names_by_number)
+    }
 
 
 def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
-    """Every named scenario of the tables, at level one (values as texts) and level two (typed
-    rows), with the values of generated columns. With `ddl` statements that alter a table are among
-    them.
+    """The named scenarios of the tables, with the values of generated columns: those of operations
+    and of columns at level one (values as texts) and level two (typed rows), with `ddl` also those
+    of statements that alter a table, and with several tables one of parents first, at level one.
     """
     return map(values.complete_scenario, _scenarios_without_computed(values, users, ddl=ddl))
 

@@ -215,8 +215,9 @@ class _Parser(Options):
             f" VIEW {self.table()}"
         )
         columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
+        start = self.at
         query = f"{self.expect('AS')} {self.select()}"
-        self.statement.resolved = "`.`" in query
+        self.statement.resolved = any(token.text == "." for token in self.tokens[start : self.at])
         return f"{head}{columns} {query}"
 
     def user(self) -> str:

@@ -288,8 +288,10 @@ class Reader:
         """Reads the name of a table, and returns it in back quotes; in a routed statement with its
         database in front.
         """
+        start = self.at
         name = self.name()
-        return f"{quote(self.routed)}.{name}" if self.routed and "`.`" not in name else name
+        is_qualified = self.at > start + 1
+        return name if is_qualified or not self.routed else f"{quote(self.routed)}.{name}"
 
     def listed(self, part: Callable[[], str], separator: str) -> str:
         """Reads one or more items with commas between them, each by calling `part`, and returns

@@ -152,7 +152,7 @@ def describe_update(table: Table, before: Row, after: Row) -> Update:
                 removed += [f"{name}.{key}" for key in old_part if key not in new_part]
             case Json(value=list() as old_items), Json(value=list() as new_items) if (
                 new_items
-                and new_items == old_items[: len(new_items)]
+                and repr(new_items) == repr(old_items[: len(new_items)])
                 and len(new_items) < len(old_items)
             ):
                 truncated[name] = len(new_items)

@@ -129,6 +129,12 @@ def test_what_a_module_makes_while_it_runs_may_have_any_name(tmp_path, line):
     check_decoder_file(f"{tmp_path / 'mine.py'}:decod")
 
 
+@pytest.mark.parametrize("pattern", ["decode", "[1, *decode]", "{**decode}", "(1 | 2) as decode"])
+def test_a_name_that_a_pattern_of_match_binds_is_a_function_of_the_file(tmp_path, pattern):
+    (tmp_path / "mine.py").write_text(f"match 1:\n    case {pattern}:\n        pass\n", "utf-8")
+    check_decoder_file(f"{tmp_path / 'mine.py'}:decode")
+
+
 def test_known_functions_are_functions_alone(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(

@@ -19,7 +19,7 @@ from hypothesis.errors import InvalidArgument
 from generators import model
 from generators.drawing import strategies as s
 from generators.drawing import value_strategies as _values
-from generators.drawing.histories import ddl_text, draw_history
+from generators.drawing.histories import PLAIN_NAMES, ddl_text, draw_history
 from generators.model import (
     Column,
     History,
@@ -238,6 +238,13 @@ def test_names_are_legal(name: str) -> None:
     assert 1 <= len(name) <= 64
     assert not name.endswith(" ")
     assert max(name) <= "\uffff"
+
+
+def test_about_half_of_the_names_are_plain() -> None:
+    """In lists, since Hypothesis does not draw one name twice."""
+    lists = s.draw(st.lists(s.names(), min_size=40, max_size=40), 20, 1)
+    plain_count = sum(name in PLAIN_NAMES for names in lists for name in names)
+    assert 0.48 < plain_count / 800 < 0.62
 
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])

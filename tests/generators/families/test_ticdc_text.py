@@ -179,6 +179,26 @@ def test_routed_statements_are_restored_once_more_as_tidbs_parser_does():
     ] == []
 
 
+def test_a_name_with_a_point_in_back_quotes_is_not_qualified():
+    routed = ddl.parse("drop table `a``.``b`", routed="d").text
+    assert routed == "DROP TABLE `d`.`a``.``b`"
+
+
+@pytest.mark.parametrize(
+    ("select", "resolved"),
+    [
+        ("select t.a from t", True),
+        ("select a from e.t", True),
+        ("select a from t", False),
+        ("select `a``.``b` from t", False),
+        ("select '`.`' from t", False),
+        ("select 1.5 from t", False),
+    ],
+)
+def test_only_names_of_two_parts_in_a_view_are_resolved(select, resolved):
+    assert ddl.parse(f"create view v as {select}").resolved is resolved
+
+
 def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     assert ddl.restored(sql) == (

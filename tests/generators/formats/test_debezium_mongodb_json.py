@@ -16,6 +16,7 @@ from conformance.rules.sources import pages
 from conformance.selftest.lies.lie import lies
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.formats.debezium_mongodb_json import FORMAT, write
+from generators.formats.debezium_mongodb_json.documents import describe_update
 from generators.model import (
     Column,
     Heartbeat,
@@ -87,6 +88,26 @@ def updated(profile: str, before: dict[str, Value], after: dict[str, Value]) -> 
 def test_an_update_has_the_members_that_the_document_prints() -> None:
     (payload,) = payloads([updated(IMAGES, OLD, NEW)])
     assert {name: payload[name] for name in DOCUMENTED} == DOCUMENTED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_truncated"),
+    [
+        ([1, 2], [1], True),
+        ([1, 2], [1.0], False),
+        ([1, 2], [True], False),
+        ([0.0, 2], [-0.0], False),
+        ([{"a": 1}, 2], [{"a": 1}], True),
+        ([{"a": 1}, 2], [{"a": 1.0}], False),
+    ],
+)
+def test_an_array_is_truncated_only_if_its_items_keep_their_types(
+    old: list[Any], new: list[Any], is_truncated: bool
+) -> None:
+    table = Table("d", "c", (Column("_id", TYPES["long"], False),), ("_id",))
+    update = describe_update(table, {"_id": 1, "a": Json(old)}, {"_id": 1, "a": Json(new)})
+    assert update.truncated == ({"a": 1} if is_truncated else {})
+    assert update.fields == ({} if is_truncated else {"a": Json(new)})
 
 
 def test_a_key_is_what_the_document_prints() -> None:

@@ -2,13 +2,16 @@
 
 import datetime as dt
 import re
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
+from faker import Faker
 
 from generators.errors import UsageError
 from generators.model import Column, Json, Table
 from generators.sources import mysql, postgresql
+from generators.tables import overrides, realistic, scenarios
 from generators.tables.overrides import load_overrides, parse_overrides
 from generators.tables.schema import Schema, UserTable
 from generators.tables.user_values import Values
@@ -144,6 +147,18 @@ def test_dates_of_toml(asked):
             {"orders": {"note": {"provider": "citty"}}},
             "values: orders.note.provider: unknown provider 'citty'. Did you mean 'city'?",
         ),
+        *(
+            (
+                {"orders": {"note": {"provider": provider}}},
+                f"values: orders.note.provider: unknown provider '{provider}'. Did you mean '{near}'?",
+            )
+            for provider, near in (
+                ("locales", "locale"),
+                ("image", "image_url"),
+                ("pytimezone", "timezone"),
+                ("xml", "email"),
+            )
+        ),
         (
             {"orders": {"note": {"distribution": "zip"}}},
             "unknown distribution 'zip'. Did you mean 'zipf'?",
@@ -258,3 +273,51 @@ def test_a_choice_is_a_value_of_the_column_or_an_error(kind, written, held, tmp_
     else:
         (override,) = load_overrides(file, schema).columns.values()
         assert [(type(choice), choice) for choice in override.choices] == [(type(held), held)]
+
+
+def test_every_provider_that_is_taken_gives_values(asked, monkeypatch):
+    """Also those that only some locales have, such as `zipcode`."""
+    monkeypatch.setattr(realistic, "SIZE", 4)
+    names = [name for name in dir(Faker()) if name.islower()]
+    taken_names = []
+    for name in names:
+        with suppress(UsageError):
+            taken_names.append(
+                overrides._provider("values", "t.c", Column("c", mysql.text("text")), name)
+            )
+    assert len(taken_names) > 200 and {"city", "zipcode", "bank"} <= set(taken_names)
+    assert [name for name in taken_names if not realistic._fake_values(name, "a seed")] == []
+
+
+TWO_DATABASES = r"""
+\connect a
+CREATE TABLE t (id int PRIMARY KEY, note text);
+CREATE SCHEMA s;
+CREATE TABLE s.u (id int PRIMARY KEY);
+\connect b
+CREATE TABLE t (id int PRIMARY KEY, note text);
+CREATE TABLE "—" (id int PRIMARY KEY);
+CREATE TABLE " 14" (id int PRIMARY KEY);
+"""
+
+
+def test_a_table_is_named_by_what_tells_it_from_all_others(reads):
+    schema = reads(TWO_DATABASES, dialect="postgresql")
+    override = {"note": {"null": 1}}
+    columns = parse_overrides({"a.public.t": override}, schema).columns
+    assert [*columns] == [(("a", "public", "t"), "note")]
+    assert [*parse_overrides({"b.t": override}, schema).columns] == [(("b", "public", "t"), "note")]
+    for name in ("t", "public.t"):
+        with pytest.raises(UsageError, match=rf"unknown table '{name}'.* Known: .*a\.public\.t"):
+            parse_overrides({name: override}, schema)
+
+
+def test_no_two_tables_have_one_name_in_case_ids(reads):
+    schema = reads(TWO_DATABASES, dialect="postgresql")
+    assert scenarios.table_labels(schema) == {
+        0: "a%2epublic%2et",
+        1: "u",
+        2: "b%2epublic%2et",
+        3: "%e2%80%94",
+        4: "%2014",
+    }

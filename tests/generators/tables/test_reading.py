@@ -114,6 +114,9 @@ def test_a_table_of_two_files_is_refused(tmp_path):
         (f"-- Database: `header`\n{PLAIN}", None, "header"),
         (f"-- Host: localhost    Database: header\nUSE `its own`;{PLAIN}", "shop", "its own"),
         ("CREATE TABLE `a``b`.t (id integer);", "shop", "a`b"),
+        (f"-- Database: `header`\r\n{PLAIN}", None, "header"),
+        (f"-- Database: `its``own`\n{PLAIN}", None, "its`own"),
+        (f"-- Host: localhost    Database: header\r\n{PLAIN}", None, "header"),
     ],
 )
 def test_the_database_of_a_table(tmp_path, text, given, database):
@@ -122,6 +125,46 @@ def test_the_database_of_a_table(tmp_path, text, given, database):
     assert schema.tables[0].table.database == database
     unnamed = Note(path, 0, 0, "no database is named", "its tables are taken as those of app")
     assert schema.notes == ((unnamed,) if database == "app" else ())
+
+
+@pytest.mark.parametrize(
+    ("statement", "database"),
+    [
+        (r"\connect shop", "shop"),
+        (r"\c Shop", "Shop"),
+        ('\\connect "Its Own"', "Its Own"),
+        ("\\connect -reuse-previous=on \"dbname='my-shop'\"", "my-shop"),
+        ('\\connect -reuse-previous=on "dbname=\'o\\\'neil \\\\ ""x""\'"', 'o\'neil \\ "x"'),
+        ("CREATE DATABASE Shop;", "shop"),
+        ('CREATE DATABASE "Shop";', "Shop"),
+    ],
+)
+def test_the_database_that_a_script_of_psql_connects_to(tmp_path, statement, database):
+    path = write(tmp_path, "a.sql", f"{statement}\n{PLAIN}")
+    (user,) = read_schema([path], "postgresql").tables
+    assert user.table.database == database
+
+
+@pytest.mark.parametrize(
+    ("statement", "schema_name"),
+    [
+        ("SET search_path = sales, pg_catalog;", "sales"),
+        ("SET search_path TO Shop;", "shop"),
+        ("SET search_path TO 'Shop';", "Shop"),
+        ('SET search_path = "my-schema", public;', "my-schema"),
+        ('SET search_path = "a""b";', 'a"b'),
+        ("SET SESSION search_path TO shop;", "shop"),
+        ("SET LOCAL search_path = shop;", "shop"),
+        ("SELECT pg_catalog.set_config('search_path', 'Shop', false);", "shop"),
+        ("SELECT set_config('search_path', '\"Shop\", public', false);", "Shop"),
+        ("SELECT pg_catalog.set_config('search_path', '', false);", "public"),
+        ('SET search_path = "$user", public;', "public"),
+    ],
+)
+def test_the_schema_that_a_search_path_names(tmp_path, statement, schema_name):
+    path = write(tmp_path, "a.sql", f"{statement}\n{PLAIN}")
+    (user,) = read_schema([path], "postgresql", "d").tables
+    assert user.table.schema == schema_name
 
 
 def test_what_is_no_ddl_is_refused(tmp_path):
