@@ -71,12 +71,12 @@ def table_labels(schema: Schema) -> dict[int, str]:
         names = (table.name, f"{table.schema or table.database}.{table.name}", full_name)
         names_by_number.append(dict.fromkeys(names))
     counts = Counter(chain.from_iterable(names_by_number))
-    return {
-        number: escape_name(
-            next((name for name in names if counts[name] == 1), next(reversed(names)))
-        )
-        for number, names in enumerate(names_by_number)
-    }
+    labels_by_number = {}
+    for number, names in enumerate(names_by_number):
+        *_, full_name = names
+        unique_names = [name for name in names if counts[name] == 1]
+        labels_by_number[number] = escape_name(next(iter(unique_names), full_name))
+    return labels_by_number
 
 
 def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
