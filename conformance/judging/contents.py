@@ -291,11 +291,20 @@ def is_nested(document: Any) -> bool:
     )
 
 
-# Equal numbers of two types, 1 and Decimal(1), are described in other words.
-@lru_cache(maxsize=1 << 14, typed=True)
 def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value contains that decoders are known to lose, in words: special characters, long
     texts, fractions, large numbers, early or late dates.
+    """
+    return _describe_spelled(
+        value, family, str(value) if isinstance(value, Decimal | float) else ""
+    )
+
+
+# Equal numbers of two types, 1 and Decimal(1), are described in other words.
+@lru_cache(maxsize=1 << 14, typed=True)
+def _describe_spelled(value: Value, family: Logical, _spelling: str) -> tuple[str, ...]:
+    """What a value contains, in words. The spelling of a number, such as 0E-10, tells it from an
+    equal one with fewer digits, of which other words may be remembered.
     """
     content, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
@@ -355,7 +364,9 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
             SEVERAL_MEMBERS: family is Logical.SET and value.bit_count() > 1,
         }
         words = (words for words, is_so in words_of_integer.items() if is_so)
-        sizes = _over(value.bit_length(), _WIDTHS, "bits")
+        # The lowest number of a variable with a sign, such as -32768, has no bit more than others.
+        bits = value.bit_length() if value >= 0 else (~value).bit_length()
+        sizes = _over(bits, _WIDTHS, "bits")
         return *sizes, *words, *_describe_precision(Decimal(value))
     if isinstance(value, Decimal | float):
         number = _shortest_number(value, family)
@@ -495,8 +506,11 @@ def _describe_places(number: Decimal) -> Iterator[str]:
 
 def _count_places(number: Decimal) -> int:
     """The number of digits of a finite number behind the point, without zeros at the end: 2 for
-    0.250; -2 for 100, whose zeros stand before the point.
+    0.250; -2 for 100, whose zeros stand before the point; 0
+    for 0, however it is written.
     """
+    if number == 0:
+        return 0
     digits = "".join(map(str, number.as_tuple().digits))
     return -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
 

@@ -110,8 +110,8 @@ def _find_effect(deviation: Deviation, failings: Sequence[Failing]) -> Relation 
             return relation_of_keys
         case DeviationKind.FIELD_WRONG if deviation.relation_kind is RelationKind.LETTER_CASE:
             return _find_letters(failings) or deviation.relation
-        case DeviationKind.FIELD_WRONG if deviation.relation is None:
-            return _find_other_column_of_envelope(deviation.name, failings)
+        case DeviationKind.FIELD_WRONG if deviation.relation_kind in _MAY_BE_OTHER_COLUMN:
+            return _find_other_column_of_envelope(deviation.name, failings) or deviation.relation
         case DeviationKind.OP_IN_OTHER_LETTERS:
             return _find_letters(failings)
         case DeviationKind.MESSAGE_ACCEPTED:
@@ -186,6 +186,10 @@ def _is_empty(failing: Failing) -> bool:
     """Whether an empty text came as a typed value."""
     came = failing.finding.came
     return isinstance(came, Typed) and came.value in ("", b"")
+
+
+_MAY_BE_OTHER_COLUMN: Final = frozenset({None, RelationKind.WHERE_NONE})
+"""Relations of a wrong column of the envelope that may have another column's value."""
 
 
 def _find_other_column_of_envelope(name: str, failings: Sequence[Failing]) -> Relation | None:

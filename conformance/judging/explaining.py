@@ -33,6 +33,7 @@ from conformance.judging.contents import (
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.effects_on_numbers import find_effect_on_numbers
 from conformance.judging.effects_on_texts import name_letters
+from conformance.judging.findings import NOT_THERE
 from conformance.judging.index import Failing
 from conformance.judging.relations import (
     BLANKS_AT_BOTH_ENDS,
@@ -132,6 +133,8 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     """
     if deviation.kind is DeviationKind.ROW_SURPLUS:
         return frozenset({("sql", "a semicolon")})
+    if deviation == deviations.MISSING_COLUMN:
+        return _traits_of_renamed_columns(failings)
     relation = deviation.relation
     if relation is None:
         return frozenset()
@@ -165,6 +168,15 @@ def favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozen
     keys = _TRAITS_OF_RELATIONS.get(relation.kind, frozenset())
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     return frozenset(contents | signs | keys | _sizes_of_relation(relation, failings))
+
+
+def _traits_of_renamed_columns(failings: Iterable[Failing]) -> frozenset[Trait]:
+    """The traits on the names of missing columns whose images have other columns in their place: a
+    column comes under another name for what its name has, not for its type.
+    """
+    renamed = (failing.traits for failing in failings if failing.finding.came is not NOT_THERE)
+    every_trait = frozenset[Trait]().union(*renamed)
+    return frozenset(trait for trait in every_trait if trait[0] in OF_NAMES)
 
 
 def _letters_that_change(failings: Sequence[Failing]) -> frozenset[str]:

@@ -436,12 +436,44 @@ def _widen_group(
     false of some units.
     """
     failings = _failings_of(group)
+    if deviation.kind in _WIDENED_TO_OPS:
+        return _widen_to_op(group, traits_of_failures, index, deviation) or group
     if not deviation.is_of_cells or not _are_scattered(group):
         return group
     of_families = _widen_to_families(failings, traits_of_failures, index, deviation)
     if of_families and of_families[0].share < NEARLY and _are_exact(group):
         return group
     return of_families or _widen_to_places(failings, traits_of_failures, index, deviation) or group
+
+
+_WIDENED_TO_OPS: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.FIELD_WRONG})
+"""Deviations of rows that are told of all rows, or of those of an op or kind, if narrower traits
+leave some unexplained.
+"""
+
+
+def _widen_to_op(
+    group: Sequence[_Part],
+    traits_of_failures: Sequence[frozenset[Trait]],
+    index: RunIndex,
+    deviation: Deviation,
+) -> list[_Part]:
+    """One part with the op or kind of all failing rows, or with the trait that every row has, if
+    most rows with it fail and no narrower traits explain nearly all failures; else none.
+    """
+    failings = _failings_of(group)
+    explained = (len(part.failings) for part in group if part.traits)
+    if max(explained, default=0) >= NEARLY_ALL * len(failings) or _are_exact(group):
+        return []
+    if all(part.traits and part.traits[0][0] in _OPS for part in group):
+        return []
+    shared = frozenset.intersection(*(failing.traits for failing in failings))
+    population = deviations.population_of(deviation)
+    for trait in (*sorted(trait for trait in shared if trait[0] in _OPS), _ANY):
+        share = index.share_that_fails(population, traits_of_failures, [(trait,)])
+        if share >= MAJORITY:
+            return [_Part((trait,), failings, share)]
+    return []
 
 
 def _widen_to_families(

@@ -45,13 +45,13 @@ def relate_times(
         is_about_part = abs(part) >= _SECOND and abs(actual - part) < _SECOND
         if is_about_part and actual and (actual == part or actual % _SECOND == 0):
             return Relation(RelationKind.FACTOR, -power)
+    toward_zero = -(-expected // _SECOND) * _SECOND
+    if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == toward_zero):
+        return Relation(RelationKind.FRACTION)
     # No zone is off by other times than quarters of an hour.
     is_no_shift = abs(expected) >= _DAY or expected % _QUARTER_OF_HOUR != 0
     if actual == 0 and is_no_shift and logical is not Logical.TIME:
         return Relation(RelationKind.EPOCH)
-    toward_zero = -(-expected // _SECOND) * _SECOND
-    if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == toward_zero):
-        return Relation(RelationKind.FRACTION)
     if expected == -actual:
         return Relation(RelationKind.SIGN)
     if abs(expected - actual) < _SECOND:

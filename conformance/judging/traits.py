@@ -157,7 +157,7 @@ class RunTraits:
     messages_before: Mapping[tuple[str, int], ColumnsOfMessage]
     has_both_levels: bool
     _same_rows: dict[str, frozenset[int]] = field(default_factory=dict)
-    _of_values: dict[int, frozenset[Trait]] = field(default_factory=dict)
+    _of_values: dict[tuple[int, int], frozenset[Trait]] = field(default_factory=dict)
     _of_company: dict[str, Mapping[tuple[int, int], frozenset[Trait]]] = field(default_factory=dict)
     _new_columns: dict[str, Mapping[tuple[int, int], frozenset[str]]] = field(default_factory=dict)
 
@@ -291,9 +291,11 @@ class RunTraits:
         self, case: Case, change: Change, side: SideOrRow, column: str, cell: Cell
     ) -> frozenset[Trait]:
         """The traits of a cell: of its value, its column and its image at the case's level."""
-        if id(cell) not in self._of_values:
-            self._of_values[id(cell)] = frozenset(_of_value(cell, case.level))
-        return self._of_values[id(cell)] | of_name(case, change, side, column)
+        # Cases of both levels may have the same cell.
+        place = id(cell), case.level
+        if place not in self._of_values:
+            self._of_values[place] = frozenset(_of_value(cell, case.level))
+        return self._of_values[place] | of_name(case, change, side, column)
 
     def of_earlier_columns(
         self, case: Case, number: int, change: Change, side: SideOrRow, column: str

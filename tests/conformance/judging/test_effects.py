@@ -483,9 +483,11 @@ def test_a_key_of_other_columns(came, words):
     assert (describe_relation(deviation.relation) if deviation.relation else None) == words
 
 
-def test_a_field_may_be_another_one_s():
+@pytest.mark.parametrize("relation", [None, Relation(RelationKind.WHERE_NONE)])
+def test_a_field_may_be_another_one_s(relation):
     failings = failing_cells(({}, "", "s"), ({}, "", "s"))
-    deviation = with_effect(Deviation(DeviationKind.FIELD_WRONG, "database"), failings)
+    deviation = Deviation(DeviationKind.FIELD_WRONG, "database", relation)
+    deviation = with_effect(deviation, failings)
     assert describe_relation(deviation.relation) == "the actual value is column schema's"
 
 

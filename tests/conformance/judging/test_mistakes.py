@@ -646,6 +646,25 @@ def test_an_empty_image_on_the_other_side_is_not_the_one_that_is_lost():
     assert lost.sentence == "every row of INSERT comes out without its after image"
 
 
+def test_a_renamed_column_is_told_by_its_name_not_by_its_type():
+    [mistake] = judged(wrong("columns-cut-at-30"))
+    assert mistake.sentence == (
+        "every column whose name has over 30 characters is not there: "
+        "it comes under its name cut after 30 characters"
+    )
+
+
+def test_rows_that_no_narrow_traits_explain_are_told_by_their_op():
+    sentences = [
+        mistake.sentence
+        for mistake in judged(wrong("first-column-alone", "update-of-nothing-lost"), 2)
+    ]
+    assert sentences == [
+        "every column behind the first of its image is not there",
+        "most rows of UPDATE are lost",
+    ]
+
+
 def test_values_under_other_columns_are_told_first():
     first, *_ = judged(wrong("values-in-alphabetical-order"))
     assert first.sentence == (

@@ -150,3 +150,29 @@ def test_each_trait_of_a_row_that_a_cause_may_name_has_a_key_and_each_class_has_
 def test_what_a_number_contains_does_not_depend_on_an_equal_one_before():
     assert describe_content(100, Logical.DECIMAL) == ("that is over 1",)
     assert describe_content(Decimal("1E2"), Logical.DECIMAL) == ()
+    assert "of over 15 digits" in describe_content(Decimal("1." + 15 * "0"), Logical.DECIMAL)
+    assert describe_content(Decimal(1), Logical.DECIMAL) == ()
+
+
+def test_zero_has_no_places_however_it_is_written():
+    assert describe_content(Decimal("0E-10"), Logical.DECIMAL) == ("that is 0",)
+
+
+@pytest.mark.parametrize(
+    ("number", "has_more"), [(-32_768, False), (-32_769, True), (32_767, False), (32_768, True)]
+)
+def test_the_lowest_number_of_a_variable_has_no_bit_more_than_others(number, has_more):
+    assert ("of over 15 bits" in describe_content(number, Logical.INT)) is has_more
+
+
+def test_a_cell_of_cases_of_both_levels_has_the_traits_of_each_level():
+    cell = Cell(State.VALUE, NUMERIC, Decimal("0.5"), "0.5")
+    change = row_of(n=cell)
+    of_wire = case_of((b"{}", [change]))
+    of_types = replace(of_wire, id="f/1/d", level=2)
+    run_traits = RunTraits.gather([of_wire, of_types])
+    no_text = [
+        ("no-text",) in run_traits.of_cell(case, change, "after", "n", cell)
+        for case in (of_wire, of_types)
+    ]
+    assert no_text == [False, True]
