@@ -92,7 +92,7 @@ class Call:
         """
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
-        _charset, *further_options = _options(self.deployment)
+        _charset, *further_options = _distinguishing_fields(self.deployment)
         parts = (
             *origin,
             self.deployment.time_zone,
@@ -113,7 +113,9 @@ def find_budget(name: str) -> Budget:
 
 
 def matches_pattern(name: str, pattern: str) -> bool:
-    """Whether an id is selected by a prefix (up to a `/`) or a glob."""
+    """Whether a pattern selects an id such as FORMAT/PROFILE/NAME: it matches as a glob, or is the
+    id's beginning up to a `/`.
+    """
     return fnmatchcase(name, pattern) or name.startswith(
         pattern if pattern.endswith("/") else pattern + "/"
     )
@@ -286,8 +288,9 @@ _JSON_CONTAINERS: Final = ("json", "frames")
 
 
 def _has_json_cells(fmt: Format[Any]) -> bool:
-    """Whether the cells of a format's messages stand in JSON, where the text of an unfit cell is
-    what a decoder gives at level one. MongoDB's documents are texts of JSON in every container.
+    """Whether the cells of a format's messages are JSON, so that a decoder returns a value that the
+    column cannot hold as its text at level one. MongoDB's documents are JSON texts in every
+    container.
     """
     return fmt.container in _JSON_CONTAINERS or fmt.source == mongodb.NAME
 
@@ -343,8 +346,8 @@ def _has_row_change(written: Written) -> bool:
 def named_cases(
     fmt: Format[Any], selected: Sequence[Profile], patterns: tuple[str, ...] = ()
 ) -> Iterator[Case]:
-    """Every boundary, format-specific and fault case of the profiles, or those whose id matches a
-    pattern.
+    """Every named case (not drawn at random: boundary values, format-specific cases, faults) of the
+    profiles, or only those whose id matches one of `patterns`.
     """
     for profile in selected:
         yield from _cached_named_cases(fmt, profile, patterns)
@@ -462,8 +465,8 @@ def drawn_cases(
     fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int
 ) -> Iterator[Case]:
     """Yields `count` cases of random histories, none of them empty: a third at level two (typed
-    rows), the others at level one (changes). A few of level one have rows made unreadable on
-    purpose.
+    rows of one table), the others at level one (all changes as text). A few of level one have rows
+    made unreadable on purpose.
     """
     remaining = {2: count // 3, 1: count - count // 3}
     for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed):
@@ -473,9 +476,9 @@ def drawn_cases(
 
 
 def spoil_some_drawn(fmt: Format[Any], profile: Profile, case: Case) -> Case:
-    """A drawn case (one that comes from the run's seed) as it is, or, for one of SPOILED_EVERY
-    cases of level one, with rows that cannot be read: a decoder meets unreadable messages in every
-    part of a run.
+    """A drawn case (one that comes from the run's seed), in which the rows are made unreadable if
+    it is of level one, has rows, and is one in SPOILED_EVERY: so a decoder meets unreadable
+    messages in every part of a run. Which one depends on the scenario's name alone.
     """
     chance, has_rows = random.Random(case.scenario), any(map(_has_row_change, case.written))
     if case.level == 2 or not has_rows or chance.randrange(SPOILED_EVERY):
@@ -489,8 +492,9 @@ def spoil_some_drawn(fmt: Format[Any], profile: Profile, case: Case) -> Case:
 def find_scenario(
     fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int
 ) -> Scenario | None:
-    """The scenario from which a case was written: a named one by its name, or a drawn one, drawn
-    again from the seed; None for malformed messages and recordings, which have none.
+    """The scenario (a history and its level) from which a case was written: a named one is found by
+    its name, a drawn one is drawn again from `count` and `seed`. None for malformed messages and
+    recordings.
     """
     if case.origin is Origin.DRAWN:
         return next(
@@ -578,8 +582,9 @@ def group_calls(
 
 
 def repeat_messages(call: Call, seed: int) -> Call:
-    """The call with some row messages a second time, at other offsets, if it is of level one. A
-    decoder must not leave out the second as a duplicate.
+    """A level-one call in which some row messages come a second time, at other offsets: a decoder
+    must not leave out the second as a duplicate. A call of level two stays as it is. Messages of
+    100,000 bytes or more, or with anything but rows, are not repeated.
     """
     all_written = chain.from_iterable(case.written for case in call.cases)
     candidates = [
@@ -607,12 +612,13 @@ def _names_its_tables(written: Written) -> bool:
 
 def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
     """A sort key for deployments, which also tells different ones apart."""
-    return (deployment.compression, deployment.time_zone, *_options(deployment))
+    return (deployment.compression, deployment.time_zone, *_distinguishing_fields(deployment))
 
 
-def _options(deployment: Deployment) -> tuple[str, ...]:
+def _distinguishing_fields(deployment: Deployment) -> tuple[str, ...]:
     """The fields of a deployment, beside compression and time zone, by which deployments are told
-    apart in names and sorted: character set, forms of values, and where schemas come from.
+    apart in names and are sorted: first the character set, then the forms of values, last where
+    schemas come from.
     """
     forms = deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned
     return (deployment.charset, *forms, deployment.schemas)

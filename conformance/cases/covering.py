@@ -71,8 +71,8 @@ def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
 
 
 def _shape(case: Case) -> tuple[object, ...]:
-    """The sources of a case's types, and of each change its kind, op and absent columns. Two
-    profiles write a case alike if its shape is equal.
+    """A key that is equal for two profiles' cases of a scenario if they are written alike: the
+    sources of the cells' types, and for each change its kind, op and absent columns.
     """
     sources = frozenset(cell.type.source for cell in _cells(case))
     changes = []
@@ -97,7 +97,9 @@ def _cells(case: Case) -> Iterator[Cell]:
 
 
 def _absent(image: Image | None) -> tuple[str, ...] | None:
-    """The names of the columns that an image lacks in the message; None if there is no image."""
+    """The names of the columns that an image lacks in the message (their expected cell is ABSENT);
+    None if there is no image.
+    """
     return (
         None
         if image is None

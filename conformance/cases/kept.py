@@ -140,9 +140,9 @@ def _imported_since_changed(sources: list[Path]) -> bool:
 
 @cache
 def _generation() -> str | None:
-    """The folder's name of the cases that today's sources make: a digest of the sources, of Python
-    and of the packages. Marks the folder as used. None if the sources changed after this process
-    started.
+    """The name of the folder that caches cases made by today's sources: a digest of the source
+    files, of Python's version and of the packages' versions. Marks the folder as used. None if the
+    sources changed after this process started, since its cases would then be of other sources.
     """
     sources = _source_files()
     if not _imported_since_changed(sources):

@@ -187,8 +187,8 @@ def _with_bootstraps(scenario: Scenario) -> Scenario:
 def _adapt_scenarios(
     fmt: Format[Any], scenarios_of_tables: Iterable[Scenario]
 ) -> Iterator[Scenario]:
-    """The scenarios as the format needs them: if it announces schemas (BOOTSTRAP messages), those
-    of level one begin with such messages.
+    """The scenarios as the format needs them. If the format has BOOTSTRAP messages, which announce
+    schemas, scenarios of level one (all changes as text) begin with one for each table.
     """
     announces = _has_kind(fmt, Kind.BOOTSTRAP)
     return (
@@ -200,8 +200,8 @@ def _adapt_scenarios(
 def _named_scenarios(
     fmt: Format[Any], values: Values, users: Sequence[UserTable]
 ) -> Iterator[Scenario]:
-    """The named histories of a user's tables as the format writes them; those of statements only if
-    the format has messages of them.
+    """The named scenarios (fixed histories, not drawn at random) of a user's tables as the format
+    writes them. Those of DDL statements are there only if the format has DDL messages.
     """
     return _adapt_scenarios(
         fmt, scenarios.named_scenarios(values, users, ddl=_has_kind(fmt, Kind.DDL))
@@ -212,8 +212,8 @@ def _named_scenarios(
 def _drawn_scenarios(
     fmt: Format[Any], values: Values, count: int, seed: int
 ) -> tuple[Scenario, ...]:
-    """The drawn scenarios of the user's tables for this seed. They are kept in memory, since each
-    failing case looks its scenario up among them.
+    """The drawn scenarios (random histories) of the user's tables for this seed; none if no table
+    is usable. The result is cached, since each failing case looks its scenario up in it.
     """
     users = usable_tables(fmt, values.schema).users
     drawn = (
@@ -225,8 +225,8 @@ def _drawn_scenarios(
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
-    """The named cases of the user's tables: every boundary value, operation, statement and fault,
-    written by each profile whose database is that of the tables.
+    """The named cases (not drawn at random) of the user's tables: every boundary value, operation,
+    statement and fault, written by each profile whose database is that of the tables.
     """
     users = usable_tables(fmt, values.schema).users
     scenarios_of_tables = [*_named_scenarios(fmt, values, users)]
@@ -241,7 +241,9 @@ def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -
 def _fault_cases(
     fmt: Format[Any], profile: Profile, values: Values, users: Sequence[UserTable]
 ) -> Iterator[Case]:
-    """An INSERT of each table, spoiled in each way that no decoder may accept."""
+    """Cases of an INSERT of each table, made malformed in each way that no decoder may accept.
+    Inserts that the writer refuses, or that give no message, are left out.
+    """
     labels = scenarios.table_labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
@@ -263,8 +265,9 @@ def _fault_cases(
 def drawn_cases(
     fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int
 ) -> Iterator[Case]:
-    """Up to `count` drawn cases, which the profiles write in turn: a third at level two, the others
-    histories of all tables.
+    """Up to `count` drawn cases (random ones) of the user's tables, which the profiles write in
+    turn: a third at level two (typed rows of one table), the others at level one with histories of
+    all tables. Cases without messages are left out.
     """
     profiles = cycle(profiles_of_source(fmt, selected, values.schema))
     for scenario, profile in zip(
@@ -276,8 +279,8 @@ def drawn_cases(
 
 
 def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
-    """The level-one histories of the user's tables, which `values` describes: those of the named
-    scenarios, and of `count` drawn ones.
+    """The histories of the user's tables that are for level one (all changes as text): those of the
+    named scenarios, and of `count` drawn ones.
     """
     all_scenarios = chain(
         _named_scenarios(fmt, values, usable_tables(fmt, values.schema).users),
@@ -289,8 +292,8 @@ def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> 
 def find_scenario(
     fmt: Format[Any], values: Values, case: Case, count: int, seed: int
 ) -> Scenario | None:
-    """The scenario from which a case of the user's tables was written, by its name; None for a
-    malformed message, which has none.
+    """The scenario from which a case of the user's tables was written, found by its name; None for
+    a malformed message, which has none. `count` and `seed` are those of the run's drawn cases.
     """
     of_tables = usable_tables(fmt, values.schema).users
     candidates = (

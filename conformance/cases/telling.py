@@ -34,15 +34,15 @@ def plainest_profile(profiles: Sequence[Profile]) -> Profile:
 
 
 def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
-    """At most `limit` cases for a quick run: chosen one after the other for the traits (operations,
-    types, classes of values) that no chosen one has. Level two gets a fixed share, on a few tables.
-    Returned in the order of `cases`.
+    """At most `limit` cases for a quick run, each chosen for the traits (operations, types, classes
+    of values) that no earlier one has. One in ROWS is of level two (typed rows), on TABLES tables
+    at most. Returned in the order of `cases`.
     """
     all_cases = list(cases)
     row_cases = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
     change_cases = [case for case in all_cases if case.level == 1]
-    telling = _choose(row_cases, limit // ROWS if change_cases else limit, TABLES)
-    telling += _choose(change_cases, limit - len(telling), len(change_cases))
+    telling = _choose_by_traits(row_cases, limit // ROWS if change_cases else limit, TABLES)
+    telling += _choose_by_traits(change_cases, limit - len(telling), len(change_cases))
     ids = {case.id for case in telling}
     return [case for case in all_cases if case.id in ids]
 
@@ -54,10 +54,11 @@ def _weigh(traits: Iterable[Trait]) -> int:
     return sum(TAG if isinstance(trait, str) else 1 for _, _, trait in traits)
 
 
-def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
-    """Chooses cases one after the other, each time the one with the most traits that no chosen case
-    has; of equal ones the one with the smaller messages. Once the chosen cases have `table_limit`
-    tables, only cases of these tables follow.
+def _choose_by_traits(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
+    """Chooses up to `limit` cases one after the other: each time the one whose traits (what it
+    covers) that no chosen case has weigh most, of equal ones the one with the smaller messages.
+    Stops when no case has a new trait. Once the chosen cases have `table_limit` tables, only cases
+    of these tables follow.
     """
     traits_left = {case.id: set(list_traits(case)) for case in cases}
     sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}

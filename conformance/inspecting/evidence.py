@@ -53,8 +53,8 @@ class MemberOrder:
 
     @classmethod
     def parse_order(cls, names_text: str) -> MemberOrder:
-        """Reads an order of members from a table of evidence: names separated by blanks; one that
-        ends with `?` may be missing from a message.
+        """Parses an order of members from a table of evidence: names separated by blanks. A name
+        that ends with `?` may be missing from a message.
         """
         names = names_text.split()
         return cls(

@@ -411,7 +411,9 @@ class _Distance(NamedTuple):
 
 
 def _distance(book: EvidenceBook, opened: OpenedRecord) -> _Distance:
-    """How far a message is from the format of an evidence book, by the names of its members."""
+    """How far a message is from the format of an evidence book (a description of the format's
+    messages), by the names of its members: unknown ones, then shared ones as a negative number.
+    """
     known_members = frozenset[str]().union(*(shape.order for shape in book.shapes))
     names = book.root(opened).keys()
     return _Distance(len(names - known_members), -len(names & known_members))
@@ -439,8 +441,9 @@ def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[st
 
 
 def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceBook]:
-    """The books of the formats that are nearest to a message which fits no format: those that know
-    more of its members than the books in `fitting` do, else `fitting`.
+    """For a message that fits no format: the evidence books (descriptions of one format's messages)
+    of formats that know more of its members than those in `fitting`, or `fitting` if there are
+    none.
     """
     fewest = min(_distance(book, opened).unknown for book in fitting)
     names = _known_by_members(opened)
@@ -484,7 +487,7 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
 
 def _group_json(group: Group) -> dict[str, Any]:
     """A group of messages that one writer may have written, as a JSON-able object: their number,
-    the formats that they may be of, and in `told` whether only one format is left.
+    the formats that they may be of, and under `told` whether just one format is left.
     """
     return {
         "messages": group.messages,
@@ -552,7 +555,7 @@ def _tally_json(tally: Tally) -> dict[str, Any]:
 
 def command(tally: Tally) -> str:
     """The command line that judges a decoder under exactly the profiles that may have written the
-    messages; "" if there are none.
+    inspected messages; "" if there are none.
     """
     profile_options = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
     return (

@@ -110,14 +110,14 @@ def open_record(record: ReadRecord) -> OpenedRecord:
         return OpenedRecord(record, "unreadable", problem="the value has no bytes")
     if (framed := _open_frames(record.key or b"", value)) is not None:
         return OpenedRecord(record, "json", framed)
-    plain = _read(record, value, "none")
+    plain = _open_value(record, value, "none")
     if plain.container != "unreadable":
         return plain
     for name, body in _decompress_each(value):
         if body is None:
             problem = f"begins as {name}, and is damaged, cut, or longer than {LIMIT >> 20} MiB"
             return OpenedRecord(record, "unreadable", compression=name, problem=problem)
-        opened = _read(record, body, name)
+        opened = _open_value(record, body, name)
         if opened.container != "unreadable":
             return opened
         if name != "snappy":
@@ -157,18 +157,18 @@ def _open_frames(key: bytes, value: bytes) -> Any:
         return None
 
 
-def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
+def _open_value(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
     """Opens a decompressed value: as JSON if it begins as such; by the schema whose id it names if
     it has Confluent's framing; else as Protobuf or Avro, by trying the published schemas of all
     formats. Its container is "unreadable" if none of them fits.
     """
     if body.lstrip()[:1] in (b"{", b"["):
-        return _json(record, body, compression)
+        return _open_json(record, body, compression)
     if (
         body[:1] == confluent.MAGIC
         and (schema := _registered_schema(body[: confluent.HEAD])) is not None
     ):
-        datum = _datum(schema, body[confluent.HEAD :])
+        datum = _read_datum(schema, body[confluent.HEAD :])
         return OpenedRecord(
             record,
             "unreadable" if datum is None else "confluent",
@@ -183,16 +183,16 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
             continue
     for name, edition, schema in _schemas():
         if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (
-            datum := _datum(schema, body)
+            datum := _read_datum(schema, body)
         ) is not None:
             return OpenedRecord(record, "avro", datum, "", compression, name, edition)
     return OpenedRecord(record, "unreadable", compression=compression, problem=_describe_head(body))
 
 
-def _json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
-    """Opens a value that begins as JSON; its container is "unreadable", with the reason, if it is
-    no UTF-8 or no JSON. Control characters in strings, and NaN, which orjson refuses, are read by
-    Python's own parser.
+def _open_json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
+    """Opens a value that begins as JSON. Its container is "unreadable", with the reason, if it is
+    no UTF-8 or no JSON. Python's parser reads what orjson refuses: control characters in strings,
+    and NaN.
     """
     try:
         json_text = body.decode()
@@ -274,7 +274,7 @@ def _schemas() -> tuple[tuple[str, int, Any], ...]:
     return tuple(parsed)
 
 
-def _datum(schema: Any, body: bytes) -> Any:
+def _read_datum(schema: Any, body: bytes) -> Any:
     """Reads the body as one Avro value of the schema; None if that fails, or leaves bytes."""
     source = io.BytesIO(body)
     try:

@@ -132,10 +132,10 @@ def _book(
     """
     choices = get(name).choices
     with naming_place(place):
-        root = _fact(book_table.get("root", "members"), facts)
-        members = _fact(book_table["members"], facts) if "members" in book_table else root
+        root = _find_fact(book_table.get("root", "members"), facts)
+        members = _find_fact(book_table["members"], facts) if "members" in book_table else root
         hooks: dict[str, Any] = {
-            hook: _fact(book_table[hook], facts)
+            hook: _find_fact(book_table[hook], facts)
             for hook in ("describe", "watch", "version")
             if hook in book_table
         }
@@ -238,9 +238,9 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _fact(name: str, facts: Facts) -> Fact:
-    """The function that a condition or a table calls by this name: one of the format's module, or
-    the property of OpenedRecord. Raises UnknownName.
+def _find_fact(name: str, facts: Facts) -> Fact:
+    """The function that a condition or a table names: one of the format's module (`facts`), or a
+    property of OpenedRecord, which every format has. Raises UnknownName.
     """
     if name in OpenedRecord.__annotations__ or hasattr(OpenedRecord, name):
         return facts.get(name) or attrgetter(name)
@@ -270,13 +270,15 @@ class _Term(NamedTuple):
 
 def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
     """Parses a condition of a table of evidence into a function that says whether it holds of a
-    message. The members that it names are those of `root`. Raises UsageError.
+    message. An expression is terms joined by `;`, which must all hold; of several expressions one
+    must. Members that it names are those of the object that `root` gives of a message. Raises
+    UsageError.
     """
     alternatives = [expression] if isinstance(expression, str) else expression
     cases: list[list[_Term]] = []
     for alternative in alternatives:
         terms = alternative.split(";")
-        cases.append([_term(term.strip(), root, facts) for term in terms])
+        cases.append([_parse_term(term.strip(), root, facts) for term in terms])
 
     def holds(opened: OpenedRecord) -> bool:
         """Whether all terms of at least one alternative hold of a message."""
@@ -291,7 +293,7 @@ def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Cond
     return holds
 
 
-def _term(expression: str, root: Fact, facts: Facts) -> _Term:
+def _parse_term(expression: str, root: Fact, facts: Facts) -> _Term:
     """Parses one term of a condition, such as `not a.b=x`. The value that it looks at is a fact
     (`name()`), or a member of the object that `root` gives of a message, or several members
     (`a|b`). Raises UsageError.
@@ -299,20 +301,20 @@ def _term(expression: str, root: Fact, facts: Facts) -> _Term:
     term = _TERM.fullmatch(expression)
     if term is None:
         raise UsageError(f"no term of a condition: {expression}")
-    test, names, is_negated = _test(term), term["names"], term["no"] is not None
+    test, names, is_negated = _parse_test(term), term["names"], term["no"] is not None
     if names.endswith("()"):
-        return _Term(_fact(names[:-2], facts), test, is_negated)
+        return _Term(_find_fact(names[:-2], facts), test, is_negated)
     if "|" not in names:
-        return _Term(partial(_at, root, names.split(".")), test, is_negated)
+        return _Term(partial(_read_path, root, names.split(".")), test, is_negated)
     paths = [name.split(".") for name in names.split("|")]
     return _Term(
-        lambda opened: [_at(root, path, opened) for path in paths],
+        lambda opened: [_read_path(root, path, opened) for path in paths],
         lambda members: any(map(test, members)),
         is_negated,
     )
 
 
-def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
+def _read_path(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
     """The value in a message at a path of member names, below the object that `root` gives; _ABSENT
     if a step of the path is missing.
     """
@@ -322,18 +324,18 @@ def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
     return value
 
 
-def _test(term: re.Match[str]) -> Callable[[Any], bool]:
-    """The function that tests a value as a parsed term of a condition says: that it contains one of
-    some items, is there, equals one of some values, has a text in which a pattern is found, or is
-    not empty.
+def _parse_test(term: re.Match[str]) -> Callable[[Any], bool]:
+    """Turns a parsed term of a condition into a function that tests a value: that it contains one
+    of some items, is there, equals one of some values, has a text in which a pattern is found, or
+    (without any of these) is not empty. Raises UsageError.
     """
     if term["among"]:
-        among = [_value(part) for part in term["among"].split("|")]
+        among = [_parse_value(part) for part in term["among"].split("|")]
         return lambda value: any(item in value for item in among)
     if term["there"]:
         return lambda value: value is not _ABSENT
     if term["values"] is not None:
-        values = [_value(part) for part in term["values"].split("|")]
+        values = [_parse_value(part) for part in term["values"].split("|")]
         return partial(_is_among, values)
     if term["pattern"] is not None:
         try:
@@ -352,8 +354,8 @@ def _is_among(values: Sequence[Any], member: Any) -> bool:
     return any(type(value) is type(item) and value == item for item in values)
 
 
-def _value(value_text: str) -> Any:
-    """A value in the text of a condition: JSON if it parses as such, else the text itself."""
+def _parse_value(value_text: str) -> Any:
+    """Parses a value in the text of a condition: JSON if it is such, else the text itself."""
     try:
         return json.loads(value_text)
     except ValueError:

@@ -37,7 +37,9 @@ _PLAIN: Final = "a0"
 
 
 def weight(type: SourceType, value: Value) -> int:
-    """How far a value is from its type's plain value: 0 for NULL, else at least 1."""
+    """How far a value is from the plainest value of its type, as a number: 0 for NULL, else at
+    least 1. The reducer prefers a case whose values weigh less.
+    """
     match value:
         case None:
             return 0
@@ -90,7 +92,9 @@ def simpler_values(type: SourceType, value: Value) -> list[Value]:
 
 
 def _bisecting_order(size: int) -> list[int]:
-    """The numbers below `size`: the ends, the middle, the quarters, and so on."""
+    """The numbers from 0 to `size` - 1 in the order in which to try them: both ends, the middle,
+    the quarters, and so on.
+    """
     order = dict.fromkeys((0, size - 1)) if size else {}
     parts = 2
     while len(order) < size:
@@ -116,7 +120,7 @@ def _boundaries(type: SourceType) -> Mapping[str, Value]:
 
 
 def _value_variants(type: SourceType, value: Value) -> Iterator[Value]:
-    """Values to try in place of a failing cell's, by the type's sort of values. Some are no simpler
+    """Yields values to try in place of a failing cell's, by the sort of value. Some weigh no less
     or do not fit the column: `simpler_values` drops those.
     """
     match value:
@@ -372,6 +376,9 @@ def _text_weight(value: str | bytes) -> int:
 
 
 def _character_weight(character: str) -> int:
+    """How far a character is from a plain one: 1 for `a` and `0`, 2 for other ASCII letters and
+    digits, 3 for other printable ASCII, else 4.
+    """
     if character in _PLAIN:
         return 1
     if character.isascii() and character.isalnum():

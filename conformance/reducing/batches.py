@@ -52,9 +52,9 @@ class Batch:
 
 
 def group_candidates(candidates: Iterable[Candidate]) -> list[Batch]:
-    """Groups candidates into batches, of which each is one decode call: those of one deployment and
-    level, at level two of one requested table, together. At level one no two candidates of a batch
-    share a table.
+    """Groups candidates (smaller cases to try) into batches, each of which is one decode call. A
+    batch has one deployment and level; at level two also one requested table, and at level one no
+    two of its candidates share a table.
     """
     # Each batch with the names of its candidates' tables.
     batches: list[tuple[Batch, set[tuple[str, str | None, str]]]] = []
@@ -154,9 +154,10 @@ class _Quota:
 
 
 def _table_to_request(track: Track, scenario: Scenario) -> Table | None:
-    """The table that a level-two decode call on the scenario asks for: a recorded case's own, else
-    the first that the history changes. None at level one, and where the history has two versions of
-    one table: a call cannot ask for both.
+    """The table that a level-two decode call (typed rows of one table) on the scenario asks for: a
+    recorded case's own table, else the first that the history changes. None at level one, if no
+    table is changed, and if the history has two versions of one table, since a call cannot ask for
+    both.
     """
     if scenario.level == 1:
         return None
@@ -169,8 +170,10 @@ def _table_to_request(track: Track, scenario: Scenario) -> Table | None:
 
 
 def _write_candidate(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
-    """The scenario as a case; None if the writer does not accept it, or if it is no smaller. Raises
-    HarnessFault if the writer crashes.
+    """A smaller scenario written as a case, as a candidate for the track's failure (a track is the
+    reduction of one failure). None if the writer refuses it, it gives no message, or the case is no
+    smaller than the track's own. At level one its databases get a suffix, so that candidates share
+    no table. Raises HarnessFault if the writer crashes.
     """
     try:
         case = track.recipe.case(

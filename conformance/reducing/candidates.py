@@ -40,8 +40,8 @@ leaving out rows does more.
 
 def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """Smaller scenarios to try in place of a failing one, the smallest first as far as that can be
-    guessed; `where` tells where the case failed. Each is below `scenario` by `measure_scenario`;
-    some may come twice.
+    guessed. `where` tells where the case failed. Each is smaller by `measure_scenario`; of a user's
+    tables it also has only names and values that the scenario has. Some may come twice.
     """
     size_of_failing = measure_scenario(scenario)
     for smaller in _propose(scenario, where):
@@ -52,8 +52,8 @@ def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _has_only_parts_of(smaller: Scenario, scenario: Scenario) -> bool:
-    """Whether a candidate has only tables and cells of the scenario: a user's table keeps its name
-    and its values.
+    """Whether a smaller scenario has only tables and cell values that the scenario has. Asked of
+    users' tables, which keep their names and values.
     """
     names = set(map(table_name, scenario_tables(smaller)))
     if not names <= set(map(table_name, scenario_tables(scenario))):

@@ -64,7 +64,9 @@ def keep_confirmed(
 
 
 def _select_confirmed(confirming: Decoding, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that the reference decoder passes, in order of their answers."""
+    """The candidates (smaller failing cases) whose messages the reference decoder decodes rightly,
+    in the order of its answers: on these the decoder under test is at fault.
+    """
     if not candidates:
         return []
     return [

@@ -123,8 +123,8 @@ class Decoding:
         return remaining
 
     def limits_left_after(self, more: Limits) -> Limits:
-        """Limits for a further stage of the reduction: `more` calls and seconds, counted from what
-        was used until now.
+        """Limits for a further stage of the reduction: `more` calls and seconds on top of those
+        used until now. Other limits stay.
         """
         spent_seconds = self.limits.seconds - self.seconds_left()
         return replace(
@@ -181,8 +181,9 @@ class Decoding:
     def _judge_batch(
         self, batch: Batch, outputs: Outputs
     ) -> Iterator[tuple[Candidate, CaseResult]]:
-        """Judges the candidates of a batch by the rows of its call. A candidate that the rules
-        cannot judge, or whose owed rows break a rule, is left out.
+        """Judges the candidates (smaller cases) of a batch by the rows of its decode call. A
+        candidate that the rules cannot judge, or on which even the owed rows break a rule, is left
+        out.
         """
         for candidate in batch.candidates:
             output_rows = [
@@ -195,8 +196,9 @@ class Decoding:
                     yield candidate, self.judge.judge(candidate.case, output_rows)
 
     def _passes_perfect_answer(self, case: Case) -> bool:
-        """Whether the rows that a case owes for its messages break no rule. If they do, the rules
-        or the reduction are at fault, and the case shows no mistake of the decoder.
+        """Whether a decoder that returns exactly the owed rows of a case would break no rule. If it
+        would, the rules or the reduction are at fault, and the case shows no mistake of the
+        decoder.
         """
         answer = [perfect_rows(case, message) for message in case.written]
         return not self.judge.judge(case, answer).findings

@@ -63,9 +63,10 @@ class RaisingCandidate(NamedTuple):
 
 
 def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> RaisingCandidate | None:
-    """The smallest candidate of a batch on which the decoder raises when it is decoded alone, with
-    the error; None if none raises. `handle` is the name of the opened messages in the engine.
-    Raises OutOfTime at a limit.
+    """The smallest candidate (smaller case) of a batch on which the decoder still raises when it
+    decodes that one alone, with the error; None if none raises. A batch that raises is halved until
+    one is left. `handle` is the name of the opened messages in the engine. Raises OutOfTime at a
+    limit.
     """
     ordered = sorted(batch.candidates, key=lambda c: c.size)
     batches_to_try = [replace(batch, candidates=ordered)]

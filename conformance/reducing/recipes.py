@@ -117,8 +117,9 @@ def _message_fault(fmt: Format[Any], profile: Profile, case: Case) -> faults.Fau
 
 
 def make_recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
-    """How the reducer writes smaller scenarios as cases of the same format and profile; if the
-    case's messages were spoiled as wholes, they are spoiled in the same way.
+    """The recipe (how a smaller scenario becomes a case) for a failing case: it is written in the
+    same format and profile, and if the case's messages were made malformed as wholes, they are so
+    in the same way.
     """
     fault = _message_fault(fmt, profile, case)
     return Recipe(fmt, profile, partial(faults.apply, fault=fault) if fault else None)
@@ -172,8 +173,8 @@ def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> ScenarioReci
 
 
 def _with_three_row_variant(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
-    """The scenarios, which have one row each; an INSERT also comes as a message of three rows, with
-    the row between two others.
+    """The scenarios, which have one row each, and after each single INSERT the same as a message of
+    three rows, in which that row stands between two others.
     """
     for scenario in single:
         yield scenario

@@ -86,7 +86,9 @@ def reduce_failures(
 
 @contextlib.contextmanager
 def _report_end(what: str, note: Callable[[str], None]) -> Iterator[None]:
-    """A context in which OutOfTime ends the reduction of `what`, with a note and no error."""
+    """A context in which OutOfTime does not escape: it ends the reduction of `what` and is told to
+    `note` as a text.
+    """
     try:
         yield
     except OutOfTime as end:
@@ -94,8 +96,9 @@ def _report_end(what: str, note: Callable[[str], None]) -> Iterator[None]:
 
 
 def _describe_reduction(track: Track, began: float) -> Failure:
-    """The failure with its smallest case, and in words what the reduction achieved and cost. If the
-    harness failed, the failure's own case stays, with the reason.
+    """The failure with its smallest case, and in words what the reduction achieved and cost; the
+    failure as it is if its case became no smaller. If the harness failed (`track.fault`), the
+    failure keeps its own case and gets the reason.
     """
     if track.fault:
         return replace(track.failure, reduced=f"not reduced: {track.fault}")

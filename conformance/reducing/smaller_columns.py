@@ -70,8 +70,9 @@ def cut_columns(
 
 
 def _cut_table(table: Table, column_names: Collection[str], key: str | None) -> Table:
-    """The table with its key and these columns, or its first column if none is left; with `key`, a
-    column of a primary key of several, that column is the whole primary key.
+    """The table cut to its key and these columns, or to its first column if none is left. If `key`
+    is a column of a primary key of several columns, that column alone becomes the primary key; None
+    keeps the key.
     """
     primary = (key,) if key in table.primary_key and key is not None else table.primary_key
     handle = primary or table.handle_key

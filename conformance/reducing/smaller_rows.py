@@ -24,9 +24,10 @@ class _SingleRow(NamedTuple):
 
 
 def with_one_row(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Scenarios with one row of `scenario` alone: first cut to the key and the failing column, then
-    with all columns, then cut and among all events that are no row changes; last, each of these
-    other events alone.
+    """Scenarios with one row of `scenario` alone, whose event `where` says the failure is in first:
+    the row cut to the key and the failing column, then with all columns, then cut and among all
+    events that are no row changes. Last, each of these other events alone. Nothing if there is just
+    one row already.
     """
     events = scenario.history.events
     columns = {where.column} if where.column is not None else set()
@@ -67,8 +68,8 @@ def _with_others(events: Sequence[Event], single_row: _SingleRow) -> list[Event]
 
 
 def with_fewer_events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The scenario without a half, a quarter ... of its events, and without each; cut to the
-    failing column, and whole.
+    """Scenarios without a half, a quarter ... of the events, down to without a single event; each
+    first cut to the failing column (if it is known), then with all columns.
     """
     events = scenario.history.events
     for remaining in without_parts(events):
@@ -79,7 +80,7 @@ def with_fewer_events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def with_fewer_rows(scenario: Scenario) -> Iterator[Scenario]:
-    """The scenario without a half, a quarter ... of an event's rows, and without each."""
+    """Scenarios without a half, a quarter ... of one event's rows, down to without a single row."""
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
             for remaining in without_parts(event.rows):

@@ -79,7 +79,9 @@ class Track:
         return self.failure.rule.law == RETURNS
 
     def accepts_finding(self, finding: Finding, case: Case) -> bool:
-        """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
+        """Whether a finding of a smaller case is the failure that this track reduces: it breaks the
+        same rule, and may be for the same cause.
+        """
         cause, finding_before = self.failure.cause, self.failure.finding
         same_rule = finding.rule in (self.failure.rule.id, finding_before.instead)
         return same_rule and (
@@ -87,8 +89,8 @@ class Track:
         )
 
     def accept(self, smaller: Step) -> None:
-        """Takes a smaller failing case as the one to reduce further, and keeps the one before it to
-        go back to.
+        """Makes a smaller failing case the one to reduce further. The case before it is kept, to go
+        back to.
         """
         self.earlier_steps.append(
             Step(self.scenario, self.case, self.finding, self.result, self.size)
@@ -97,13 +99,15 @@ class Track:
         self.ended = time.monotonic()
 
     def start_again(self) -> None:
-        """Goes back to the failure's own case, and forgets which candidates were tried."""
+        """Goes back to the failure's own case, and forgets which smaller cases were tried."""
         self._set_step(self.earlier_steps[0])
         self.earlier_steps.clear()
         self.tried_hashes.clear()
 
     def _set_step(self, step: Step) -> None:
-        """Makes a step the case from which smaller ones are proposed."""
+        """Makes the case of a step (a failing case with its scenario, finding, result and size) the
+        one from which smaller cases are proposed.
+        """
         self.scenario, self.case, self.size = step.scenario, step.case, step.size
         self.finding, self.result = step.finding, step.result
 
@@ -174,8 +178,8 @@ def start_track(
 
 
 def accept_candidate(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
-    """Takes a candidate, whose case still fails with this finding, as the smallest case of its
-    failure.
+    """Makes a candidate, whose case still fails with this finding, the smallest case so far of the
+    failure that its track reduces.
     """
     candidate.track.accept(
         Step(candidate.scenario, candidate.case, finding, result, candidate.size)

@@ -17,7 +17,7 @@ LABEL: Final = "cdc conformance"
 
 def badge(result: RunResult) -> dict[str, Any]:
     """The run as a badge: the JSON object for shields.io, with the share of rules that the decoder
-    keeps of those that the run could reach, and a colour.
+    keeps, of those that the run could reach, and a colour.
     """
     if result.ended:
         return _badge("unfinished", "lightgrey")

@@ -77,8 +77,8 @@ NAMED: Final = 5
 
 
 def summary(result: RunResult, profiles: bool) -> Table:
-    """The table of formats on the console, with a line for each format: cases, messages, verdicts,
-    and the rules exercised; with `profiles` also a line for each profile.
+    """The table that the console shows after a run, with a line for each format: cases, messages,
+    verdicts, and the rules exercised. With `profiles` it also has a line for each profile.
     """
     format_rows = [(*matrix(fmt, result.strict), _count_exercised(fmt)) for fmt in result.formats]
     return table(

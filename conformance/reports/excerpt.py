@@ -465,7 +465,7 @@ def _escape_bytes(value: bytes) -> str:
 
 def _find_words(escaped_text: str, field: Field) -> list[Span]:
     """The spans of escaped binary data that hold the name of the finding's column, or the expected
-    value as a text.
+    value as a text. Words of one character are not looked for: they would be everywhere.
     """
     words = [*field.texts, field.column or ""]
     spans: list[Span] = []

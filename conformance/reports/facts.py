@@ -140,8 +140,9 @@ def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
 
 
 def reached(by_standing: Mapping[Standing, int]) -> int:
-    """The number of rules that the run could have compared, given its level, its selection and the
-    decoder's capabilities: all but those that stand at OUT.
+    """The number of rules that the run could have compared: all but those that its level, its
+    selection or the decoder's capabilities keep out (Standing.OUT). `by_standing` has the number of
+    rules with each result.
     """
     return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
@@ -238,8 +239,8 @@ def count_words(number: int, what: str) -> str:
 
 
 def nulled(fmt: FormatResult) -> str:
-    """The profiles whose rows have NULL for columns that the messages do not hold, as a line; "" if
-    none.
+    """A line that names the profiles whose typed rows have NULL only because the messages do not
+    hold the columns, with their numbers of cases; "" if there are none.
     """
     if not fmt.nulled:
         return ""
@@ -325,8 +326,8 @@ def cause(failure: Failure) -> str:
 
 
 def hint(failure: Failure) -> str:
-    """How a wrong value is related to the right one, in words (such as "an hour later"); "" if no
-    relation is known.
+    """How a wrong value is related to the right one, in words (such as "an hour later"), as a hint
+    at the mistake; "" if no relation is known.
     """
     if failure.cause is None or failure.cause.relation is None:
         return ""
@@ -388,7 +389,7 @@ def unusual(deployment: Deployment) -> str:
 
 
 def covering(entry: Entry) -> str:
-    """What an entry of the record of known failures covers, in words: its cases, profiles or
-    causes; its rule is left out.
+    """What an entry of the record of known failures covers, in words: verdict, profiles, cases and
+    causes, without its rule.
     """
     return entry.scope

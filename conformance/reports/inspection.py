@@ -329,7 +329,7 @@ def write(inspector: Inspector, directory: Path) -> list[Path]:
 
 
 def markdown(inspector: Inspector) -> str:
-    """The result of `inspect`, which tells format, release and options of a stranger's messages, as
+    """The result of `inspect` (format, release and options of messages of unknown origin) as
     Markdown.
     """
     lines: list[str] = []

@@ -174,7 +174,7 @@ def explain_failures(failures: Sequence[Failure]) -> str:
 
 
 def _unreached(fmt: FormatResult) -> str:
-    """Why a rule of the format is skipped in JUnit: no selected case that the decoder claims can
+    """Why JUnit skips a rule of the format: no selected case that the decoder claims to support can
     exercise it.
     """
     only = f"the decoder decodes only level {fmt.levels[0]}, or " if len(fmt.levels) == 1 else ""

@@ -260,8 +260,9 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
 
 
 def _batches(step: Step) -> list[dict[str, float | None]]:
-    """The micro-batches of a load with their lags, as JSON-able objects, at most POINTS: of more
-    batches the longest of each group of neighbours is given.
+    """The micro-batches of a load with their lags, as JSON-able objects, at most POINTS. If there
+    are more batches, neighbours are grouped, and of each group the batch that took longest is
+    given.
     """
     size = max(1, math.ceil(len(step.batches) / POINTS))
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]

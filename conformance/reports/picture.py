@@ -167,7 +167,7 @@ def read(lines: Iterable[bytes]) -> Report:
             elif kind == "footer":
                 footer = record
             elif kind in ("case", "rule"):
-                _take(formats.setdefault(record["format"], Drawn(record["format"])), record)
+                _count_record(formats.setdefault(record["format"], Drawn(record["format"])), record)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"line {number} is no line of report.jsonl: {error}") from None
     if not (header and footer):
@@ -175,10 +175,10 @@ def read(lines: Iterable[bytes]) -> Report:
     return Report(header, footer, tuple(formats.values()))
 
 
-def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
+def _count_record(fmt: Drawn, record: Mapping[str, Any]) -> None:
     """Adds a line of report.jsonl, a rule or a case, to its format's counts. A rule is `compared`
-    if a case applied it, `reachable` unless selection, level or capability kept it out; a case's
-    `rules_known` are those whose breaking is on record as known.
+    if a case applied it, `reachable` unless selection, level or capability kept it out. A case's
+    `rules_known` are the rules that it breaks and that the record of known failures covers.
     """
     if record["type"] == "rule":
         fmt.rules += 1

@@ -45,8 +45,8 @@ class Repairs:
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
-    """The mistakes of a decoder in one format of a run, for the reports; the most important ones in
-    full, the number of the others as a line.
+    """The mistakes of a decoder in one format of a run, for the reports: the MOST most important
+    ones in full, and a line with the number of the others.
     """
     all_mistakes = mistakes(fmt, strict=result.strict)
     failures = [

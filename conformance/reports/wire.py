@@ -93,8 +93,8 @@ class _Open:
     colon: bool = False
 
     def next(self) -> None:
-        """At a comma inside a JSON array or object that is being scanned: prepares for its next
-        value, by the next index or a new member name.
+        """Called at a comma inside this open JSON array or object: prepares for its next value, by
+        the next index or, in an object, a new member name.
         """
         self.step = None if self.is_object else (self.step + 1 if isinstance(self.step, int) else 0)
         self.at, self.colon = (0, 0), False
@@ -132,8 +132,8 @@ def nodes(json_text: str) -> Iterator[Node]:
 
 
 def _place_of_value(top: _Open | None) -> tuple[Path, Span]:
-    """The path of the next value in the innermost open object or array, and the span of its key; an
-    empty path and span at the root, where `top` is None.
+    """The path of the next value in the innermost open object or array (`top`), and the span of the
+    member name before it; an empty path and span at the root, where `top` is None.
     """
     if top is None:
         return (), (0, 0)

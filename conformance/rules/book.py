@@ -163,9 +163,9 @@ def register(fmt: str, path: Path) -> None:
 
 @cache
 def book(fmt: str) -> Book:
-    """The contents of a format's file of rules, which is in this package or was given to
-    `register`. Raises UnknownName for an unknown format, and UsageError, which names file and line,
-    for an error in the file.
+    """The parsed file of rules of a format, which is in this package or was given to `register`.
+    Raises UnknownName for an unknown format, and UsageError, which names file and line, for an
+    error in the file.
     """
     if path := _OUTSIDE.get(fmt):
         return parse_book(fmt, str(path), path.read_text("utf-8"))
@@ -262,7 +262,9 @@ def _kinds_file() -> TableFile:
 
 
 def _orders_of_families() -> Mapping[str, Mapping[str, Any]]:
-    """The parts of a table `[order]` that all formats of a family share, by the family's name."""
+    """By the name of a family of formats: the parts of the table `[order]` (how changes of a row
+    are ordered) that all formats of the family share.
+    """
     orders: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
     return orders
 

@@ -33,14 +33,17 @@ numbers of its groups, from the most significant one on.
 
 
 def base_of(pattern: str) -> int:
-    """The base of the numbers in positions of that pattern: 16 or 10. A decimal number without
-    leading zeros is ordered rightly as a hexadecimal one, too.
+    """The base of the numbers in positions that match the pattern: 16 if it has hexadecimal digits,
+    else 10. (Decimal numbers without leading zeros keep their order if they are read as hexadecimal
+    ones.)
     """
     return 16 if "[0-9a-f]" in pattern else 10
 
 
 def number_sql(pattern: str, group: int) -> str:
-    """Spark SQL of the number that a group of a pattern finds in the column `position`."""
+    """Spark SQL for the number that a group of the regular expression `pattern` finds in the column
+    `position`.
+    """
     digits = f"regexp_extract(position, r'{pattern}', {group})"
     if base_of(pattern) == 16:
         digits = f"conv({digits}, 16, 10)"

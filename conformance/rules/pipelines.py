@@ -14,8 +14,8 @@ from conformance.rules.rule import Rule
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The pipeline rules of a format, `<format>/pipeline/<name>`: those of laws.toml whose need the
-    format's order of changes meets. Raises UnknownName for an unknown format.
+    """The rules of a format on users' pipelines, `<format>/pipeline/<name>`: those of laws.toml
+    whose need the format's order of changes meets. Raises UnknownName for an unknown format.
     """
     order = order_of(fmt)
     return tuple(

@@ -145,8 +145,9 @@ class Selector:
     levels: tuple[int, ...] = ()
 
     def concerns(self, field: str, aspect: Aspect, level: int) -> bool:
-        """Whether a comparison of this field, aspect and level can fulfil the conditions; those on
-        anything else are not looked at. The aspect DIGITS fulfils only conditions that name it.
+        """Whether a comparison of this field, aspect and level may be one that the selector
+        selects: only its conditions on these three are checked. The aspect DIGITS (the digits of a
+        time) is selected only by conditions that name it.
         """
         return (
             (not self.fields or field in self.fields)

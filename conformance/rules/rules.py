@@ -38,8 +38,9 @@ __all__ = [
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The rules of a format: special ones before general ones, laws last. Raises UnknownName for an
-    unknown format, and UsageError for an error in its file of rules.
+    """The rules of a format: special ones before general ones, then its laws (rules with a check of
+    their own in place of a selector). Raises UnknownName for an unknown format, and UsageError for
+    an error in its file of rules.
     """
     format_rules = book(fmt).rules
     laws_of_format = (
@@ -59,10 +60,10 @@ DECIMAL.
 
 
 def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
-    """Whether a law of readings (a decoder reads a column in one way in all messages) applies to a
-    format: one of the format's rules that is not MUST covers what the law is about. `need` is
-    "open-forms" (values), "open-zones" (dates with times), "open-images", or "" for a law that
-    always applies.
+    """Whether a law on readings (a decoder must read a column in one way in all messages) applies
+    to a format. It does if one of the format's rules that is no MUST leaves open how to read what
+    the law is about. `need` is "open-forms" (values), "open-zones" (dates with times),
+    "open-images", or "" for a law that always applies.
     """
     loose = (rule.selector for rule in format_rules if rule.obligation is not Obligation.MUST)
     match need:

@@ -17,9 +17,10 @@ from conformance.rules.rule import Rule
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The stream rules of a format, `<format>/stream/<name>`: those of laws.toml whose need the
-    format's order of changes meets. The rule `stream/order` has the citations and the provenance of
-    that order. Raises UnknownName for an unknown format.
+    """The stream rules of a format (on tables that are kept from a whole stream),
+    `<format>/stream/<name>`: those of laws.toml whose need the format's order of changes meets. The
+    rule `stream/order` has the citations and the provenance of that order. Raises UnknownName for
+    an unknown format.
     """
     order = order_of(fmt)
     stream_rules = (

@@ -77,7 +77,9 @@ class TableFile:
         return f"{key} is there twice" + (f", first on line {first}" if first else "")
 
     def place(self, part: str) -> str:
-        """FILE:LINE of a top-level part; line 1 if the file does not have the part."""
+        """FILE:LINE of a top-level table or key of the TOML file, for error messages; line 1 if the
+        file does not have it.
+        """
         number = self._line(rf"\[*{re.escape(part)}(?![\w-])", 0)
         return f"{self.where}:{max(number, 1)}"
 

@@ -177,8 +177,8 @@ def is_cut(opened: OpenedRecord) -> bool:
 
 
 def beyond_key(opened: OpenedRecord) -> bool:
-    """Whether a row in `data` has columns that are not of its key; False for a message that names
-    no key.
+    """Whether a row in `data` has columns that are not in its key (`pkNames`); False for a message
+    that names no key.
     """
     keys = set(names(opened.members.get("pkNames")))
     return bool(keys) and any(set(image) - keys for image in data_rows(opened))
@@ -195,8 +195,8 @@ def watch_deletes() -> Watch:
     key_alone_tables: set[tuple[Any, Any]] = set()
 
     def watch(opened: OpenedRecord) -> Iterator[Watched]:
-        """Takes the next message. Yields KEY_ALONE at a row with more columns than its key, if the
-        table had such a row and, after it, a DELETE with the key alone.
+        """Looks at the next message. Yields KEY_ALONE at a row with more columns than its key, if
+        the table had such a row earlier and, after it, a DELETE that has only the key's columns.
         """
         members = opened.members
         table = (members.get("database"), members.get("table"))

@@ -82,7 +82,8 @@ _DECIMAL: Final = f"{_CONNECT}data.Decimal"
 
 def kinds(opened: OpenedRecord) -> set[str]:
     """The types of the row's columns in their Kafka Connect schema, such as `int64` or
-    `time.MicroTimestamp`, without the prefixes of Debezium and Kafka Connect.
+    `time.MicroTimestamp`, without the prefixes of Debezium and Kafka Connect; empty without a
+    schema.
     """
     types = (str(column.get("name") or column.get("type")) for column in columns(opened))
     return {name.removeprefix("io.debezium.").removeprefix(_CONNECT) for name in types}
@@ -119,8 +120,8 @@ def null_is_kept(opened: OpenedRecord) -> bool:
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
-    """Whether the schemas of columns name their type at the source: True if one does, False if one
-    does not; both may be in the set.
+    """Whether the Connect schemas of columns name their type at the source: {True}, {False}, or
+    both if some do; empty without columns.
     """
     return {_TYPE in member_object(column.get("parameters")) for column in columns(opened)}
 

@@ -81,8 +81,8 @@ def escapes(opened: OpenedRecord) -> list[str]:
 
 
 def stamps(opened: OpenedRecord) -> set[bool]:
-    """Whether the TIMESTAMP columns in the table schemas have a number of fraction digits
-    (`decimal`): True if one has it, False if one has not; both may be in the set.
+    """Whether the TIMESTAMP columns in a message's table schemas have a number of fraction digits
+    (`decimal`): {True}, {False}, or both if some have it; empty without such columns.
     """
     columns: list[Mapping[str, Any]] = []
     for schema in _schemas(opened):

@@ -70,8 +70,8 @@ def describes_commit(opened: OpenedRecord) -> bool:
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
-    """Whether columns of the schema name their TiDB type: True if one does, False if one does not;
-    both may be in the set.
+    """Whether columns of the Connect schema name their TiDB type (`tidb_type`): {True}, {False}, or
+    both if some do; empty without columns.
     """
     return {"tidb_type" in column for column in columns(opened)}
 
@@ -143,15 +143,17 @@ def _cells(opened: OpenedRecord, *names: str) -> Mapping[str, Any]:
 
 
 def partial(opened: OpenedRecord) -> bool:
-    """Whether the old row (`p`) of an Open Protocol UPDATE has fewer columns than the new one
-    (`u`).
+    """Whether the old row (`p`) of an Open Protocol UPDATE lacks columns that the new one (`u`)
+    has; False without an old row.
     """
     value = member_object(opened.members.get("value"))
     return "p" in value and _cells(opened, "p").keys() < _cells(opened, "u").keys()
 
 
 def same(opened: OpenedRecord) -> bool:
-    """Whether the old row (`p`) of an Open Protocol UPDATE repeats a value of the new one (`u`)."""
+    """Whether the old row (`p`) of an Open Protocol UPDATE has any column with the same value as
+    the new row (`u`), so that it is not limited to changed columns.
+    """
     new = _cells(opened, "u")
     return any(new.get(name) == value for name, value in _cells(opened, "p").items())
 
