@@ -249,8 +249,10 @@ can.
 
 
 def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The faults of cells for each family of types and way to spoil one (`fits`): texts in columns
-    that Avro has as strings or bytes.
+    """Faults that put an unfit text (one that the column's type cannot hold) in the place of a
+    column's value, for columns that Avro has as strings or bytes: one for each kind of types and
+    each way of not fitting it. `fits` are the combinations that are left out, since a decoder may
+    read them.
     """
 
     def encode_value(column: str, value: Value) -> bytes | None:

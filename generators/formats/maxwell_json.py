@@ -301,7 +301,11 @@ def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[WireMessa
             members = {**names, "type": type, "ts": at.ms // 1000, "data": {}}
             micros = at.ms // 1000 * 1_000_000
             control = Change(
-                0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros
+                0,
+                Kind.CONTROL,
+                database=table.database,
+                table=table.name,
+                commit_time_us=micros,
             )
             yield WireMessage(members, (control,))
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:

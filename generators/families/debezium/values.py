@@ -570,6 +570,7 @@ def iso_date(days: int) -> str:
 
 def civil(days: int) -> tuple[int, int, int]:
     """The year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01."""
+    # Days are counted from 0000-03-01, so that a leap day ends its year, in eras of 400 years.
     era, of_era = divmod(days + 719_468, 146_097)
     year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
     of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from generators.families.ticdc.ddl_columns import Statement, bare, commented
 from generators.families.ticdc.ddl_tables import Options
-from generators.families.ticdc.sql import tokens, unquoted
+from generators.families.ticdc.sql import UNARY, tokens, unquoted
 from generators.sources.mysql import quote
 
 
@@ -241,7 +241,9 @@ class _Parser(Options):
         return f"{quote(name)}@{quote(host[1:])}"
 
     def select(self) -> str:
-        """Reads a SELECT of one table, and returns it as TiDB prints it."""
+        """Reads a SELECT of one table, which may have an alias and a WHERE, or of no table, and
+        returns it as TiDB prints it. What comes behind it, such as GROUP BY, is not read.
+        """
         statement = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
         statement += " " + self.listed(self.selected, ",")
         if self.skip("FROM") and not self.skip("DUAL"):
@@ -392,17 +394,22 @@ class _Parser(Options):
         return " ".join(parts)
 
     def set_default(self) -> str:
-        """Reads the new default of a column in SET DEFAULT, and returns it as TiDB prints it:
-        anything but a literal in brackets.
+        """Reads the new default of a column in SET DEFAULT, and returns it as TiDB prints it: a
+        literal as it is, anything else in brackets.
         """
-        bracket = self.next_is("(")
+        in_brackets = self.next_is("(")
         start = self.at
-        default = self.grouped() if bracket else self.expression(12)
-        read = self.tokens[start + bracket : self.at - bracket]
-        plain = len(read) == 1 + (read[0].text[0] == "_") and (
-            read[-1].kind != "word" or default in ("NULL", "TRUE", "FALSE")
+        # No operator with two operands binds as tightly as UNARY: only one operand is read.
+        default = self.grouped() if in_brackets else self.expression(UNARY)
+        default_tokens = self.tokens[start : self.at]
+        if in_brackets:
+            default_tokens = default_tokens[1:-1]
+        # A literal is one token, or two with the character set before it, such as _utf8mb4 'x'.
+        literal_size = 2 if default_tokens[0].text.startswith("_") else 1
+        is_literal = len(default_tokens) == literal_size and (
+            default_tokens[-1].kind != "word" or default in ("NULL", "TRUE", "FALSE")
         )
-        return default if plain else f"({default})"
+        return default if is_literal else f"({default})"
 
     def drop_clause(self) -> str:
         """Reads the rest of a DROP clause of ALTER TABLE, and returns the whole as TiDB prints it.

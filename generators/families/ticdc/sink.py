@@ -183,7 +183,12 @@ def statement(
         raise Refused(
             f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}"
         )
-    return restored(event.sql, placement, ttl_off, event.database if profile.routed else "")
+    return restored(
+        event.sql,
+        placement=placement,
+        ttl_off=ttl_off,
+        routed=event.database if profile.routed else "",
+    )
 
 
 def jobs_of_event(event: Event, profile: SinkProfile) -> Iterator[Event]:

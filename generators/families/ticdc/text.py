@@ -51,7 +51,9 @@ def escape(value: str, *, html: bool = True, short: bool = False) -> str:
     `html` `<`, `>` and `&` are escaped. `short` is Go since 1.22, with `html`: it has escapes of
     two characters for backspace and form feed, too.
     """
-    return f'"{value.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
+    if short:
+        return f'"{value.translate(_GO_SHORT)}"'
+    return f'"{value.translate(_GO_HTML if html else _GO)}"'
 
 
 def iterator_string(value: str) -> str:

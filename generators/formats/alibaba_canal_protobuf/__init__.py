@@ -217,7 +217,8 @@ def write(history: History, profile: CanalProtobufProfile, layout: Layout) -> li
 def _packet(
     entries: Sequence[Mapping[str, Any]], profile: CanalProtobufProfile, batch: int
 ) -> dict[str, Any]:
-    """A packet: kept bytes are sent with the batch's number, other entries with a version
+    """A packet of entries. Entries that Canal passes on as the bytes that its server kept (`raw`)
+    have the batch's number beside them, entries that its producer has read a version
     (canal-protobuf#raw).
     """
     if profile.raw and not profile.routes:

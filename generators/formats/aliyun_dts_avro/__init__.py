@@ -301,6 +301,7 @@ class _Task:
     def ddl(self, event: SchemaChange, bare: Change) -> _Content:
         """What the record of a DDL statement says: the SQL as the text of afterImages; its object
         is the database, even if the statement names a table, unless the profile says otherwise.
+        `bare` is the change expected of a decoder, without what is the statement's own.
         """
         profile = self.profile
         tags = self.statement(event.at)
@@ -351,8 +352,9 @@ class _Task:
     def image(
         self, columns: _Columns, images: RowImages, event: RowChange, side: Side
     ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
-        """One side of a row, `before` or `after`: the cells that a decoder owes and the encoded
-        values of its columns; None or empty where the row has no such side.
+        """One side of a row, `before` or `after`: the cells that a decoder must return for it, by
+        column, and the encoded values of its columns in their order. A side that the row does not
+        have has no cells (None), and no values either: None, or [] with `empty_images`.
         """
         profile, table = self.profile, event.table
         source_row, other_source_row = (

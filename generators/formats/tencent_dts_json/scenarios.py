@@ -242,7 +242,9 @@ _EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
 
 
 def _typed_rows() -> Iterator[Scenario]:
-    """Yields the level-two cases: rows of the pool's tables, without DDL."""
+    """Yields the level-two cases: changes of the typed tables that all formats' cases share
+    (`boundaries.pool`), without DDL.
+    """
     names = [column.name for column in COMPOSITE.columns]
     string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     yield named(

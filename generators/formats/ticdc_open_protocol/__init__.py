@@ -290,9 +290,10 @@ def _key(
     partition_id: int | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
-    """The JSON of an event's key, a part of the record's key. The classic architecture leaves out
-    members that are empty; the new one always has `scm` and `tbl`, never `rid`, and `ptn` at the
-    end (ticdc-open#keys).
+    """The JSON of an event's key, a part of the record's key. `kind` is the number of the kind of
+    event (`t`), `more` are members behind it. The classic architecture leaves out members that are
+    empty. The new one always has `scm` and `tbl`, never `rid`, and `ptn` at the end
+    (ticdc-open#keys).
     """
     partition = {} if partition_id is None else {"ptn": partition_id}
     members = {
@@ -405,9 +406,11 @@ class _Row:
         return 0 if key else zlib.crc32(repr(sorted(source_row.items())).encode())
 
     def _cells(self, source_row: Row | None, keep: tuple[str, ...] | None) -> dict[str, WireCell]:
-        """JSON text and expected cell by column of a row, of the columns in `keep` alone if that is
-        given; nothing for None.
+        """JSON text and expected cell of a row's values by column; {} without a row. With `keep`
+        only the columns of these names.
         """
+        if not source_row:
+            return {}
         zone = self.profile.deployment.time_zone
         html = not self.profile.new_architecture
         short = self.profile.short_escapes
@@ -416,14 +419,9 @@ class _Row:
             for c in sink.columns_of_rows(self.table, self.profile)
             if keep is None or c.name in keep
         )
-        return (
-            {
-                c.name: cell(c.type, source_row[c.name], zone, html=html, short=short)
-                for c in columns
-            }
-            if source_row
-            else {}
-        )
+        return {
+            c.name: cell(c.type, source_row[c.name], zone, html=html, short=short) for c in columns
+        }
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
         """Names of columns in the order of the wire: as they come in the new architecture, sorted

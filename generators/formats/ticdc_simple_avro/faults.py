@@ -438,8 +438,10 @@ def unfit(
     fits: Mapping[str, str],
     wire: Callable[[SourceType, Value], tuple[str, Any]],
 ) -> Iterator[CellFault]:
-    """The unfit cells of every kind of types, in every way; `wire` gives the branch and the content
-    of a value.
+    """Yields faults that put an unfit value (one that the column's type cannot hold) in the place
+    of a column's value: one for each kind of types and each way (`Way`) of not fitting it. `wire`
+    gives the union branch and the content of a value, `fits` are the combinations that are left
+    out, since a decoder may read them.
     """
     for logical, way, column, value in matrix(profile.source, fits):
         type = boundaries.every_type(lambda _type: True).column(column).type
