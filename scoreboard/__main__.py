@@ -108,8 +108,8 @@ def main(
 def _select_faults(
     product: str, faults: Iterable[Fault], names: Collection[str]
 ) -> tuple[Fault, ...]:
-    """The faults among `faults` of a product that the command line selects: all if it names the
-    product, else those named PRODUCT/FAULT.
+    """The faults (named failures) of a product, among `faults`, that the command line
+    selects: all if it names the product, else those named PRODUCT/FAULT.
     """
     return tuple(fault for fault in faults if product in names or f"{product}/{fault.id}" in names)
 

@@ -107,8 +107,8 @@ class Judged:
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The faults of the reader on the format that the board shows, those with the worst outcome
-        first.
+        """The faults (named failures) of the reader on the format that the board shows,
+        those with the worst outcome first.
         """
         every = (*self.failures, *self.recorded)
         faults_by_id = {
@@ -336,8 +336,8 @@ def causes(proofs: Iterable[Proof]) -> tuple[Cause, ...]:
 def unproved(
     directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS
 ) -> list[str]:
-    """The faults on the board that no result shows against a MUST rule, as "record: fault's id";
-    the list should be empty.
+    """The faults (named failures of readers) on the board that no result shows against a
+    MUST rule, as "record: fault's id"; the list should be empty.
     """
     proved = {
         (proof.reader.record, proof.fault.id)

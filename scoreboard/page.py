@@ -137,7 +137,7 @@ def write(directory: Path = DOCS) -> list[Path]:
 
 def cell(judged: Judged) -> str:
     """The result of a reader on a format in a few words, for a cell of the table: how many faults
-    it has by outcome, or "none".
+    (named failures) it has by outcome, or "none".
     """
     counts = [
         f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]
@@ -166,8 +166,8 @@ def anchor(fault: Fault) -> str:
 
 
 def shown_on(proof: Proof) -> str:
-    """The releases of a product whose program shows the fault, in words, such as "1.0 to 1.3; gone
-    in 2.0".
+    """The releases of a product whose program shows the fault (a named failure), in words,
+    such as "1.0 to 1.3; gone in 2.0".
     """
     if not proof.releases:
         return f"{proof.reader.release}"
@@ -196,8 +196,8 @@ def rule_of(fault: Fault) -> Rule:
 
 
 def citations(fault: Fault) -> list[tuple[str, str]]:
-    """The sources of the rule that a fault breaks, each in words and with the link below docs/ to
-    its page.
+    """The sources of the rule that a fault (a named failure of a reader) breaks, each in
+    words and with the link below docs/ to its page.
     """
     return [cited(str(citation)) for citation in rule_of(fault).citations]
 
@@ -293,8 +293,8 @@ def newest_in_words(proof: Proof) -> str:
 
 
 def newest_in_short(proof: Proof) -> str:
-    """Whether the newest source of a product still has a fault, in a word for a cell of a table; ""
-    if that was not looked up.
+    """Whether the newest source of a product still has a fault (a named failure), in a word
+    for a cell of a table; "" if that was not looked up.
     """
     if not proof.fault.newest:
         return ""
@@ -308,8 +308,8 @@ def newest_in_short(proof: Proof) -> str:
 
 
 def later_in_short(cause: Cause) -> str:
-    """What the newest source of a product has of a cause's faults, in words for a cell of a table,
-    each word once.
+    """What the newest source of a product still has of the faults (named failures) of a
+    cause, in words for a cell of a table, each word once.
     """
     return ", ".join(dict.fromkeys(filter(None, map(newest_in_short, cause.proofs))))
 

@@ -110,8 +110,8 @@ def candidates() -> dict[str, str]:
 def judge(
     name: str, sink: str, nemesis: str, engine: ChildEngine, catalogue: str
 ) -> dict[str, Any]:
-    """Runs a recipe (or the right pipeline of a lakehouse) under one nemesis, and returns the
-    result in the form in which it is kept.
+    """Runs a recipe (or the right pipeline of a lakehouse) under one nemesis (disturbance of its
+    stream), and returns the result in the form in which it is kept.
     """
     fmt = FORMATS[sink]
     with tempfile.TemporaryDirectory() as folder:
@@ -162,9 +162,9 @@ _PLACE: Final = re.compile(r" at /\S+, line \d+")
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
-    """What is kept of the result of a pipeline under one nemesis: the result in a word, the
-    profile, the number of differences of each broken rule, and the first difference without the
-    line of the file.
+    """What is kept of the result of a pipeline under one nemesis (disturbance of its stream): the
+    result in a word, the profile, the number of differences of each broken rule, and the first
+    difference without the line of the file.
     """
     return {
         "result": result.word,
@@ -277,14 +277,16 @@ def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[st
 
 
 def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
-    """The nemeses under which at least one pipeline of a lakehouse has a result."""
+    """The nemeses (disturbances of a stream) under which at least one pipeline of a lakehouse has a
+    result.
+    """
     judged = [results[name] for name in judged_names(results, sink)]
     return [nemesis for nemesis in NEMESES if any(nemesis in facts for facts in judged)]
 
 
 def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:
-    """The cells of a pipeline's line in the table, one for each of the nemeses: its result under
-    it, or "".
+    """The cells of a pipeline's line in the table, one for each of the nemeses (disturbances of a
+    stream): its result under it, or "".
     """
     return [_cell(results[nemesis]) if nemesis in results else "" for nemesis in nemeses]
 
@@ -334,8 +336,8 @@ def selected(arguments: Sequence[str], runnable: Collection[str]) -> tuple[list[
 def record(
     sink: str, session: Mapping[str, str], name: str, nemesis: str, facts: Mapping[str, Any]
 ) -> None:
-    """Writes the result of a pipeline under a nemesis into the file of kept results, with the
-    versions of its session.
+    """Writes the result of a pipeline under a nemesis (disturbance of its stream) into the file of
+    kept results, with the versions of its session.
     """
     data = json.loads(RESULTS.read_text("utf-8"))
     data["sessions"][sink] = session

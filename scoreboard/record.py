@@ -146,8 +146,9 @@ class Fault:
         return self.standing is Standing.FAULT
 
     def explains(self, fmt: str, failure: Mapping[str, Any]) -> bool:
-        """Whether this fault explains a failure of the report: format, rule and cause (and the
-        error's text, if the fault names one) match its globs.
+        """Whether this fault (a named failure of a product) explains a failure of the
+        report: format, rule and cause (and the error's text, if the fault names one) match its
+        globs.
         """
         rule, cause = str(failure["rule"]).partition("/")[2], str(failure["cause"])
         return (
@@ -191,8 +192,8 @@ _FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Faul
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The named faults in a product's record, in its order, and last `UNSENT`, which every record
-    has. Raises UsageError for a file that does not fit the record.
+    """The faults (named failures) in a product's record, in its order, and last `UNSENT`,
+    which every record has. Raises UsageError for a file that does not fit the record.
     """
     file = directory / f"{name}.toml"
     if not file.exists():

@@ -61,8 +61,8 @@ def judged_reader(product: str) -> Reader:
 
 
 def bundle(product: str, release: str = "") -> Bundle | None:
-    """The jars that the programs of a product's faults need, of one of its releases; "" is the
-    release that was judged. None for a package for Spark.
+    """The jars that the programs need that show a product's faults (named failures), of one
+    of its releases; "" is the release that was judged. None for a package for Spark.
     """
     reader = judged_reader(product)
     if reader.bundle is None or release in ("", reader.release):
@@ -91,7 +91,9 @@ def releases(product: str) -> list[str]:
 
 
 def name_of(product: str, fault: Fault) -> str:
-    """The name of the Java class of a fault's program, made of the product and the fault's id."""
+    """The name of the Java class of the program that shows a fault, made of the product and the
+    fault's id.
+    """
     words = fault.id.removeprefix(f"{product}-").split("-")
     return "".join(word.capitalize() for word in (*product.split("-"), *words))
 
@@ -162,8 +164,8 @@ def reproducible_faults(product: str, directory: Path = FAULTS) -> tuple[Fault, 
 
 
 def is_shown(fault: Fault, output: str) -> bool:
-    """Whether a program's output shows its fault on a release: it is the output on record, or has
-    other rows than those expected.
+    """Whether a program's output shows its fault (a named failure) on a release: it is the
+    output on record, or has other rows than those expected.
     """
     return output == fault.actual or (fault.expected[:1] in ("+", "-") and output != fault.expected)
 
@@ -203,8 +205,8 @@ def run(product: str, faults: Iterable[Fault], note: Note, release: str = "") ->
 
 
 def _run_python(product: str, names: Mapping[str, Fault], note: Note) -> dict[str, str]:
-    """What the Python programs of faults print, by the fault's id: they are run in one session of
-    Spark. `names` has the faults by the names of their programs.
+    """What the Python programs that show faults (named failures) print, by the fault's id:
+    they are run in one session of Spark. `names` has the faults by the names of their programs.
     """
     reader = judged_reader(product)
     wheels = install_wheels(reader.wheels, note)

@@ -144,8 +144,9 @@ def written_by(
 
 
 def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
-    """Prints what `run --messages` observed, in the style: failures of laws, differences from the
-    reference decoder, the summary; `sentence` says which profile the messages were decoded as.
+    """Prints what `run --messages` observed, in the style: failures of laws (rules that need no
+    expected output), differences from the reference decoder, the summary; `sentence` says which
+    profile the messages were decoded as.
     """
     from conformance.reports import console
 

@@ -596,7 +596,8 @@ def _may_overlap(first_pending: _PendingRequest, second_pending: _PendingRequest
 
 def _is_stateless(request: Mapping[str, Any]) -> bool:
     """Whether a request of the child may run beside others: it reads records, or decodes with a
-    decoder or liar of the harness, which keeps nothing between calls.
+    decoder or liar (a decoder that is wrong on purpose) of the harness, which keeps nothing between
+    calls.
     """
     op, decoder = request["op"], str(request.get("decoder", ""))
     return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))

@@ -29,7 +29,7 @@ class MessageCounts:
         self._before = [0]
 
     def count_before(self, unit: int) -> int:
-        """The number of messages of all units before this one."""
+        """The number of messages of all units (short scenarios) before this one."""
         if self._feed.is_even:
             return unit * self._feed.width
         while len(self._before) <= unit:
@@ -37,8 +37,8 @@ class MessageCounts:
         return self._before[unit]
 
     def units_of(self, count: int) -> int:
-        """The least number of units, from the first on, that have `count` messages or more. Raises
-        HarnessError if PROBED units in a row have none.
+        """The least number of units (short scenarios), from the first on, that have `count`
+        messages or more. Raises HarnessError if PROBED units in a row have none.
         """
         if self._feed.is_even:
             return -(-count // self._feed.width)
@@ -50,7 +50,7 @@ class MessageCounts:
         return bisect_left(self._before, count)
 
     def _count_more(self) -> None:
-        """Counts the messages of PROBED more units, by making them."""
+        """Counts the messages of PROBED more units (short scenarios), by making them."""
         first, width = len(self._before) - 1, self._feed.width
         messages = self._feed.messages(first, first + PROBED)
         counts = Counter(fed.offset // width for fed in messages)
@@ -87,8 +87,9 @@ class Fed(Publisher):
         self._first = 0
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Starts a query of Spark's source `cdc` for a command: whole units, from the first on,
-        with `count` messages or a few more, at `rate` messages a second or as fast as it can.
+        """Starts a query of Spark's source `cdc` for a command: whole units (short scenarios), from
+        the first on, with `count` messages or a few more, at `rate` messages a second or as fast as
+        it can.
         """
         self._first = len(self._batches)
         self._busy, self._is_schedule_reported = True, False
@@ -133,9 +134,9 @@ class Fed(Publisher):
         return events
 
     def _schedule(self, units: int, began: float, unit_rate: float) -> list[Lag]:
-        """When units were due, for at most LAGS of `units` units at equal distances: the lane 0,
-        the unit in place of the offset, its time (`began` + unit / `unit_rate`), and as weight the
-        number of messages from it up to the next one in the list.
+        """When units (short scenarios) were due, for at most LAGS of `units` units at equal
+        distances: the lane 0, the unit in place of the offset, its time (`began` + unit /
+        `unit_rate`), and as weight the number of messages from it up to the next one in the list.
         """
         step = -(-units // LAGS)
         lags: list[Lag] = []

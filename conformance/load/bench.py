@@ -140,8 +140,8 @@ def plain_profile(fmt: Format[Any]) -> Profile:
 
 
 def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Message], float]:
-    """Makes `count` units of load. Returns them with the messages per second that one process
-    makes, without storing them.
+    """Makes the messages of `count` units of load (short scenarios). Returns them with the messages
+    per second that one process makes, without storing them.
     """
     messages = list(expander.messages(fmt, profile, SEED, count=count))
     seconds = []

@@ -95,8 +95,8 @@ class Options:
         return int(number_text)
 
     def units_per_second(self) -> float | None:
-        """The option `rate` as a number; None if it is empty: then units are made as fast as they
-        can be. Raises UsageError if it is no finite number above 0.
+        """The option `rate` as a number; None if it is empty: then units (short scenarios) are made
+        as fast as they can be. Raises UsageError if it is no finite number above 0.
         """
         if not self.rate:
             return None
@@ -192,9 +192,9 @@ class Feed:
 
     @cached_property
     def selected_nemeses(self) -> tuple[Nemesis, ...]:
-        """The nemeses that the feed's options name, in order. Raises UsageError for one that a feed
-        cannot have, since it needs a broker or a history of its own, NothingSelected if no fault
-        matches.
+        """The nemeses (disturbances of the stream) that the feed's options name, in order. Raises
+        UsageError for one that a feed cannot have, since it needs a broker or a history of its own,
+        NothingSelected if no fault matches.
         """
         selected = tuple(
             itertools.chain.from_iterable(select_nemeses(name) for name in self.nemeses)
@@ -217,7 +217,9 @@ class Feed:
 
     @property
     def _unreadable(self) -> tuple[Fault, ...]:
-        """The faults that make a message unreadable, so that a decoder must refuse it."""
+        """The faults (ways to damage a message) that make a message unreadable, so that a decoder
+        must refuse it.
+        """
         fmt = get(self.format)
         faults = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
         return tuple(fault for fault in faults if fault.obligation == MUST and not fault.accept)
@@ -236,14 +238,14 @@ class Feed:
 
     @property
     def step(self) -> int:
-        """The number of units that nemeses disturb together, 1 without a nemesis. A range of units
-        must begin and end at a multiple of it.
+        """The number of units (short scenarios) that nemeses (disturbances of the stream) disturb
+        together, 1 without a nemesis. A range of units must begin and end at a multiple of it.
         """
         return STEP if self.selected_nemeses else 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The messages of a range of units as batches in the columns of Spark's Kafka source; with
-        a column of the expected changes if the feed is asked for them.
+        """The messages of a range of units (short scenarios) as batches in the columns of Spark's
+        Kafka source; with a column of the expected changes if the feed is asked for them.
         """
         messages_with_offsets = self.messages(start, end)
         while group := list(itertools.islice(messages_with_offsets, bulk.BATCH)):
@@ -275,8 +277,8 @@ class Feed:
 
     @property
     def width(self) -> int:
-        """The number of offsets that each unit of the feed takes up, whether or not it has so many
-        messages.
+        """The number of offsets that each unit of the feed (a short scenario) takes up, whether or
+        not it has so many messages.
         """
         if self.pickled_tables or self.selected_nemeses:
             return WIDTH
@@ -285,14 +287,16 @@ class Feed:
 
     @cached_property
     def is_even(self) -> bool:
-        """Whether each unit has as many messages as offsets, so that no offset stays unused."""
+        """Whether each unit (a short scenario) has as many messages as offsets, so that no offset
+        stays unused.
+        """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)
         return self.from_templates and bulk.shape(fmt, profile, self.options).is_even
 
     def messages(self, start: int, end: int) -> Iterator[FeedMessage]:
-        """The messages of the units `start` to `end`, each with its offset and, unless templates
-        make them, with the changes that are expected of it.
+        """The messages of the units (short scenarios) from `start` up to, but without, `end`, each
+        with its offset and, unless templates make them, with the changes that are expected of it.
         """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)
@@ -329,8 +333,9 @@ class Feed:
     def _disturb_units(
         self, profile: Profile, group: Sequence[Written], first: int
     ) -> Sequence[Written]:
-        """The messages of a range of units after each nemesis of the feed, one after the other;
-        `first` is the range's first unit, from which their randomness is seeded.
+        """The messages `group` of a range of units (short scenarios) after each nemesis
+        (disturbance) of the feed, one after the other; `first` is the range's first unit, from
+        which their randomness is seeded.
         """
         stream = Stream(tuple(group), self._selected_faults, profile.deployment.compression)
         for nemesis in self.selected_nemeses:

@@ -60,7 +60,8 @@ class Batch:
     @property
     def messages_read(self) -> int:
         """The number of messages read: the offsets that were covered, or, where offsets have gaps
-        or each is a unit of several messages, the messages that were counted.
+        or each stands for a unit of several messages (in Spark's source `cdc`), the messages that
+        were counted.
         """
         return self.offset_count if self.read < 0 else self.read
 

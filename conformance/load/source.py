@@ -143,7 +143,9 @@ class ProducerSource:
         table = first_table.name
 
         def write_units(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
-            """Each unit with the messages that the writer makes of its scenario."""
+            """Each unit (a short scenario), by its number, with the messages that the writer makes
+            of its scenario.
+            """
             for unit in units:
                 scenario = (
                     user_tables.scenario(seed, unit)
@@ -187,8 +189,9 @@ class ProducerSource:
         self._messages = itertools.cycle([pooled.message for pooled in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Makes the first message of unit `unit` the next one, if messages are made from templates.
-        A pool of messages made beforehand is not rewound: it goes on where it is.
+        """Makes the first message of unit (short scenario) number `unit` the next one, if messages
+        are made from templates. A pool of messages made beforehand is not rewound: it goes on where
+        it is.
         """
         if self.from_templates:
             self._messages, self._start, self.drawn = self._make_messages(unit), unit, 0

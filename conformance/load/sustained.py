@@ -195,8 +195,8 @@ class LoadResult:
 
     @property
     def complete(self) -> bool:
-        """Whether the decoder returned the row numbered 0 of every message that it owes, once, and
-        of no other; also True if that is not known.
+        """Whether the decoder returned the row numbered 0 of every message for which it must return
+        one, once, and of no other; also True if that is not known.
         """
         return not self.accounted or (self.missing == 0 and self.places == self.owed_places)
 
@@ -553,7 +553,8 @@ class Lane:
 
     def settle(self) -> None:
         """At the end of a load, if the decoder has decoded all messages: records for how many of
-        them it owes a row, so that this can be compared with the rows that it returned.
+        them it owes (must return) a row, so that this can be compared with the rows that it
+        returned.
         """
         outcome = self.outcome
         if isinstance(self.producer, Fed):

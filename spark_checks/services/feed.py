@@ -33,8 +33,8 @@ class Units(InputPartition):
 
 
 def _divide_units(start: int, end: int, slices: int, step: int) -> list[Units]:
-    """Divides the range of units from `start` to `end` into about `slices` parts that begin at
-    multiples of `step`.
+    """Divides the range of units (statements of a load, or stages of streams) from `start` to `end`
+    into about `slices` parts that begin at multiples of `step`.
     """
     size = -(-max(0, end - start) // slices)
     size = max(1, -(-size // step)) * step
@@ -85,9 +85,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802
-        """The offset where the next batch ends: one batch of units further, but no more than the
-        feed's rate and its count allow, nor than the file beside a kept feed has released to be
-        read.
+        """The offset where the next batch ends: one batch of units (statements of a load, or stages
+        of streams) further, but no more than the feed's rate and its count allow, nor than the file
+        beside a kept feed has released to be read.
         """
         # A query that goes on asks for the last range first.
         if self._first is None:
@@ -105,8 +105,9 @@ class _Stream(DataSourceStreamReader):
         return {"unit": self._at}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """The tasks that read the units from one offset to another. The rate is counted from the
-        first call, since a query that goes on after a restart asks for its last range first.
+        """The tasks that read the units (statements of a load, or stages of streams) from one
+        offset to another. The rate is counted from the first call, since a query that goes on after
+        a restart asks for its last range first.
         """
         if self._first is None:
             self._first = self._at = end["unit"]

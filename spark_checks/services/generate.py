@@ -27,8 +27,8 @@ from generators.wire_format import get
 
 
 def ranges(spark: SparkSession, count: int, parts: int) -> DataFrame:
-    """The units of a load, 0 to `count - 1`, in `parts` ranges of nearly the same size, one in each
-    of Spark's partitions: columns `start` and `count`.
+    """The units (short scenarios) of a load, 0 to `count - 1`, in `parts` ranges of nearly the same
+    size, one in each of Spark's partitions: columns `start` and `count`.
     """
     start = (F.col("id") * count / parts).cast("bigint")
     end = ((F.col("id") + 1) * count / parts).cast("bigint")

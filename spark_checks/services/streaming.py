@@ -72,7 +72,9 @@ class _Part:
     lanes: topics.Lanes
 
     def select_records(self, records: DataFrame) -> DataFrame:
-        """The records of a batch that lie in the lanes of this part."""
+        """The records of a batch that lie in the lanes of this part (partitions, numbered across
+        all topics).
+        """
         return (
             records
             if self.whole
@@ -207,8 +209,9 @@ def handle(
 def _keeper(
     spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]
 ) -> Keeper:
-    """The keeper of tables with this name, whose states are in its own folder below `directory`:
-    the right one ("reference"), or one that is wrong on purpose.
+    """The keeper of tables (it holds the rows that the changes of a stream give) with this name,
+    whose states are in its own folder below `directory`: the right one ("reference"), or one that
+    is wrong on purpose.
     """
     home = f"{directory}/{name}"
     kept_by, merged_by = (Keeper, Materialiser) if name == "reference" else LIARS[name]

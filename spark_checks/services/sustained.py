@@ -297,9 +297,9 @@ class _Query:
         }
 
     def _keep(self, sampled: Any, end: Mapping[str, int]) -> None:
-        """Adds the sampled rows of a batch to the sample; `end` is the batch's end by lane. The
-        first batch that exceeds the limit ends the sample, which is then complete up to the offsets
-        before it.
+        """Adds the sampled rows of a batch to the sample; `end` is the batch's end by lane (a
+        partition, numbered across all topics). The first batch that exceeds the limit ends the
+        sample, which is then complete up to the offsets before it.
         """
         if not self._full and self._rows.size() + len(sampled) <= LARGEST_SAMPLE:
             for sample_row in sampled:
@@ -324,7 +324,7 @@ class _Query:
 
     def write_sample(self, out: str) -> dict[str, Any]:
         """Writes the kept sample of rows to an Arrow file, and returns their number and the offset
-        up to which they were taken, by lane.
+        up to which they were taken, by lane (a partition, numbered across all topics).
         """
         session = self._spark._jsparkSession
         frame = DataFrame(session.createDataFrame(self._rows, self._schema), self._spark)

@@ -46,7 +46,9 @@ class Lanes:
 
     @property
     def lane(self) -> str:
-        """SQL of the lane of a record or change; NULL if its partition belongs to no stream."""
+        """SQL of the lane (the partition's number across all topics) of a record or change; NULL if
+        its partition belongs to no stream.
+        """
         if not self.by_partition:
             return "partition"
         # JSON, since a literal map would give the plan one expression for each lane.
@@ -56,7 +58,8 @@ class Lanes:
         )
 
     def number_partitions(self, frame: DataFrame) -> DataFrame:
-        """The records, or changes, with their lane in place of the partition, since keepers of
-        tables and the judge know messages by lane and offset.
+        """The records, or changes, with their lane (the partition's number across all topics) in
+        place of the partition, since keepers of tables (which hold the rows that the changes give)
+        and the judge know messages by lane and offset.
         """
         return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame
