@@ -260,7 +260,8 @@ class _Walk:
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         """Compares two values that are not compared part by part. Where the path is one of
-        `volatile` they need only be of the same JSON type. `column` as in `node`.
+        `volatile` they need only be of the same JSON type. `column` is the type of the column that
+        the values belong to, its name if the type is unknown, "" outside of columns.
         """
         if ours == real and type(ours) is type(real):
             return

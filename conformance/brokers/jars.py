@@ -330,8 +330,8 @@ def locked(path: Path, note: Note, what: str) -> Iterator[None]:
 def kafka_jars(
     note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600
 ) -> list[Path]:
-    """The broker's jars, downloaded from the Maven registry the first time. Raises HarnessError as
-    `jars_of` does.
+    """The broker's jars, downloaded from the Maven registry the first time. Raises HarnessError
+    with the remedy if that fails (offline, no pyspark, no Java, no disk space).
     """
     return cached_jars(environ) or jars_of(KAFKA, note, environ=environ, timeout_s=timeout_s)
 

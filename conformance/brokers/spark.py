@@ -399,7 +399,8 @@ def describe_substitution(name: str, substitute_release: str, release: str) -> s
 def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:
     """For the command `doctor`, without a download: where each of Spark's MODULES would come from,
     in words, by the module's name; and the names of modules that are not there yet. Raises
-    HarnessError without pyspark, UsageError as `prepare_jars` does.
+    HarnessError without pyspark, UsageError for jars that the user named and that do not exist or
+    are not enough.
     """
     release, folder = installed_spark()
     spark_jars = {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}

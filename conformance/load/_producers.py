@@ -252,9 +252,10 @@ class Executors(Publisher):
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:
-        """The events since the last call, as `Producer.take` gives them; producers in Spark's tasks
-        report their figures only at the end. Raises HarnessError if publishing failed, ChildDied if
-        the session has ended.
+        """The events since the last call, as dictionaries with one entry, such as `ready` or `done`
+        (the final figures). Producers in Spark's tasks report their figures only at the end: then
+        all events of the command come at once. Raises HarnessError if publishing failed, ChildDied
+        if the session has ended.
         """
         events, self._events = self._events, []
         if self._busy and (answer := self._request("status"))["done"]:

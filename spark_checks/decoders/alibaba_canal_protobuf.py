@@ -366,7 +366,9 @@ def packets_as_json(records: DataFrame) -> DataFrame:
 
 
 def _json_schema(image: DataType) -> StructType:
-    """The Spark type of what `packet_json` gives, with the type of an image."""
+    """The Spark type of a packet as JSON: an object with the list `changes`. `image` is the type as
+    which the images `before` and `after` of a change are parsed.
+    """
     texts = ("kind", "op", "database", "table", "position", "sql")
     change = StructType(
         [

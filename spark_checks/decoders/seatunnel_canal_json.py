@@ -32,7 +32,9 @@ def _op(m: Column) -> Column:
 
 
 def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
-    """SQL that reads the text of a cell, as `_mysql_text` gives it, as a value of the type."""
+    """SQL that reads the text of a cell, in which a date and time is spelled as MySQL does, as a
+    value of the type.
+    """
     if type.logical is Logical.TIMESTAMP:
         return mysql_typed(cell_text, type, deployment.time_zone)
     return flink.typed(cell_text, type, deployment)

@@ -106,16 +106,18 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
 
 
 def _outcome() -> Column:
-    """The outcome of one message, as `tally` describes it, from its expected `state` and from what
-    was counted of the decoder's rows for it.
+    """The outcome of one message, in a word, from its expected `state` (NULL for rows at a place
+    that no message has) and from what was counted of the decoder's rows for it: their number `n`,
+    how many are CORRUPT, and the `first`, the `last` and the `distinct` ones of the column `row`,
+    which must count from 0.
     """
     n, corrupt = F.col("n"), F.col("corrupt")
-    numbered = (F.col("first") == 0) & (F.col("last") == n - 1) & (F.col("distinct") == n)
+    is_numbered = (F.col("first") == 0) & (F.col("last") == n - 1) & (F.col("distinct") == n)
     unreadable = F.col("state") == "unreadable"
     return (
         F.when(F.col("state").isNull(), "foreign")
         .when(n.isNull(), "lost")
-        .when(~F.coalesce(numbered, F.lit(False)), "misnumbered")
+        .when(~F.coalesce(is_numbered, F.lit(False)), "misnumbered")
         .when(unreadable & (n == 1) & (corrupt == 1), "rejected")
         .when(unreadable, "accepted")
         .when(corrupt == n, "corrupt")

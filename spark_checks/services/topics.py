@@ -22,8 +22,9 @@ token.
 
 
 def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> Reader:
-    """A reader of Kafka records with their headers. `options` are those of
-    `conformance.brokers.spark_options`; they replace the usual ones.
+    """A reader of Kafka records with their headers. `options` are options of Spark's Kafka source
+    (`kafka.NAME`: value, as `conformance.brokers.spark_options` makes them); they replace the usual
+    ones.
     """
     usual = {
         "kafka.fetch.max.wait.ms": "10",

@@ -54,13 +54,16 @@ def read_images(op_member: str, ops: Mapping[str, str]) -> Flat:
 
 def baseline_of_images(op_member: str, ops: Mapping[str, str]) -> Baseline:
     """The throughput baseline (the decoder without checks whose speed is the yardstick) for
-    messages with the members `before` and `after`; the parameters are those of `read_images`.
+    messages with the members `before` and `after`, and their operation in the member `op_member`.
+    `ops` are the operations by their codes in the message, such as INSERT by `c`.
     """
     return Baseline(op=op_member, database="", table="", before="before", after="after", ops=ops)
 
 
 def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
-    """SQL that reads the text of a cell, as `mysql_text` gives it, as a value of the type."""
+    """SQL that reads the text of a cell, in which a date and time is spelled as MySQL does, as a
+    value of the type.
+    """
     match type.logical:
         case Logical.DECIMAL:
             return from_numeric(cell_text, type.precision or 0, type.scale or 0)

@@ -231,9 +231,9 @@ def images(
     table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
 ) -> str:
     """SQL that types an array of rows, given as the SQL `images_sql`, and marks those with a cell
-    that does not fit its column's type (see `judged`); for formats with MySQL's texts. `cell_text`
-    gives the SQL of a cell's text, which must be NULL only for SQL NULL; `value` the SQL of its
-    typed value.
+    that does not fit its column's type; for formats with MySQL's texts. Each row becomes a struct
+    of `value`, the typed row, and `unfit`, whether it has such a cell. `cell_text` gives the SQL of
+    a cell's text, which must be NULL only for SQL NULL; `value` the SQL of its typed value.
     """
     return judged(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
