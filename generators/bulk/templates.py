@@ -171,8 +171,8 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
 
 def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
     """The shape of a message, learned from the base message and from `varied`, the same message
-    with other values, by the slot whose value differs. Raises NotLearned if anything but key, value
-    and time varies.
+    with other values, by the slot (a column or the commit time) whose value differs. Raises
+    NotLearned if anything but key, value and time varies.
     """
     for slot, messages in varied.items():
         for message in messages:

@@ -83,7 +83,9 @@ class Nemesis:
 
 
 def select_nemeses(glob: str) -> tuple[Nemesis, ...]:
-    """The nemeses whose names match a glob. Raises NothingSelected if there is none."""
+    """The nemeses (ways to disturb a stream's delivery) whose names match a glob. Raises
+    NothingSelected if there is none.
+    """
     matching = tuple(nemesis for nemesis in NEMESES if fnmatchcase(nemesis.name, glob))
     if not matching:
         raise NothingSelected(
@@ -455,7 +457,7 @@ def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Writ
 
 
 def _all_at_once(stream: Stream, chance: random.Random) -> Stages:
-    """Several nemeses together: unreadable messages, repeats and partitions that lag behind
+    """Several disturbances together: unreadable messages, repeats and partitions that lag behind
     each other; at the end the second half of the messages comes again.
     """
     with_garbage = tuple(itertools.chain.from_iterable(_corrupt(stream, chance)))

@@ -187,7 +187,8 @@ class _RecordingCutter:
         self, name: str, events: Iterable[Event], count: int, has_rows: bool = False
     ) -> None:
         """Adds these events, and the next `count` messages of the recording, to the draft of the
-        episode `name`. If that draft is new, `has_rows` says whether its messages hold rows.
+        episode `name` (a history made from the truth, with its recorded messages). If that draft is
+        new, `has_rows` says whether its messages hold rows.
         """
         draft = self.drafts.setdefault(name, _EpisodeDraft(has_rows=has_rows))
         draft.events += events
@@ -318,8 +319,9 @@ class _RecordingCutter:
     # ---- rows
 
     def _table_version(self, database: str, table: str, statement_number: int) -> Mapping[str, Any]:
-        """The truth's last description of a table at or before the statement of that number. A
-        table without one has the description of the table from which it was copied or renamed.
+        """The last description of a table that the truth (what SQL showed) has at or before the
+        statement of that number. A table without one has the description of the table from which it
+        was copied or renamed.
         """
         versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
         earlier_versions = [
@@ -429,8 +431,8 @@ def _is_spatial(table: Table) -> bool:
 
 
 def _row_op(truth_row: Mapping[str, Any]) -> Op:
-    """The operation of a row in the truth: INSERT without a row before, DELETE without one after,
-    else UPDATE.
+    """The operation of a row in the truth (what SQL showed at the source): INSERT without a row
+    before, DELETE without one after, else UPDATE.
     """
     if truth_row["before"] is None:
         return Op.INSERT
@@ -438,13 +440,13 @@ def _row_op(truth_row: Mapping[str, Any]) -> Op:
 
 
 def _row_images(table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[str]) -> RowImages:
-    """The images of a row in the truth. The after image lacks the columns `unnamed`, which an
-    INSERT does not name and the server does not log.
+    """The images of a row in the truth (what SQL showed at the source). The after image lacks the
+    columns `unnamed`, which an INSERT does not name and the server does not log.
     """
 
     def side(name: str) -> Row | None:
-        """The truth's row before or after the change as values of the table's columns; None if
-        there is none.
+        """The row before or after the change, from the texts that SQL showed, as values of the
+        table's columns; None if there is none.
         """
         return (
             None

@@ -299,8 +299,8 @@ _IDENTITIES: Final = {"f": "+full", "i": "+index"}
 
 
 def _split_name(name: str, is_mysql: bool) -> tuple[str, str]:
-    """A table's name in the truth as database and table (MySQL) or schema and table (PostgreSQL,
-    where `public` is the default).
+    """A table's name in the truth (what SQL showed), as (database, table) of MySQL, or as (schema,
+    table) of PostgreSQL, where `public` is the default.
     """
     if is_mysql:
         database, _, table = name.partition(".")
@@ -313,7 +313,7 @@ def _split_name(name: str, is_mysql: bool) -> tuple[str, str]:
 
 @cache
 def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
-    """The statements of a server's truth, in order."""
+    """The statements that a recorded server executed, in order."""
     return tuple(store.truth(PRODUCT)[server]["statements"])
 
 
@@ -339,7 +339,7 @@ def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
 
 
 def _truncates(statement: Mapping[str, Any], table: str) -> bool:
-    """Whether a statement of PostgreSQL's truth truncates the table, alone or among others."""
+    """Whether a recorded statement of PostgreSQL truncates the table, alone or among others."""
     match = re.match(r"TRUNCATE (?:TABLE )?(.*?)( RESTART.*)?$", statement["sql"])
     return match is not None and table in match[1].split(", ")
 
@@ -519,8 +519,8 @@ def _with_defaults(table: Table, statement: str) -> Table:
 
 def _default_of_literal(column: Column, default_text: str) -> Default:
     """A PostgreSQL column's default from what stands behind DEFAULT in CREATE TABLE: a literal,
-    also with a cast (`'a'::text`), or the beginning of a call, up to its opening parenthesis. Its value
-    is None for a call and for bytes.
+    also with a cast (`'a'::text`), or the beginning of a call, up to its opening parenthesis. The
+    default's value is None for a call and for bytes.
     """
     quoted = _QUOTED.fullmatch(default_text)
     plain = quoted[1].replace("''", "'") if quoted else default_text

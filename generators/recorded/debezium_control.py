@@ -257,7 +257,7 @@ def _without_rows(recording: Recording) -> Recording:
 
 
 def _statements(server: str) -> Sequence[Mapping[str, Any]]:
-    """The SQL statements in the truth of Debezium's recordings of a server, in order."""
+    """The SQL statements that ran on a server while Debezium's recordings were made, in order."""
     listed: Sequence[Mapping[str, Any]] = store.truth("debezium")[server]["statements"]
     return listed
 

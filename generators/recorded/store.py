@@ -101,10 +101,10 @@ def _unpack(product: str, name: str) -> bytes:
 
 @cache
 def messages(recording: Recording) -> tuple[Message, ...]:
-    """The messages in the order of their recording. A message's `event` is the number of the
-    truth's event that the recording names, else the message's number in the whole run, which may
-    have gaps. The schemas that messages name are registered in this process. Raises
-    DamagedRecording.
+    """The messages in the order of their recording. A message's `event` is the number of its event
+    in the truth (what SQL showed), if the recording names one; else the message's number in the
+    whole run, which may have gaps. The schemas that messages name are registered in this process.
+    Raises DamagedRecording.
     """
     lines = _unpack(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:

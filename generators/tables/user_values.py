@@ -328,8 +328,8 @@ class Values:
         return self.with_computed_columns(user, self._base_row(user, number, ()))
 
     def with_computed_columns(self, user: UserTable, cells: Row) -> dict[str, Value]:
-        """The row with the values of its generated columns, as far as they can be computed and
-        held.
+        """The row with the values of its generated columns, as far as the harness can compute them
+        and the columns can hold them.
         """
         if not user.computed:
             return dict(cells)
