@@ -12,7 +12,7 @@ A state holds rows of several parts (`part`):
 | row | the last image of a row by (database, schema, table, key), or that it is deleted (a tombstone) |
 | pending | a change whose schema has not come yet |
 | schema | the key's columns by (database, table, schema version) |
-| ddl | what a statement does to rows older than it: `clear` a table (TRUNCATE, DROP TABLE), `drop` a column |
+| ddl | what a statement does to older rows of its table: `clear` it (TRUNCATE, DROP TABLE), `drop` a column |
 | watermark | the highest watermark of a partition; rows below it are late repeats, tombstones below it are forgotten |
 | corrupt | an unreadable message, by partition and offset |
 | seen | how many messages of a partition were seen |
@@ -67,14 +67,32 @@ _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
 """The blanks and comments before a statement's first word; sets the flags of a whole pattern."""
 _CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
 """A statement that empties a table, or drops it."""
-_DROPS: Final = (
-    rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
+_ALTERS: Final = rf"{_COMMENTS}ALTER\s+(?:(?:ONLINE|IGNORE)\s+)*TABLE\s+(?:IF\s+EXISTS\s+)?{_NAME}"
+"""How a statement begins that alters a table; its clauses come behind that."""
+_QUOTED_NAME: Final = r"(`(?:[^`]|``)*`|\"[^\"]*\")"
+"""A name between quotes, whose characters are no SQL; one group."""
+_NO_SQL: Final = (
+    rf"(?s){_QUOTED_NAME}|\x27(?:[^\x27\\]|\x27\x27|\\.)*\x27|/\*.*?\*/|(?:--\s|#)[^\n]*"
 )
-"""A statement that drops one column."""
+"""A quoted name (group 1), or else a string or a comment. x27 is the single quote, which cannot
+stand in one of Spark's raw strings.
+"""
+_PARENTHESES: Final = rf"{_QUOTED_NAME}|\((?:[^()`\"]|`[^`]*`|\"[^\"]*\")*\)"
+"""A quoted name (group 1), or else parentheses that have no other ones in them."""
+_NESTED: Final = 5
+"""How many parentheses may stand within each other in a statement of which clauses are read."""
+_CLAUSE: Final = r"(?:`(?:[^`]|``)*`|\"[^\"]*\"|[^,])+"
+"""A clause of an ALTER TABLE without parentheses: what stands between two commas."""
+_NO_COLUMN: Final = (
+    r"(?:INDEX|KEY|PRIMARY|FOREIGN|CONSTRAINT|CHECK|PARTITION|SYSTEM\s+VERSIONING|PERIOD\s+FOR)\b"
+)
+"""What a clause drops that is no column."""
+_DROPS: Final = (
+    rf"(?is)^\s*DROP\s+(?:COLUMN\s+|(?!COLUMN\s|{_NO_COLUMN}))(?:IF\s+EXISTS\s+)?{_QUOTED}"
+)
+"""A clause of an ALTER TABLE that drops a column, with or without the word COLUMN."""
 _TABLE_GROUP: Final = 1 + _SPELLINGS
-"""The first group of the table's name in `_CLEARS` and in `_DROPS`."""
-_COLUMN_GROUP: Final = 1 + 2 * _SPELLINGS
-"""The first group of the column's name in `_DROPS`."""
+"""The first group of the table's name in `_CLEARS` and in `_ALTERS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,31 +203,25 @@ class Materialiser:
         """The part `ddl` after a batch: which tables a statement emptied (`clear`) and which
         columns it dropped (`drop`, the column's name in `text`), each with the statement's
         `version`. `state` is this part before the batch, `new` the changes of the batch. A
-        statement that comes in several partitions, or again, counts once.
+        statement that comes in several partitions, or again, counts once. A table is identified by
+        its schema too, where the messages name it.
         """
         ddl_changes = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
-
-        def name_sql(pattern: str, first_group: int) -> str:
-            """SQL of a name in a statement that the pattern matches. The name is in the group of
-            its spelling, of which `first_group` is the first; the other groups are empty. Doubled
-            backticks become single ones.
-            """
-            groups = (
-                f"regexp_extract(sql, r'{pattern}', {group})"
-                for group in range(first_group, first_group + _SPELLINGS)
-            )
-            return f"replace(concat({', '.join(groups)}), '``', '`')"
-
-        clears, drops = f"sql RLIKE r'{_CLEARS}'", f"sql RLIKE r'{_DROPS}'"
-        cleared_table = name_sql(_CLEARS, _TABLE_GROUP)
-        altered_table = name_sql(_DROPS, _TABLE_GROUP)
-        name = f"CASE WHEN {clears} THEN {cleared_table} WHEN {drops} THEN {altered_table} END"
+        clears, alters = f"sql RLIKE r'{_CLEARS}'", f"sql RLIKE r'{_ALTERS}'"
+        name = (
+            f"CASE WHEN {clears} THEN {_name_sql('sql', _CLEARS, _TABLE_GROUP)}"
+            f" WHEN {alters} THEN {_name_sql('sql', _ALTERS, _TABLE_GROUP)} END"
+        )
+        drops = f"transform({_dropped_columns_sql()}, c -> struct('drop' AS op, c AS text))"
+        effects = (
+            f"CASE WHEN op = 'TRUNCATE' OR {clears} THEN"
+            f" array(struct('clear' AS op, string(NULL) AS text)) WHEN {alters} THEN {drops} END"
+        )
         statements = ddl_changes.selectExpr(
-            "database", f"CASE WHEN table <> '' THEN table ELSE {name} END AS table", "version",
-            f"CASE WHEN op = 'TRUNCATE' OR {clears} THEN 'clear' WHEN {drops} THEN 'drop' END AS op",
-            f"CASE WHEN {drops} THEN {name_sql(_DROPS, _COLUMN_GROUP)} END AS text",
-        ).where("op IS NOT NULL")  # fmt: skip
-        columns = (*_TABLE, "op", "text", "version")
+            "database", "schema", f"CASE WHEN table <> '' THEN table ELSE {name} END AS table",
+            "version", f"inline({effects}) AS (op, text)",
+        )  # fmt: skip
+        columns = ("database", "schema", "table", "op", "text", "version")
         return as_part(
             "ddl", union((state, as_part("ddl", statements))).select(*columns).distinct()
         )
@@ -396,21 +408,17 @@ class Materialiser:
         that is older than the statement becomes deleted, or loses the dropped column.
         """
         effects = ddl.groupBy(*_TABLE).agg(
-            F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
-            F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias(
-                "dropped"
-            ),
+            F.collect_list(F.struct("schema", "op", "text", "version")).alias("effects")
         )
         joined = key_rows.join(F.broadcast(effects), list(_TABLE), "left")
-        gone = F.expr("coalesce(version < cleared, false)")
-        kept_columns = (
-            "map_filter(image, (k, v) -> NOT exists(dropped, d -> d.text = k AND version <"
-            " d.version))"
-        )
-        return joined.withColumns(
-            {"deleted": F.col("deleted") | gone,
-             "image": F.when(~(F.col("deleted") | gone), F.when(F.size("dropped") > 0, F.expr(kept_columns)).otherwise(F.col("image")))}
-        ).drop("cleared", "dropped")  # fmt: skip
+        # A message that names no schema tells of the table in each.
+        later = "version < e.version AND e.schema IN ('', schema)"
+        cleared = F.expr(f"coalesce(exists(effects, e -> e.op = 'clear' AND {later}), false)")
+        dropped = f"e.op = 'drop' AND lower(e.text) = lower(k) AND {later}"
+        kept_columns = F.expr(f"map_filter(image, (k, v) -> NOT exists(effects, e -> {dropped}))")
+        gone = F.col("deleted") | cleared
+        image = F.when(F.size("effects") > 0, kept_columns).otherwise(F.col("image"))
+        return joined.withColumns({"deleted": gone, "image": F.when(~gone, image)}).drop("effects")
 
     def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
         """The rows by key without those deleted ones (tombstones) that are below their partition's
@@ -446,6 +454,31 @@ class Materialiser:
                 F.sum("count").alias("count"), F.max("offset").alias("offset")
             ),
         )
+
+
+def _name_sql(text: str, pattern: str, first_group: int) -> str:
+    """Spark SQL of a name in a text that the pattern matches. The name is in the group of its
+    spelling, of which `first_group` is the first; the other groups are empty. Doubled backticks
+    become single ones.
+    """
+    groups = (
+        f"regexp_extract({text}, r'{pattern}', {group})"
+        for group in range(first_group, first_group + _SPELLINGS)
+    )
+    return f"replace(concat({', '.join(groups)}), '``', '`')"
+
+
+def _dropped_columns_sql() -> str:
+    """Spark SQL of the names of the columns that an ALTER TABLE (the column `sql`) drops, an array:
+    one for each of its clauses that drops one. Strings, comments and what stands in parentheses is
+    no clause.
+    """
+    clauses = f"regexp_replace(regexp_replace(sql, r'{_ALTERS}', ''), r'{_NO_SQL}', '$1')"
+    for _ in range(_NESTED):
+        clauses = f"regexp_replace({clauses}, r'{_PARENTHESES}', '$1')"
+    listed = f"regexp_extract_all({clauses}, r'{_CLAUSE}', 0)"
+    drops = f"filter({listed}, c -> c RLIKE r'{_DROPS}')"
+    return f"transform({drops}, c -> {_name_sql('c', _DROPS, 1)})"
 
 
 def part_of(state: DataFrame, name: str) -> DataFrame:

@@ -35,7 +35,8 @@ from spark_checks.services import streaming
 from spark_checks.services.engine import load, read_kafka
 
 CHANGES = (
-    "partition int, offset bigint, row int, kind string, op string, database string, table string, keys array<string>, "
+    "partition int, offset bigint, row int, kind string, op string, database string, schema string, "
+    "table string, keys array<string>, "
     "position string, commit_time timestamp, before map<string,string>, after map<string,string>, schema_version string, "
     "sql string, error string"
 )
@@ -207,6 +208,42 @@ def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_it
     assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {
         "1": {"id": "1", "v": "newest"}
     }
+
+
+def test_each_dropped_column_of_a_statement_goes(spark, tmp_path):
+    """With and without the word COLUMN, any number of them, and nothing else that DROP stands
+    before.
+    """
+    kept_names = {
+        "ALTER TABLE t DROP c": "d k",
+        "ALTER TABLE t DROP COLUMN c, DROP COLUMN `d`": "k",
+        "alter table t add x decimal(5,2) default 1, drop c, add index (k, d), drop d": "k",
+        "ALTER TABLE IF EXISTS `t` DROP COLUMN IF EXISTS `C`, DROP IF EXISTS d": "k",
+        "ALTER TABLE t COMMENT 'a, DROP c', DROP `d`, ALGORITHM=INPLACE": "c k",
+        "ALTER TABLE t /* , DROP c */ ADD CHECK ((k > 1), (c in (1, 2))), DROP d": "c k",
+        "ALTER TABLE t DROP INDEX c, DROP PRIMARY KEY, DROP KEY d, DROP CONSTRAINT k": "c d k",
+        "ALTER TABLE t DROP FOREIGN KEY c, DROP CHECK d, DROP PARTITION k": "c d k",
+        "ALTER TABLE t ADD `x, DROP c` int, ALTER k DROP DEFAULT": "c d k",
+    }
+    rows = []
+    for n, sql in enumerate(kept_names):
+        there_before = {"id": str(n), "c": "x", "d": "y", "k": "z"}
+        rows.append(change(2 * n, 5, after=there_before, table=f"t{n}"))
+        statement = change(2 * n + 1, 6, sql=sql, table=f"t{n}", kind="DDL", op=None, keys=None)
+        rows.append(statement)
+    state = there(kept(spark, tmp_path, "ticdc-canal-json", rows))
+    names = [" ".join(sorted(state[str(n)].keys() - {"id"})) for n in range(len(kept_names))]
+    assert names == list(kept_names.values())
+
+
+def test_a_truncate_reaches_the_table_of_its_own_schema(spark, tmp_path):
+    """Two schemas of a PostgreSQL database have a table of one name."""
+    rows = [
+        change(0, 5, after={"id": "1"}, schema="s1"),
+        change(1, 6, after={"id": "2"}, schema="s2"),
+        {**change(2, 7), "op": "TRUNCATE", "schema": "s1", "keys": None},
+    ]
+    assert set(there(kept(spark, tmp_path, "debezium-json", rows))) == {"2"}
 
 
 def test_rows_wait_for_their_schema(spark, tmp_path):
