@@ -308,12 +308,18 @@ def _read_mysql_column(draft: Draft, cursor: Cursor, name: str) -> Column:
     return Column(name, type, nullable=not serial, declared=declared, inline_unique=serial)
 
 
+_NATIONAL: Final = re.compile(r"national\b|nchar\b|nvarchar\b", re.IGNORECASE)
+"""The spellings of a text type whose character set is utf8mb3, whatever the table's is."""
+
+
 def _resolve_charset(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
     """The column with the character set and the collation that its definition or else the table
     gives it; "" stands for utf8mb4 and utf8mb4_bin. Columns that hold no text get neither.
     """
     charset, collation = new_column.charset, new_column.collation.lower()
     own_collation = collation if collation != "binary" else ""
+    if _NATIONAL.match(new_column.declared):
+        return replace(new_column, charset="utf8mb3", collation="")
     charset = charset or own_collation.partition("_")[0] or draft.charset
     if new_column.type.logical not in _TEXTS or new_column.type.name == "vector":
         return replace(new_column, charset="", collation="")

@@ -141,10 +141,12 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
     usual_spellings = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
-    digits = type.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
+    # Debezium has these numbers as a column's length, and Canal repeats them.
+    is_sized = type.logical in (Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.YEAR)
+    keeps_digits = is_sized and bool(parameters) and (name, parameters) != ("tinyint", "1")
     if aliased:
         cursor.note(start, f"taken as {type.key}, as the database shows it")
-    unspelled = word in _UNREPEATED or (spelled in usual_spellings and not digits)
+    unspelled = word in _UNREPEATED or (spelled in usual_spellings and not keeps_digits)
     return type, "" if unspelled else spelled
 
 

@@ -387,7 +387,9 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
     if type.name == "enum":
         if not profile.enum_defaults or value is None:
             return False
-        return profile.enum_defaults == "every" or not column.declared
+        # A name in quotes, as in 'USER'::"Role", is not what the connector finds at the end.
+        is_plain = not column.declared and not default.text.endswith('"')
+        return profile.enum_defaults == "every" or is_plain
     if not postgresql_defaults.has_mapper(type.name) or column.declared:
         return False
     if postgresql_values.unconstrained(type) and profile.modes.precise:

@@ -670,6 +670,13 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
         "null",
         '"ok"',
     ]
+    quoted_type = Default("'ok'::\"Mood\"", "ok")
+    releases = ("2.5.4", "3.5.0", "3.6.1")
+    assert [shown(f"{release}.Final", enum, quoted_type) for release in releases] == [
+        "null",
+        "null",
+        '"ok"',
+    ]
     float_default = Default("1.1", mysql.to_float32(1.1))
     assert [
         shown(f"{release}.Final", mysql.real("float"), float_default)

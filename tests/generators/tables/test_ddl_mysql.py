@@ -64,7 +64,7 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
             Column("bits", mysql.bit(4), default=Default("b'101'", 5)),
             Column("raw", mysql.binary("binary", 4), default=Default(r"'ab\0\0'", b"ab\0\0")),
             Column("old", mysql.real("float", precision=7, scale=3), declared="float(7,3)"),
-            Column("zip", orders.table.column("zip").type),
+            Column("zip", orders.table.column("zip").type, declared="int(5) unsigned zerofill"),
             Column("doc", mysql.json(), default=Default("(json_object())")),
             Column("twice", mysql.decimal(12, 2), generated="stored"),
             Column("half", mysql.integer("int"), generated="virtual", comment="h"),
@@ -78,6 +78,13 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
     assert orders.computed == (("twice", "(`amount` * 2)"),)
     assert orders.checks == (Check("amount", "(`amount` > 0)", low=Decimal("0.01")),)
     assert notes(schema) == noted("mysql-8")
+
+
+def test_a_national_text_has_its_own_character_set(reads):
+    """Canal reads NATIONAL VARCHAR in a table of latin1 as UTF-8."""
+    sql = "CREATE TABLE t (a NCHAR(4), b national varchar(9), c varchar(9)) CHARSET latin1;"
+    columns = reads(sql, dialect="mysql").tables[0].table.columns
+    assert [column.charset for column in columns] == ["utf8mb3", "utf8mb3", "latin1"]
 
 
 MYSQL_5 = (DUMPS / "mysql-5.7.sql").read_text("utf-8")
@@ -146,9 +153,15 @@ def test_a_dump_of_mariadb(reads, notes, noted):
         "crm",
         "t",
         (
-            Column("id", mysql.integer("int"), False, default=Default("nextval(`crm`.`s`)")),
+            Column(
+                "id",
+                mysql.integer("int"),
+                False,
+                default=Default("nextval(`crm`.`s`)"),
+                declared="int(11)",
+            ),
             Column("j", mysql.text("longtext")),
-            Column("n", mysql.integer("int"), default=Default("5", 5)),
+            Column("n", mysql.integer("int"), default=Default("5", 5), declared="int(11)"),
             Column(
                 "at", mysql.temporal("timestamp"), False, default=Default("current_timestamp()")
             ),
@@ -176,32 +189,10 @@ def test_show_create_table_as_clients_print_it(reads, notes):
 @pytest.mark.parametrize(
     ("spelled", "key", "facts", "declared"),
     [
-        *(
-            ("bigint(20) unsigned", "bigint unsigned", {"length": 20}, ""),
-            ("BIGINT", "bigint", {"length": 20}, "BIGINT"),
-        ),
-        ("INTEGER(5)", "int", {"length": 5}, "INTEGER(5)"),
-        *(
-            ("int zerofill", "int unsigned", {"zerofill": True}, "int zerofill"),
-            ("int8", "bigint", {}, "int8"),
-        ),
-        *(
-            ("bool", "tinyint", {"length": 1}, "bool"),
-            ("dec(5)", "decimal", {"precision": 5, "scale": 0}, "dec(5)"),
-        ),
-        *(
-            ("NUMERIC(10, 2)", "decimal", {"precision": 10, "scale": 2}, "NUMERIC(10, 2)"),
-            ("real", "double", {}, "real"),
-        ),
-        *(
-            ("float(24)", "float", {"precision": None}, "float(24)"),
-            ("float(25)", "double", {"precision": None}, "float(25)"),
-        ),
-        *(
-            ("char", "char", {"length": 1}, ""),
-            ("national varchar(9)", "varchar", {"length": 9}, "national varchar(9)"),
-        ),
-        ("char(9) character set binary", "binary", {"length": 9}, "char(9) character set binary"),
+        ("bigint(20) unsigned", "bigint unsigned", {"length": 20}, "bigint(20) unsigned"),
+        ("smallint(4) unsigned zerofill", "smallint unsigned", {}, "smallint(4) unsigned zerofill"),
+        *(("int(3)", "int", {}, "int(3)"), ("year(4)", "year", {}, "year(4)")),
+        *(("int", "int", {}, ""), ("tinyint(1)", "tinyint", {}, "")),
         *(
             ("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"),
             ("text(63)", "tinytext", {}, "text(63)"),
