@@ -244,8 +244,9 @@ class Example:
 
 
 def message_lines(failure: Failure, limit: int) -> list[Text]:
-    """The failure's message, with the wrong field bold and underlined; the record's key before it
-    where the finding cannot be understood without it.
+    """The failure's message as lines for a console, cut to about `limit` characters, with the wrong
+    field bold and underlined. The record's key stands before it if the finding cannot be understood
+    without it.
     """
     excerpt = excerpt_failure(failure, limit)
     lines = [Text.assemble("message   ", style_excerpt(excerpt.value))]
@@ -369,8 +370,8 @@ def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
 
 
 def _count_broken(failing: Sequence[Failure], strict: bool) -> str:
-    """How many rules are broken by how many causes, in words: those that count, then those that
-    count only with --strict.
+    """In words: how many rules are broken by how many causes. First those that make the run fail,
+    then those that do so only with --strict.
     """
     counting = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
     not_counting = [f for f in failing if f not in counting]
@@ -383,7 +384,9 @@ def _count_broken(failing: Sequence[Failure], strict: bool) -> str:
 
 
 def format_line(fmt: FormatResult, strict: bool) -> str:
-    """The result of a format in one line, which is printed as soon as the format is judged."""
+    """The result of a format in one line, with its rules that are broken or that no case exercised.
+    It is printed as soon as the format is judged.
+    """
     matrix_row, _ = matrix(fmt, strict)
     rules = [
         s.result.rule.id
@@ -423,8 +426,8 @@ class FirstBroken:
 
 
 def show(renderable: RenderableType, stderr: bool = False) -> None:
-    """Prints something on the console; a line that is longer than the terminal is wide stays one
-    line.
+    """Prints something on the console. A line that is longer than the terminal is wide stays one
+    line and is not cut.
     """
     console(stderr).print(renderable, crop=False)
 

@@ -24,8 +24,8 @@ COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the for
 
 
 def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
-    """The cells of a profile's row in the table: its counts, and in words what the format loses or
-    cannot carry.
+    """The cells of a profile's row in the table of the differential check: its counts, and in words
+    what the format loses (as documented) or cannot carry.
     """
     lost = [f"{count} x {statement}" for statement, count in outcome.lost.items()]
     without = [f"no column {', '.join(outcome.columns)}"] if outcome.columns else []
@@ -168,7 +168,9 @@ def _marks(outcome: Comparison, columns: Iterable[str]) -> list[Mark]:
 
 
 def _mark(outcome: Comparison, column: str) -> Mark:
-    """The mark of one column: whether its cells are right, lost, wrong, or not compared."""
+    """The mark for one column of a profile in the differential check: not carried by the format,
+    different, lost as documented, the same, or not compared.
+    """
     if column in outcome.columns:
         return Mark("-", 0, "soft", f"{column}: not carried")
     if outcome.broken[column]:

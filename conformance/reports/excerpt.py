@@ -110,8 +110,10 @@ class Field(NamedTuple):
 
     @classmethod
     def of_finding(cls, finding: Finding, members: Members | None = None) -> Field:
-        """The field to mark for a finding. For a message that should have been refused it is the
-        text behind its JSON document; for one that was refused wrongly it is the whole message.
+        """The field that an excerpt marks for a finding. For a message that should have been
+        refused it is the text behind its JSON document; for one that was refused wrongly it is the
+        whole message. `members` are the names of the format's members, None for those of all
+        formats.
         """
         path = _PATHS.get(finding.aspect, finding.path)
         if finding.path == DECODING:
@@ -277,8 +279,8 @@ _NO_UTF8: Final = "not UTF-8: such bytes are shown as \\xNN"
 
 
 def _read_frames(value: bytes) -> _Reading | None:
-    """JSON texts with a binary head before each, which stands in brackets; None for other binary
-    data.
+    """The text of a value that is several JSON texts, each behind a binary head (a frame): heads
+    stand in brackets, as hex. None if what lies between the heads is binary data.
     """
     parts: list[str] = []
     documents: list[Span] = []
@@ -301,8 +303,9 @@ def _read_frames(value: bytes) -> _Reading | None:
 
 
 def _find_marks(reading: _Reading, field: Field) -> list[Span]:
-    """The spans of the text to mark for the finding's field. If the value consists of several
-    frames, each is a row of the message.
+    """The spans of the text to mark for the finding's field. If the value is several frames (JSON
+    texts with a binary head each), each frame is a row of the message. A malformed message is
+    marked where its JSON breaks off.
     """
     documents, row_number = reading.documents, field.row
     if len(documents) > 1 and row_number < len(documents):
@@ -343,8 +346,8 @@ class _KeyColumn(NamedTuple):
 
 
 def _key_columns(key_text: str) -> list[_KeyColumn]:
-    """The columns in a record's key: the members of Connect's `payload`, else the members named
-    `pk.COLUMN`, else all members, unless they name the table.
+    """The columns in a record's key, a JSON text: the members of Kafka Connect's `payload`; else
+    those named `pk.COLUMN`; else all members, but none if they name a table.
     """
     values = [node for node in nodes(key_text) if node.path]
     in_payload = [node for node in values if node.path[:-1] == ("payload",)]
@@ -383,8 +386,9 @@ class DocumentText(NamedTuple):
 
 
 def _document_text(data: bytes | None, case: Case) -> DocumentText | None:
-    """A message in a binary container as JSON: Avro by the schema with which the writer of the case
-    wrote it, Protobuf by the names of its fields; None for data that is neither.
+    """A key or value in a binary container as JSON text, with a note for readers: Protobuf read by
+    the format's codec, Avro by the schema with which the writer of the case wrote it. None for data
+    that is neither, or of an unknown format.
     """
     if not data or case.format not in FORMATS:
         return None

@@ -73,8 +73,9 @@ class RuleStanding:
 
 
 def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
-    """For each rule of a format how it stands after the run (kept, broken, known, not exercised
-    ...), in the rules' order.
+    """For each rule of a format its result in the run (kept, broken, known, not exercised ...),
+    with the numbers of cases that break it, all and those that are not on record; in the rules'
+    order.
     """
     cases: Counter[str] = Counter()
     new: Counter[str] = Counter()
@@ -105,7 +106,9 @@ class Breach:
 
 
 def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
-    """The broken rules of a format by id, each with the profiles that break it."""
+    """The broken rules of a format by id, and for each, by profile, how many cases break it, and
+    how many of these the record of known failures does not cover.
+    """
     by_rule: dict[str, dict[str, Breach]] = {}
     for case in fmt.cases:
         for rule in {f.rule for f in case.findings}:
@@ -118,8 +121,8 @@ def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
-    """How a rule stands after a run: from its counts of comparisons, from `cases`, how many cases
-    break it, and `new`, how many of these are not on record.
+    """The result of a rule in a run, from its counts of comparisons, the number of cases that break
+    it (`cases`), and the number of these that the record of known failures does not cover (`new`).
     """
     if new:
         return (
@@ -179,8 +182,8 @@ class Row:
 
 def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
     """The counts of a format for the table of results, and those of each of its profiles. A case
-    counts as new if it makes the run fail (with `strict` also by a rule that is no MUST), and as
-    known if it does not, and the record of known failures has a rule that it breaks.
+    counts as `new` if it makes the run fail (with `strict` also by a rule that is no MUST). Any
+    other case counts as `known` if the record of known failures covers a rule that it breaks.
     """
     failing = {id(case) for case in fmt.counting(strict)}
     profile_rows = []
@@ -218,8 +221,8 @@ def headline(result: RunResult) -> str:
 
 
 def unjudged(result: RunResult) -> str:
-    """The number of rules that compared nothing, and of cases that the decoder does not claim, as
-    words to follow the verdict; "" if there are none.
+    """Words to follow the verdict: how many rules compared nothing, and how many cases the decoder
+    does not claim to support; "" if there are none.
     """
     rules = 0
     for fmt in result.formats:
@@ -335,8 +338,8 @@ def hint(failure: Failure) -> str:
 
 
 def spread_text(failure: Failure) -> str:
-    """How many cases fail for this cause, how many of them are known, in which profiles, by which
-    kinds of faults.
+    """In words: how many cases fail for this cause and how many of them are known failures, in
+    which profiles, and by which faults of messages.
     """
     known_cases = (
         f" ({failure.cases - failure.new:,} of them known)"
@@ -382,7 +385,9 @@ def remedy(entry: EntryResult) -> str:
 
 
 def unusual(deployment: Deployment) -> str:
-    """Those settings of a deployment that are not the default, in words; "" if all are."""
+    """The settings of a deployment (how the writer is set up) that are not the default, in words;
+    "" if all are.
+    """
     usual = Deployment()
     values = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
     return ", ".join(f"{name} {value}" for name, value in values if value != getattr(usual, name))

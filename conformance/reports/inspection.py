@@ -41,7 +41,9 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def blocks(inspector: Inspector) -> Iterator[Block]:
-    """The result of `inspect` as titled tables and lists, which the terminal and Markdown show."""
+    """Yields the result of `inspect` as blocks (title, heads of a table, rows) for the terminal and
+    for Markdown. A block without heads is a list.
+    """
     groups = inspector.groups()
     message_counts = f"{inspector.messages:,} messages" + (
         f", {inspector.nulls:,} of them null" if inspector.nulls else ""
@@ -106,7 +108,7 @@ def _writer(tally: Tally) -> Iterator[Block]:
     lines = [
         (f"product: {tally.book.product}",),
         (f"messages: {tally.messages:,}",),
-        (f"release: {_release(tally)}",),
+        (f"release: {_describe_release(tally)}",),
     ]
     for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
         if options_in_state := [option for option, is_ in options.items() if is_ == state]:
@@ -141,9 +143,9 @@ def _writer(tally: Tally) -> Iterator[Block]:
         yield f"{tally.book.format}: lost on this wire", ("what", "source", "profiles"), losses
 
 
-def _release(tally: Tally) -> str:
+def _describe_release(tally: Tally) -> str:
     """The release that wrote the messages, in words: one, several possible ones, or why it is not
-    known.
+    known. A release without a profile is named with the nearest ones that have profiles.
     """
     if tally.unknown_versions:
         nearest_releases = ", ".join(tally.releases) or BOTH
@@ -153,7 +155,7 @@ def _release(tally: Tally) -> str:
         )
     if len(tally.choices.releases) == 1 and tally.releases and not tally.versions:
         return f"{UNTOLD}: every profile is of {tally.choices.releases[0]}"
-    return _range(tally.releases, tally.choices.releases) if tally.releases else BOTH
+    return _describe_range(tally.releases, tally.choices.releases) if tally.releases else BOTH
 
 
 def _describe_sign(sign: Sign, tally: Tally) -> str:
@@ -162,14 +164,14 @@ def _describe_sign(sign: Sign, tally: Tally) -> str:
     """
     parts = []
     if sign.releases and set(sign.releases) != set(tally.choices.releases):
-        parts.append(f"release {_range(sign.releases, tally.choices.releases)}")
+        parts.append(f"release {_describe_range(sign.releases, tally.choices.releases)}")
     parts += [*sign.given, *(f"not {option}" for option in sign.without)]
     return ", ".join(parts)
 
 
-def _range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
+def _describe_range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
     """Some of a format's releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`. Both
-    sequences are in the order of the releases.
+    sequences are in the order of the releases, and the first is not empty.
     """
     first, last = all_releases.index(chosen_releases[0]), all_releases.index(chosen_releases[-1])
     if (len(chosen_releases) < 3 and last + 1 < len(all_releases)) or last - first + 1 != len(
@@ -253,7 +255,7 @@ def _view(tally: Tally) -> dict[str, Any]:
         else "which of the known releases write such messages"
     )
     tone = "bad" if not tally.releases else "good" if narrowing or tally.versions else "warn"
-    decided = [("release", _release(tally), tone, release_reason, narrowing)]
+    decided = [("release", _describe_release(tally), tone, release_reason, narrowing)]
     for option, state in tally.options.items():
         groups = (group for group in tally.choices.exclusive if option in group)
         rivals = set(itertools.chain.from_iterable(groups)) - {option}
@@ -285,8 +287,8 @@ def _view_group(group: Group) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def _losses(tally: Tally) -> list[tuple[str, str, str]]:
-    """What the writer's messages lack of the source's values, for the page of `inspect`: each loss
-    with its source and the profiles that have it.
+    """For the page of `inspect`: what the writer's messages lose of the source's values, each loss
+    as (sentence, its source, the profiles that have it).
     """
     profile_count = len(tally.profiles())
     return [

@@ -152,8 +152,9 @@ def _add_rule(
 
 
 def short(statement: str, failure: Failure | None, cases: str) -> str:
-    """A broken rule in one line, for the message of a JUnit test case: the number of cases
-    (`cases`), and the finding of `failure`, or, if that is None, the rule's sentence.
+    """A broken rule in one line of at most 500 characters, for the message of a JUnit test case:
+    `cases` (their number as words), then the finding of `failure`, or, if that is None, the rule's
+    sentence.
     """
     if failure is None:
         return f"{cases}: {statement}"
@@ -164,7 +165,9 @@ def short(statement: str, failure: Failure | None, cases: str) -> str:
 
 
 def explain_failures(failures: Sequence[Failure]) -> str:
-    """The causes of a broken rule as the console shows them, without box and colours."""
+    """The causes of a broken rule as the console's panels show them, without box and colours, for
+    the text of a JUnit failure. Only the first repeats the rule's sentence.
+    """
     texts: list[str] = []
     for failure in failures:
         panel_text = panel(failure, states_rule=not texts).renderable

@@ -169,7 +169,9 @@ def record(outcome: LoadResult) -> dict[str, Any]:
 
 
 def _search_step(step: Step) -> dict[str, Any]:
-    """One rate that a search for the highest rate tried, as a JSON-able object."""
+    """One rate that a search for the highest rate tried, as a JSON-able object; `keeps_up` says
+    whether the decoder kept up with it, `why` why not.
+    """
     keeps_up, why = step.judgement()
     return {
         "rate": step.rate,
@@ -458,7 +460,7 @@ def ticks(largest: float, count: int = 4) -> list[float]:
 
 
 def _tick(value: float) -> str:
-    """The label of a mark on a plot's y axis, such as 2k for 2000, 1.5M for 1500000."""
+    """The label of a mark on a plot's y axis, such as 2k for 2000 and 1.5M for 1500000."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"

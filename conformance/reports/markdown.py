@@ -123,8 +123,10 @@ def render(result: RunResult) -> str:
     return "\n".join(lines)
 
 
-def _used(result: RunResult) -> list[Verdict]:
-    """The verdicts with a column in the table of results: those of some case, and PASS."""
+def _occurring_verdicts(result: RunResult) -> list[Verdict]:
+    """The verdicts that have a column in the tables of results: those that some case of the run
+    has, and always PASS.
+    """
     counts: Counter[Verdict] = Counter()
     for fmt in result.formats:
         counts.update(fmt.verdicts)
@@ -135,7 +137,7 @@ def _matrix(result: RunResult) -> list[str]:
     """The Markdown table of formats: how many rules are kept, and how many cases have each
     verdict.
     """
-    used = _used(result)
+    used = _occurring_verdicts(result)
     table_rows = []
     for fmt in result.formats:
         format_row, _ = facts.matrix(fmt, result.strict)
@@ -159,7 +161,7 @@ def _matrix(result: RunResult) -> list[str]:
 
 def _profiles(result: RunResult) -> list[str]:
     """The Markdown table of profiles: how many cases have each verdict."""
-    used = _used(result)
+    used = _occurring_verdicts(result)
     table_rows: list[tuple[str, ...]] = []
     for fmt in result.formats:
         _, profile_rows = facts.matrix(fmt, result.strict)
@@ -176,8 +178,8 @@ def _profiles(result: RunResult) -> list[str]:
 
 
 def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
-    """The Markdown table of source types: a row for each type, and a column for each format of the
-    run with the figures of its cells, empty where no cell has the type.
+    """The Markdown table of source types: a row for each type, and for each format of the run a
+    column with the figures of its cells of the type, such as `✗ 3 of 120`, empty if it has none.
     """
     table_rows: list[tuple[str, ...]] = []
     for type_row in types:
@@ -187,7 +189,9 @@ def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
-    """The Markdown list of the decoder's mistakes, each with an example; nothing if there are none."""
+    """The Markdown list of the decoder's mistakes, what to repair first before the rest, each with
+    a failing message as example; nothing if there are none.
+    """
     for fmt in result.formats:
         format_repairs = repairs(fmt, result)
         if not format_repairs.first:
@@ -234,8 +238,8 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
 
 
 def _message(failure: Failure) -> str:
-    """The failure's message as code, with the wrong field bold; the record's key before it where
-    the finding cannot be understood without it.
+    """The failure's message as HTML in Markdown, with the wrong field bold. The record's key stands
+    before it if the finding cannot be understood without it.
     """
     excerpt = excerpt_failure(failure, LETTERS)
     key = f"key {_excerpt_code(excerpt.key)}<br>" if excerpt.key and excerpt.key_matters else ""
@@ -262,8 +266,8 @@ def _replay(failure: Failure) -> str:
 
 
 def _cause(failure: Failure) -> str:
-    """The cause of a failure, and a hint if there is one, as lines in a table's cell; empty without
-    a cause.
+    """The cause of a failure, and a hint at the mistake if there is one, as lines of a table's
+    cell; "" without a cause.
     """
     words = facts.hint(failure)
     hint = f"<br>{html.escape(words)}" if words else ""
@@ -276,17 +280,17 @@ def _record(result: RunResult) -> Iterator[str]:
     nothing = [entry for entry in result.entries if entry.state is State.MATCHES_NOTHING]
     if passing:
         yield from (f"#### Fixed: remove from the record of known failures: {len(passing)}", "")
-        yield from (*_list(code(str(entry.entry), 300) for entry in passing), "")
+        yield from (*_bullets(code(str(entry.entry), 300) for entry in passing), "")
     if nothing:
         yield from (f"#### Entries that match nothing: {len(nothing)}", "")
         yield from (
-            *_list(f"{code(str(entry.entry), 300)}: {code(entry.hint)}" for entry in nothing),
+            *_bullets(f"{code(str(entry.entry), 300)}: {code(entry.hint)}" for entry in nothing),
             "",
         )
 
 
-def _list(items: Iterable[str]) -> Iterator[str]:
-    """The first SHOWN items as a Markdown list, which ends with the number of the others."""
+def _bullets(items: Iterable[str]) -> Iterator[str]:
+    """A Markdown list of the first SHOWN items; its last line has the number of the others."""
     lines = list(items)
     yield from (f"- {item}" for item in lines[:SHOWN])
     if len(lines) > SHOWN:
@@ -310,8 +314,9 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
 def _table(
     head: Sequence[str], table_rows: Iterable[Sequence[str]], count: int, limit: int = SHOWN
 ) -> list[str]:
-    """A Markdown table of the first `limit` rows, whose cells are Markdown already, and a line with
-    the number of the others; `count` is the number of all rows.
+    """A Markdown table of the first `limit` rows, whose cells are Markdown already, and a last row
+    with the number of the others. `count` is the number of all rows, which `table_rows` may give
+    lazily.
     """
     more = [(f"and {count - limit} more", *("",) * (len(head) - 1))] if count > limit else []
     return markdown_table(head, [*islice(table_rows, limit), *more], str)

@@ -86,8 +86,8 @@ def colour(verdict: Verdict) -> str:
 
 
 def differing(expected: str, actual: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    """Both texts, each split into the common start, the differing middle, and the common end. Texts
-    with little in common have an empty start and end.
+    """Both texts, each split into (common start, differing middle, common end). If less than a
+    third of the longer text is common, the start and the end are empty.
     """
     least = min(len(expected), len(actual))
     head = next((i for i in range(least) if expected[i] != actual[i]), least)
@@ -201,9 +201,9 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
 def _grid(
     fmt: FormatResult, profiles: Sequence[str], strict: bool
 ) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
-    """The page's table of a format's broken rules: a row for each rule, with its cells (sign,
-    colour, number of cases) in the order of `profiles`; an empty sign where the profile keeps the
-    rule.
+    """The page's table of a format's broken rules: for each rule its cells (sign, colour, number of
+    cases), in the order of `profiles`. The sign is empty where the profile keeps the rule, and `!`
+    where all its failing cases are known.
     """
     breaches = facts.breaches(fmt)
     lines = []

@@ -99,7 +99,9 @@ class Drawn:
 
     @property
     def table_row(self) -> tuple[Row, str, tuple[()]]:
-        """The format's line of the results table, as the console shows it."""
+        """The format's line for the console's table of results: its counts, `compared/reachable`
+        rules as a text, and no profiles.
+        """
         total: Counter[str] = sum(self.profiles.values(), Counter())
         verdicts = {Verdict(name): count for name, count in total.items()}
         return (
@@ -109,8 +111,9 @@ class Drawn:
         )
 
     def state(self, profile: str) -> str:
-        """How the picture shows a profile: `none` (nothing was judged), `good`, `warn` (every
-        failure is on record as known) or `bad`. Of a case that breaks MUST rules, only these count.
+        """How the picture shows a profile: `none` (nothing was judged), `good`, `warn` (the record
+        of known failures covers every failure) or `bad`. Of a case that breaks MUST rules, only
+        these rules count.
         """
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"
@@ -200,7 +203,9 @@ def _count_record(fmt: Drawn, record: Mapping[str, Any]) -> None:
 
 
 def screen(report: Report) -> str:
-    """The last lines that `run` printed on the terminal for this report, as text."""
+    """The last lines that `run` printed on the terminal, made again from its report: the table of
+    formats, the sums, the verdict.
+    """
     printed_table = io.StringIO()
     Console(file=printed_table, width=150).print(table(fmt.table_row for fmt in report.formats))
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())

@@ -260,7 +260,7 @@ class Stream:
             self.write(header(head))
 
     def _format(self, fmt: FormatResult) -> None:
-        """Passes on the lines of a judged format, only once: `close` sees all formats again."""
+        """Writes the lines of a judged format, but only once: `close` passes all formats again."""
         if fmt.format not in self.formats:
             self.formats.add(fmt.format)
             for line in of_format(fmt):

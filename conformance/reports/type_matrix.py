@@ -101,7 +101,7 @@ class TypeRow:
 
     @property
     def standing(self) -> TypeStanding:
-        """The worst result of the type in any format."""
+        """The worst result that the type has in any format of the run, such as wrong or lossy."""
         standings = [count.standing for count in self.counts if count]
         return max(standings, key=list(TypeStanding).index)
 
@@ -111,8 +111,8 @@ _COUNTS: Final[WeakKeyDictionary[FormatResult, Mapping[str, TypeCount]]] = WeakK
 
 
 def count_types(fmt: FormatResult) -> Mapping[str, TypeCount]:
-    """The counts of a format's cells by the key of their source type. They are kept as long as the
-    result is.
+    """The counts of a format's cells by the key of their source type. They are cached as long as
+    the format's result lives.
     """
     if fmt not in _COUNTS:
         counts: dict[str, TypeCount] = {}
@@ -183,8 +183,8 @@ def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:
 
 
 def summarize_types(type_rows: Iterable[TypeRow]) -> str:
-    """The column types whose cells are not all right, by how they stand (lossy, refused, wrong),
-    and how many are right; "" where all are.
+    """In words: the column types whose cells are not all right, by their result (lossy, refused,
+    wrong), and how many types are right; "" if all are.
     """
     by_standing: dict[TypeStanding, list[str]] = {}
     for type_row in type_rows:

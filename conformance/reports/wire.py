@@ -169,7 +169,9 @@ _SEVERAL: Final = ("keys", "kind", "types")
 
 @cache
 def all_members() -> Members:
-    """The member names of all formats together, for a message whose format is not known."""
+    """The member names of all formats together, for a message whose format is not known. A name
+    that some format uses for the row after the change does not count for the row before.
+    """
     members_of_formats = [get(name).members for name in FORMATS]
     names_by_field: dict[str, tuple[str, ...]] = {}
     for field in dataclasses.fields(Members):
@@ -245,7 +247,7 @@ def _find_text_behind(json_text: str, values: Sequence[Node]) -> list[Span]:
 
 def _find_image(values: Sequence[Node], names: Sequence[str], row_number: int) -> list[Span]:
     """The spans of a row's image (its values before or after the change), which stands under one of
-    `names`. If the message does not number its rows, the whole member.
+    `names`. If the message does not number its rows, every such member as a whole.
     """
     outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
     images_in_rows = [
@@ -275,8 +277,9 @@ def _is_image(path: Path, names: Sequence[str]) -> bool:
 def _find_column(
     json_text: str, values: Sequence[Node], names: Sequence[str], column: str, row_number: int
 ) -> list[Span]:
-    """The spans of a column, with its name, in the images under `names`: in the row of that number
-    if rows are numbered, or by the column's index where names and values stand apart.
+    """The spans of a column in the images under `names`, each from its name on: in the row of that
+    number if rows are numbered. If names and values of columns stand apart, the value at the
+    column's index.
     """
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
@@ -385,9 +388,9 @@ def find_connect_schema(json_text: str) -> Span | None:
 def clip_segments(
     pieces: Sequence[Segment], limit: int, left_out: Span | None = None
 ) -> list[Segment]:
-    """Shortens the pieces of a message to about `limit` characters: the beginning and what
-    surrounds the marks stay. `left_out` is where Kafka Connect's schema stands, which is never
-    shown and does not count.
+    """Shortens the pieces of a message to about `limit` characters: its beginning and what
+    surrounds the marked pieces stay. `left_out` is the span of Kafka Connect's schema, which is
+    never shown and does not count; None without one.
     """
     total = sum(len(piece.text) for piece in pieces)
     low_hidden, high_hidden = left_out or (0, 0)
