@@ -227,6 +227,7 @@ def write_named_cases(
     """
 
     def is_selected(scenario: Scenario) -> bool:
+        """Whether the case of a scenario matches a pattern."""
         return _is_selected(case_id(fmt, profile, scenario), patterns)
 
     compression = profile.deployment.compression

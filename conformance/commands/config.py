@@ -360,6 +360,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         """
 
         def store(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
+            """Keeps the option's value in the context."""
             ctx.meta[name] = value
 
         return store

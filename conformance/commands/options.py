@@ -26,6 +26,7 @@ def pass_options(
 
         @functools.wraps(command)
         def run_with_options(**parameters: Any) -> None:
+            """Calls the command with one value that has all its parameters."""
             command(make_options(**parameters))
 
         return run_with_options

@@ -168,6 +168,7 @@ def end_line(batch: int) -> bytes:
 
 
 def _line(data: Mapping[str, Any]) -> bytes:
+    """An object as a line of JSON, as a command reads it."""
     return to_line(data).encode("ascii") + b"\n"
 
 

@@ -82,6 +82,7 @@ class RequestingEngine(Closing):
         }
 
         def read(_reply: Mapping[str, Any]) -> pa.Table:
+            """The decoder's output, which the child process wrote to a file before it replied."""
             return take_output(out, request.level, request.decoder)
 
         return convert_result(self.put(message), read)

@@ -420,10 +420,10 @@ def _distance(book: EvidenceBook, opened: OpenedRecord) -> _Distance:
 
 
 def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[str, ...]:
-    """The formats whose members a message shares most, for a hint, though none of them wrote it. ()
-    if it shares fewer than two members, if more than half as many are unknown, or if more than MANY
-    formats are equally near. `container` is avro for the formats in Avro, else those in JSON are
-    compared.
+    """For a hint, the formats that are nearest to a message which none of them wrote, by the names
+    of its members. () if the nearest share fewer than two of the names, or more than half as many
+    are unknown to them as they share, or if they are more than MANY. `container` is avro for the
+    formats in Avro, else those in JSON are compared.
     """
     if not isinstance(opened.document, dict):
         return ()

@@ -69,6 +69,7 @@ class Capabilities:
             return True
 
         def is_claimed(name: str) -> bool:
+            """Whether a glob matches the name."""
             return any(fnmatchcase(name, glob) for glob in globs)
 
         return all(map(is_claimed, names))

@@ -325,33 +325,35 @@ _NO_CELL: Final = _GuiltyCell("", "")
 def _show_guilty_cell(
     subjects: Traits, refused_changes: Iterable[Change], level: int
 ) -> _GuiltyCell:
-    """For a report, the cell that the subjects (the traits found guilty) name, if it is the only
-    one in the refused rows. If the subjects only name operations of rows: no type, and as the value
-    all cells of these rows, or their types if there are many.
+    """Type and value, for a report, of the cell for which rows were refused: the one in these rows
+    that a subject (a trait that was found guilty) names; _NO_CELL if there are several, or none. If
+    all subjects are ops, which name no cell: no type, and the rows' cells in words.
     """
     present_cells: list[Cell] = []
     for refused_change in refused_changes:
         row_cells = (cell for _, _, cell in cells(refused_change, level))
         present_cells += (cell for cell in row_cells if cell.state is not State.ABSENT)
     if all(subject[0] == "op" for subject in subjects):
-        spelled_cells = list(
-            dict.fromkeys(
-                f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in present_cells
-            )
-        )
-        if len(spelled_cells) > _NAMED:
-            spelled_cells = [
-                "columns of",
-                ", ".join(dict.fromkeys(declared(cell.type) for cell in present_cells)),
-            ]
-            return _GuiltyCell("", " ".join(spelled_cells))
-        return _GuiltyCell("", ", ".join(spelled_cells))
+        return _GuiltyCell("", _spell_cells(present_cells, level))
     guilty_cells: set[_GuiltyCell] = set()
     for cell in present_cells:
         narrowest, *_wider_suspects = cell_suspects(cell)
         if any(is_within(narrowest, subject) for subject in subjects):
             guilty_cells.add(_GuiltyCell(declared(cell.type), _spell_literal(cell, level)))
     return guilty_cells.pop() if len(guilty_cells) == 1 else _NO_CELL
+
+
+def _spell_cells(row_cells: Sequence[Cell], level: int) -> str:
+    """Different cells in words, each with its type and value; the types alone if they are more than
+    _NAMED.
+    """
+    spelled_cells = dict.fromkeys(
+        f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in row_cells
+    )
+    if len(spelled_cells) <= _NAMED:
+        return ", ".join(spelled_cells)
+    types = dict.fromkeys(declared(cell.type) for cell in row_cells)
+    return f"columns of {', '.join(types)}"
 
 
 def _spell_literal(cell: Cell, level: int) -> str:

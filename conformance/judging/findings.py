@@ -43,7 +43,9 @@ NOT_THERE: Final = Absence.NOT_THERE
 DECODING: Final = "decoding"
 """The path of a finding of the law that decoding ends."""
 CIRCUMSTANCE: Final = "message"
-"""The path of a finding of the other laws."""
+"""The path of a finding of a law that compares a message's rows between calls; the finding's
+`circumstance` says what the law changed.
+"""
 
 
 class ColumnOfKind(NamedTuple):

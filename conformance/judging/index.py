@@ -433,6 +433,7 @@ class RunIndex:
             return min(1.0, failed.number(traits, explained_before) / number) if number else 1.0
 
         def number_failing(traits: Traits) -> int:
+            """How many of the failing units have all these traits; 0 for no traits."""
             return failing.number(traits) if traits else 0
 
         def is_needed(traits: Traits) -> bool:

@@ -59,7 +59,7 @@ MOST: Final = 10
 """Mistakes that are named."""
 _OPS: Final = frozenset({"op", "kind"})
 """Sorts of traits on the op or kind of a row."""
-_OF_COMPANY: Final = frozenset(
+_OF_OTHER_MESSAGES: Final = frozenset(
     {
         *("repeated", "same-rows", "same-as-before", "same-row-as-before"),
         *(
@@ -158,10 +158,10 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
             else:
                 failings.append((deviation, failing))
     by_deviation = _group_by_deviation(failings, index)
-    depends_on_company = any(rules[id_].law == "batch" for id_ in by_law)
+    depends_on_other_messages = any(rules[id_].law == "batch" for id_ in by_law)
     mistakes_found: list[Mistake] = []
     for deviation in by_deviation:
-        accounts = _explain(deviation, by_deviation, index, depends_on_company)
+        accounts = _explain(deviation, by_deviation, index, depends_on_other_messages)
         mistakes_found += (_mistake(account, units, rules) for account, units in accounts)
     mistakes_found += [
         _mistake(_Account((), _tell_law(rules[id_], unit_failings)), unit_failings, rules)
@@ -174,14 +174,18 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
 
     def order(mistake: Mistake) -> tuple[bool, int, int, str]:
-        """What binds first; then what says on which other messages rows depend, then laws of calls,
-        which other mistakes may only follow from.
+        """The key by which mistakes are sorted: those of MUST rules first. If a law of calls is
+        broken (a row depends on other messages, or on another call), the mistakes that say on which
+        messages come first, then the law, then all others, which may only follow from it. Then
+        those of more cases.
         """
         is_law = mistake.statement.deviation is None and not laws_of_calls.isdisjoint(mistake.rules)
-        tells_law = bool(laws_of_calls) and any(trait[0] in _OF_COMPANY for trait in mistake.traits)
-        binds = mistake.obligation is Obligation.MUST
-        rank = 0 if tells_law else 1 if is_law else 2
-        return not binds, rank, -len(mistake.cases), mistake.sentence
+        names_other_messages = bool(laws_of_calls) and any(
+            trait[0] in _OF_OTHER_MESSAGES for trait in mistake.traits
+        )
+        rank = 0 if names_other_messages else 1 if is_law else 2
+        is_binding = mistake.obligation is Obligation.MUST
+        return not is_binding, rank, -len(mistake.cases), mistake.sentence
 
     return sorted(merge_mistakes(mistakes_found), key=order)
 
@@ -278,12 +282,12 @@ def _explain(
     deviation: Deviation,
     by_deviation: ByDeviation,
     index: RunIndex,
-    depends_on_company: bool,
+    depends_on_other_messages: bool,
 ) -> Iterator[tuple[_Account, list[Failing]]]:
     """Divides the units that fail with a deviation into mistakes, and yields for each what is told
     of it and its units. Again and again the traits that explain the most unexplained units are
-    taken; parts that belong together are then one mistake. `depends_on_company` tells that the law
-    is broken that rows do not depend on other messages.
+    taken; parts that belong together are then one mistake. `depends_on_other_messages` tells that
+    the law is broken that rows do not depend on other messages.
     """
     unexplained = list(by_deviation[deviation].values())
     parts = list[_Part]()
@@ -309,7 +313,7 @@ def _explain(
         )
         if not traits:
             part = _explain_by_content(deviation, index, traits_of_failures, unexplained, favoured)
-            if part is None and not depends_on_company:
+            if part is None and not depends_on_other_messages:
                 part = _explain_by_place(deviation, index, traits_of_failures, unexplained)
             if part is not None:
                 parts.append(part)
@@ -325,7 +329,7 @@ def _explain(
         by_chance = not traits or len(explained) < RARE * len(unexplained)
         if deviation.kind is DeviationKind.ROW_LOST:
             by_chance |= any(trait[0] not in OF_MESSAGES for trait in traits)
-        if depends_on_company and by_chance:
+        if depends_on_other_messages and by_chance:
             statement = Statement(deviation, Quantity.SOME, unit, by_company=True)
             yield _Account((), statement), unexplained
             unexplained = []
@@ -691,6 +695,7 @@ def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:
     all_traits = list(dict.fromkeys(alternatives))
 
     def has_wider(traits: Traits) -> bool:
+        """Whether another set has only some of these traits, and so more units."""
         return any(set(wider) < set(traits) for wider in all_traits)
 
     return [traits for traits in all_traits if not has_wider(traits)]

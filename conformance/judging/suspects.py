@@ -32,11 +32,12 @@ NO_ROW: Final[Trait] = ("kind", "none")
 
 
 def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
-    """What a finding that is no refusal of a row is about, as suspects: the narrowest first, then,
-    for a cell or a statement, wider ones that include it.
+    """The suspects of a finding that is no refusal of a row: what it is about, each a sort and its
+    words, such as ("cell", "int", "value"). The narrowest is first; for a cell or a statement wider
+    ones follow, which include it.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
-    what = _suspect_of_message(case, change)
+    of_message = _suspect_of_message(case, change)
     if finding.aspect is Aspect.PRESENCE and finding.came is not NOT_THERE:
         return [_of_side("image", finding, change)]
     if finding.aspect in CELL and cell is not None:
@@ -54,9 +55,9 @@ def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
             return [("foreign",)]
         case Aspect.VALUE if finding.path == CIRCUMSTANCE:
             return [("circumstance", finding.circumstance)]
-    if change is not None and what[0] == "statement":
-        return [what, ("kind", change.kind.value)]
-    return [what]
+    if change is not None and of_message[0] == "statement":
+        return [of_message, ("kind", change.kind.value)]
+    return [of_message]
 
 
 def _of_side(sort: str, finding: Finding, change: Change | None) -> Trait:

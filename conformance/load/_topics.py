@@ -83,7 +83,7 @@ def create_topics(
         if used:
             topic_partitions = list(product(names.values(), range(partitions)))
             Interleaved(bootstrap).publish(
-                Sending(Message(topic, number, None, ABORTED), True)
+                Sending(Message(topic, number, None, ABORTED), is_aborted=True)
                 for topic, number in topic_partitions
             )
             delete_before(bootstrap, dict.fromkeys(topic_partitions, 1))

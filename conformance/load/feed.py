@@ -232,6 +232,7 @@ class Feed:
         globs = self.faults.split(",") if self.faults else ["*"]
 
         def is_selected(fault: Fault) -> bool:
+            """Whether a glob matches the fault's name."""
             return any(fnmatchcase(fault.name, glob.strip()) for glob in globs)
 
         return tuple(filter(is_selected, self._unreadable))

@@ -331,6 +331,7 @@ class Lane:
         feed_file.write_bytes(pickle.dumps(feed))
 
         def begin(options: Mapping[str, Any]) -> None:
+            """Starts the query on Spark's source that makes the feed's messages."""
             self._start({"feed": {"kept": str(feed_file), **options}})
 
         return Fed(

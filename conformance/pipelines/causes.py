@@ -70,7 +70,7 @@ class Causes:
         which rule is broken, and which message brought the row back, if one did.
         """
         removal = self.versions[-1]
-        text = f"row {key_text(self.key)} was removed by {self._name(removal)}"
+        text = f"row {key_text(self.key)} was removed by {self._version_name(removal)}"
         if shared := self._missed.shared_cause(removal, self.key):
             return Difference("convergence", f"{text}, and is there; {shared}")
         gone = self._gone_since(removal)
@@ -102,7 +102,7 @@ class Causes:
         """
         life = self._life()
         last = life[-1] if life else self.versions[-1]
-        text = f"row {key_text(self.key)} is missing: {self._name(last)} is not there"
+        text = f"row {key_text(self.key)} is missing: {self._version_name(last)} is not there"
         if shared := self._missed.shared_cause(last, self.key):
             return Difference("convergence", f"{text}; {shared}")
         if (culprit := self._removed_again_by(last)) is not None:
@@ -113,23 +113,27 @@ class Causes:
         removals = [v for v in self.versions if v.image is None]
         last_removal = removals[-1] if removals else None
         if len(life) > 1 and stages[0] == stages[1]:
-            first, second = (self._name(version) for version in life[:2])
+            first, second = (self._version_name(version) for version in life[:2])
             return Difference(
                 "one-per-batch",
                 f"row {key_text(self.key)} is missing: {first} and {second} came in one batch",
             )
         if last_removal is not None and self._stage(last_removal) == stages[0]:
             rule = self._rule_of_one_batch(last_removal)
-            return Difference(rule, f"{text}; {self._name(last_removal)} came in the same batch")
+            return Difference(
+                rule, f"{text}; {self._version_name(last_removal)} came in the same batch"
+            )
         if life and life[0].cause == Op.UPDATE:
-            return Difference("key-change", f"{text}; {self._name(life[0])} gave the row this key")
+            return Difference(
+                "key-change", f"{text}; {self._version_name(life[0])} gave the row this key"
+            )
         return Difference("convergence", self._with_way(text, last))
 
     def of_cells(self, row: TypedRow, wrong: list[str]) -> list[Difference]:
         """The differences of a row whose cells in the columns `wrong` are not those of its last
         version: one, if the whole row is as an older version, else one for each cell.
         """
-        special = [self._special(row, name) for name in wrong]
+        special = [self._of_telling_value(row, name) for name in wrong]
         if all(special):
             return [difference for difference in special if difference]
         last = self.versions[-1]
@@ -149,7 +153,7 @@ class Causes:
             or Difference(
                 "convergence",
                 f"row {key_text(self.key)}, {name}: {value_text(row.get(name.lower()))} is not"
-                f" {cell_text(image[name])} of {self._name(self._telling_version(name))}",
+                f" {cell_text(image[name])} of {self._version_name(self._telling_version(name))}",
             )
             for name, difference in zip(wrong, special, strict=True)
         ]
@@ -163,7 +167,10 @@ class Causes:
         changes = self.versions[self.versions.index(older) + 1 :]
         changes = [v for v in changes if isinstance(self._event(v), RowChange)]
         missed = changes[-1] if changes else last
-        text = f"row {key_text(self.key)} is as {self._name(older)} left it; {self._name(missed)} is newer"
+        text = (
+            f"row {key_text(self.key)} is as {self._version_name(older)} left it;"
+            f" {self._version_name(missed)} is newer"
+        )
         if shared := self._missed.shared_cause(missed, self.key):
             return Difference("convergence", f"{text}; {shared}")
         if (culprit := self._undone_by(last, older)) is not None:
@@ -176,7 +183,7 @@ class Causes:
         if gone and self._stage(gone[-1]) == self._stage(missed):
             return Difference(
                 self._rule_of_one_batch(gone[-1]),
-                f"{text}, and {self._name(gone[-1])} came with it",
+                f"{text}, and {self._version_name(gone[-1])} came with it",
             )
         return Difference("convergence", self._with_way(text, missed))
 
@@ -205,14 +212,14 @@ class Causes:
             return False
         return first.at.ms == second.at.ms
 
-    def _special(self, row: TypedRow, name: str) -> Difference | None:
+    def _of_telling_value(self, row: TypedRow, name: str) -> Difference | None:
         """The difference of a wrong cell whose value shows the cause: a placeholder for a value
         that was not sent, no value in an added column, or an old value where the column was dropped
         or set to NULL. None if the value shows none of these.
         """
         actual, image = row.get(name.lower()), self.versions[-1].image or {}
         text = f"row {key_text(self.key)}, {name}: {value_text(actual)} is not {cell_text(image[name])}"
-        by = self._name(self._telling_version(name))
+        by = self._version_name(self._telling_version(name))
         if actual is not None and PLACEHOLDER in str(actual.value):
             return Difference(
                 "unsent", f"{text}; {by} says that the value did not change, and did not send it"
@@ -221,7 +228,7 @@ class Causes:
             return Difference("new-column", f"{text} of {by}: the column was added")
         if image[name].state is not State.NULL or actual is None:
             return None
-        if self._dropped(name) and self._had_value(row, name):
+        if self._was_dropped(name) and self._had_value(row, name):
             return Difference("dropped-column", f"{text}; the column was dropped: {by}")
         if isinstance(self._event(self._telling_version(name)), RowChange) and self._had_value(
             row, name
@@ -240,7 +247,7 @@ class Causes:
                     return True
         return False
 
-    def _dropped(self, name: str) -> bool:
+    def _was_dropped(self, name: str) -> bool:
         """Whether a later version of the row lacks a column that an earlier one had, because a
         statement dropped the column.
         """
@@ -299,7 +306,7 @@ class Causes:
         """The event of the history that made a version of the row."""
         return self.judged.story.history.events[version.event]
 
-    def _name(self, version: Version) -> str:
+    def _version_name(self, version: Version) -> str:
         """A version in words for a difference: its cause, its position and its first message."""
         return self.judged.reader.name(version, self.key)
 

@@ -137,17 +137,17 @@ class RowHistory:
         count = sum(version.end is None for version in self.kept)
         last = self.expected[-1]
         if count > 1:
-            return Difference("one-open", f"{self._row_text}: {count} versions are open")
+            return Difference("one-open", f"{self._row_name}: {count} versions are open")
         if last.image is None and count:
             return Difference(
                 "one-open",
-                f"{self._row_text} was removed by {self._cause_text(last)},"
+                f"{self._row_name} was removed by {self._cause_text(last)},"
                 " and a version of it is open",
             )
         if last.image is not None and not count:
             return Difference(
                 "one-open",
-                f"{self._row_text} is there by {self._cause_text(last)}, and no version is open",
+                f"{self._row_name} is there by {self._cause_text(last)}, and no version is open",
             )
         return None
 
@@ -159,7 +159,7 @@ class RowHistory:
             if version.end is not None and version.end < version.start:
                 return Difference(
                     "no-overlap",
-                    f"{self._row_text}: a version begins at {version.start} and ends before, at"
+                    f"{self._row_name}: a version begins at {version.start} and ends before, at"
                     f" {version.end}",
                 )
         for older, newer in pairwise(self.kept_in_order):
@@ -169,8 +169,8 @@ class RowHistory:
                 end = "has no end" if older.end is None else f"ends at {older.end}"
                 return Difference(
                     "no-overlap",
-                    f"{self._row_text}: the version from {older.start} {end}, and the next one begins"
-                    f" at {newer.start}",
+                    f"{self._row_name}: the version from {older.start} {end}, and the next one"
+                    f" begins at {newer.start}",
                 )
         return None
 
@@ -189,7 +189,7 @@ class RowHistory:
             if older.end < newer.start and not between:
                 return Difference(
                     "no-gap",
-                    f"{self._row_text}: a version ends at {older.end}, and the next one,"
+                    f"{self._row_name}: a version ends at {older.end}, and the next one,"
                     f" {self._cause_text(self.expected[high])}, begins at {newer.start};"
                     " nothing removed the row between",
                 )
@@ -200,7 +200,7 @@ class RowHistory:
             ):
                 return Difference(
                     "no-gap",
-                    f"{self._row_text} was removed by {self._cause_text(between[0])},"
+                    f"{self._row_name} was removed by {self._cause_text(between[0])},"
                     f" and the version before lasts until {self._cause_text(self.expected[high])}",
                 )
         return None
@@ -220,7 +220,7 @@ class RowHistory:
             if shown_before:
                 what = f"of {self._cause_text(self.expected[shown_before[-1]])} behind a newer one"
             return Difference(
-                "versions", f"{self._row_text}: from {version.start} a version {what}"
+                "versions", f"{self._row_name}: from {version.start} a version {what}"
             )
         if self.compacted:
             return None
@@ -228,7 +228,7 @@ class RowHistory:
         for number in self._distinct():
             if number not in numbers_of_kept:
                 name = self._cause_text(self.expected[number])
-                return Difference("versions", f"{self._row_text}: the version of {name} is missing")
+                return Difference("versions", f"{self._row_name}: the version of {name} is missing")
         return None
 
     def _matching_indices(self) -> list[int | None]:
@@ -287,7 +287,7 @@ class RowHistory:
         return self.judged.reader.name(version, self.key)
 
     @property
-    def _row_text(self) -> str:
+    def _row_name(self) -> str:
         """The row in words for a difference."""
         return f"row {key_text(self.key)}"
 

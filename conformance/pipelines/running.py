@@ -65,7 +65,7 @@ LIMIT_S: Final = 300.0
 """Limit of a batch, in seconds."""
 DATABASE: Final = "conformance"
 """The database of the target tables, if a user names no other."""
-UNDER_WAY: Final = "start-under-way"
+START_UNDER_WAY: Final = "start-under-way"
 """The file in a run's folder that is there while `start` has not returned."""
 FULL_REFRESH: Final = "full-refresh"
 """The name of the run that reads all messages once more into the same table, and of the rule that
@@ -252,7 +252,7 @@ class Run:
             "deployment": codec.dump_deployment(self.stream.profile.deployment),
             "checkpoint": str(self.home / "checkpoint"),
             "directory": str(self.home),
-            "under_way": str(self.home / UNDER_WAY),
+            "under_way": str(self.home / START_UNDER_WAY),
             "out": str(files.rows),
             "history": str(files.history),
             "errors": str(files.errors),
@@ -263,13 +263,14 @@ class Run:
 
     def await_answer(self, future: Any) -> Mapping[str, Any]:
         """Waits for the child's answer and returns it. Raises HarnessError if the time limit
-        expires, which is no verdict on the pipeline.
+        expires, which is no verdict on the pipeline; the error says whether `start` or a batch took
+        so long.
         """
         try:
             answer: Mapping[str, Any] = future.result()
         except AnswerTimeout as error:
             what = f"a batch did not end within {self.settings.limit_s:g} s"
-            if (self.home / UNDER_WAY).exists():
+            if (self.home / START_UNDER_WAY).exists():
                 what = (
                     f"start did not return within {self.settings.limit_s:g} s: it must return its"
                     " query, not wait for it (awaitTermination)"

@@ -19,7 +19,7 @@ def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = Fals
     as Markdown.
     """
     head, lines = _lines(results)
-    return sheet_of_results(head, lines, list(_words(results, fmt)), markdown=markdown)
+    return sheet_of_results(head, lines, list(_lines_below_table(results, fmt)), markdown=markdown)
 
 
 def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
@@ -29,7 +29,7 @@ def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
     head, lines = _lines(results)
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)
     rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines]
-    words = "\n".join(_words(results, fmt))
+    words = "\n".join(_lines_below_table(results, fmt))
     return f"<table><tr>{cells}</tr>{''.join(rows)}</table><pre>{escape(words)}</pre>"
 
 
@@ -51,7 +51,7 @@ def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[lis
     return head, lines
 
 
-def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
+def _lines_below_table(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
     """The lines below the table of results: for each broken rule the number of differences, its
     text and the first three; then what was not judged and why, notes, the time, and how many
     results converged. Rules come in the order in which the results first break them.

@@ -155,7 +155,7 @@ def _change_row(
     `before` if it was deleted or got another key; and at its key `after` the image that the
     messages carry (`owed`, by key), or the old image if no message has one.
     """
-    old = _current(versions, before)
+    old = _last_image(versions, before)
     if before is not None and before != after:
         cause = "DELETE" if after is None else f"an UPDATE of its key to {key_text(after)}"
         versions.setdefault(before, []).append(Version(number, cause, None))
@@ -164,11 +164,11 @@ def _change_row(
     sent = owed.get(after)
     image: Image = old or {}
     if sent is not None:
-        image = {name: _filled_in(name, cell, old, compacted) for name, cell in sent.items()}
+        image = {name: _fill_placeholder(name, cell, old, compacted) for name, cell in sent.items()}
     versions.setdefault(after, []).append(Version(number, op.value, image))
 
 
-def _filled_in(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cell:
+def _fill_placeholder(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cell:
     """The cell that a table must show: the one in the message, or the row's cell before it where
     the message has only a placeholder for a value that was not sent. If the topic was compacted,
     any value is right there.
@@ -185,7 +185,7 @@ def _state_change(versions: dict[Key, list[Version]], number: int, event: Schema
     """Appends to `versions` what a statement makes of each row that is there: a removal for
     TRUNCATE or DROP TABLE, else the row with the changed columns.
     """
-    present = [key for key in versions if _current(versions, key) is not None]
+    present = [key for key in versions if _last_image(versions, key) is not None]
     cause = event.sql.partition("(")[0].strip()[:80]
     if event.action in ("truncate table", "drop table"):
         for key in present:
@@ -207,7 +207,7 @@ def _alter_image(image: Image, before: Table, after: Table) -> Image:
     return {**old_cells, **added}
 
 
-def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | None:
+def _last_image(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | None:
     """The image of the row at a key after the last version so far; None if the row is not there."""
     known = versions.get(key) if key is not None else None
     return known[-1].image if known else None

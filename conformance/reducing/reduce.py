@@ -131,4 +131,5 @@ def _measure_text(size: Measure) -> str:
 
 
 def _count_text(number: int, what: str) -> str:
+    """A number with its noun, such as `1 row` or `2 rows`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

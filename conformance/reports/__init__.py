@@ -23,6 +23,7 @@ def write_all(result: RunResult, directory: Path) -> list[Path]:
     from conformance.reports import badge, history, junit, markdown, page, records, sarif
 
     def encode_text(content: str) -> bytes:
+        """A text in UTF-8; a lone surrogate as its escape."""
         return content.encode("utf-8", "backslashreplace")
 
     runs = history.add_run(directory, result)

@@ -462,7 +462,9 @@ def _hex_text(data: bytes) -> str:
 
 
 def _escape_bytes(value: bytes) -> str:
-    """Binary data as text: what is no character of UTF-8, or a control character, as \\xNN."""
+    """Binary data as text: a byte that is no UTF-8, or a control character other than a tab or a
+    line end, as \\xNN; each back-slash doubled.
+    """
     escaped = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", escaped)
 
@@ -471,9 +473,9 @@ def _find_words(escaped_text: str, field: Field) -> list[Span]:
     """The spans of escaped binary data that hold the name of the finding's column, or the expected
     value as a text. Words of one character are not looked for: they would be everywhere.
     """
-    words = [*field.texts, field.column or ""]
     spans: list[Span] = []
-    for word in words:
+    for word in (*field.texts, field.column or ""):
         if len(word) > 1:
-            spans += [match.span() for match in re.finditer(re.escape(word), escaped_text)]
+            escaped_word = _escape_bytes(word.encode(errors="replace"))
+            spans += [match.span() for match in re.finditer(re.escape(escaped_word), escaped_text)]
     return spans

@@ -21,7 +21,7 @@ import pyarrow as pa
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import DecodeRaised, Engine, ProcessLost, Request, write_table
 from conformance.engines.specs import is_command
-from conformance.judging.findings import BAD, CaseResult, Finding, Verdict
+from conformance.judging.findings import BAD, CIRCUMSTANCE, CaseResult, Finding, Verdict
 from conformance.judging.judge import Judge
 from conformance.judging.output import Place, read
 from conformance.judging.results import Failure, FormatResult
@@ -99,7 +99,14 @@ class Alone:
             mapping=mapping,
             tables=case.tables,
         )
-        return cls(case, request, places, engine.decode(request), True, neighbour_places)
+        return cls(
+            case,
+            request,
+            places,
+            engine.decode(request),
+            has_own_handle=True,
+            neighbour_places=neighbour_places,
+        )
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
         """Waits for the decoding, and returns the findings of the judge on the case; `rule` is the
@@ -379,7 +386,7 @@ def _move_findings(
             finding_before.message,
             finding_before.row,
             Aspect.VALUE,
-            "message",
+            CIRCUMSTANCE,
             "the rows that come alone",
             description,
             circumstance=circumstance,

@@ -15,7 +15,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo, available_timezones
 
 _EPOCH: Final = datetime(1970, 1, 1)
+"""The moment from which microseconds are counted."""
 _MICRO: Final = timedelta(microseconds=1)
+"""A microsecond, the unit of instants and wall times."""
 _QUARTERS: Final = 72
 """Quarters of an hour between UTC and the furthest zone of Spark, to each side."""
 

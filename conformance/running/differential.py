@@ -128,7 +128,7 @@ def compare_profile(
     (key_name,) = expected.table.primary_key
     expected_rows = _rows_by_key_left(expected, losses, outcome)
     table = _apply_changes(ordered, key_name, outcome)
-    _compare(expected.table, expected_rows, table, losses, outcome)
+    _compare_tables(expected.table, expected_rows, table, losses, outcome)
     return outcome
 
 
@@ -182,7 +182,7 @@ def _key_value(cell: Any) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(
+def _compare_tables(
     source_table: Table,
     expected_rows: Mapping[Value, Row],
     table: Mapping[Value, Mapping[str, Any]],
@@ -201,13 +201,13 @@ def _compare(
         for column in source_table.columns:
             outcome.cells += 1
             want, got = expected_rows[key][column.name], table[key][column.name]
-            if _same(column.type, want, got):
+            if _is_same(column.type, want, got):
                 continue
             loss = next((loss for loss in losses if loss.covers(column.type)), None)
             if (
                 loss is not None
                 and loss.left is not None
-                and _same(column.type, loss.left(column.type, want), got)
+                and _is_same(column.type, loss.left(column.type, want), got)
             ):
                 outcome.lost[loss.statement] += 1
                 outcome.worn[column.name] += 1
@@ -215,7 +215,7 @@ def _compare(
                 outcome.differ(f"row {key!r}, {column.name}: {want!r} became {got!r}", column.name)
 
 
-def _same(kind: Any, want: Value, got: Any) -> bool:
+def _is_same(kind: Any, want: Value, got: Any) -> bool:
     """Whether a decoder's typed value is the source's value of the column type `kind`, as the judge
     compares; NULL only equals NULL.
     """

@@ -101,7 +101,9 @@ class Finished:
 Event: TypeAlias = (
     Started | Working | Failing | Drawn | Decoded | Broken | Judged | Reduced | Finished
 )
+"""What a run tells while it goes on."""
 Listener: TypeAlias = Callable[[Event], None]
+"""A function that is given each event of a run."""
 
 
 def ignore(_event: Event) -> None:
@@ -158,6 +160,7 @@ def together(*listeners: Listener) -> Listener:
     """A listener that passes each event to all listeners, in order."""
 
     def listen(event: Event) -> None:
+        """Passes the event to all listeners, in order."""
         for listener in listeners:
             listener(event)
 

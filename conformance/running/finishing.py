@@ -195,7 +195,7 @@ def _judge_call(
         outputs: Outputs = read(prepared.futures[number].result(), call.level)
     except CancelledError:
         cancelled = [
-            _failed_result(judge, case, Verdict.ERRORED, "cancelled", alone=False)
+            _failed_result(judge, case, Verdict.ERRORED, "cancelled", to_blame=False)
             for case in call.cases
         ]
         return JudgedCall(cancelled, {}, "cancelled")
@@ -238,8 +238,8 @@ def _judge_call(
                     culprit.case,
                     culprit.verdict,
                     culprit.why,
-                    culprit.alone or certain,
-                    culprit.alone,
+                    to_blame=culprit.alone or certain,
+                    alone=culprit.alone,
                 )
             )
             for culprit in guilty
@@ -274,14 +274,15 @@ def _failed_result(
     case: Case,
     verdict: Verdict,
     why: str,
+    *,
     to_blame: bool = True,
     alone: bool = True,
-    *,
     plan_failed: bool = False,
 ) -> CaseResult:
-    """The result of a case whose decoding failed, with a finding on the law that decoding ends,
-    unless the case is not `to_blame`. `why` is the error's text; `alone`: it failed by itself;
-    `plan_failed`: the decoder failed before it read a message.
+    """The result of a case whose decoding failed, with a finding on the law that decoding ends;
+    without a finding if the case is not `to_blame`, as another case of its call, or the end of the
+    engine, may be the reason. `why` is the error's text; `alone`: it failed in a call without other
+    cases; `plan_failed`: the decoder failed before it read a message.
     """
     if not to_blame:
         return CaseResult(case, verdict, note=why, alone=False)

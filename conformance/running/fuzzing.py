@@ -404,18 +404,20 @@ class Fuzzer:
             low, high, answer = pending.pop()
             try:
                 for fields in self._wait(answer)["tallies"]:
-                    self._add(chunk, Tally(**fields))
+                    self._add_tally(chunk, Tally(**fields))
             except (DecodeRaised, ChildDied) as error:
                 numbers = [n for n in chunk.mutants if low <= n <= high]
                 if len(numbers) == 1:
                     offenders += 1
                     mutant = chunk.mutants[numbers[0]]
-                    self._add(chunk, _tally_failure(mutant, _outcome(error), 1, str(error)))
+                    self._add_tally(chunk, _tally_failure(mutant, _outcome(error), 1, str(error)))
                 elif offenders >= OFFENDERS:
                     smallest = min(
                         (chunk.mutants[n] for n in numbers), key=lambda m: m.message.size
                     )
-                    self._add(chunk, _tally_failure(smallest, "unjudged", len(numbers), str(error)))
+                    self._add_tally(
+                        chunk, _tally_failure(smallest, "unjudged", len(numbers), str(error))
+                    )
                 else:
                     self._note(
                         f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants:"
@@ -429,7 +431,7 @@ class Fuzzer:
         for path in (*chunk.records, *chunk.expected):
             path.unlink(missing_ok=True)
 
-    def _add(self, chunk: _Chunk, tally: Tally) -> None:
+    def _add_tally(self, chunk: _Chunk, tally: Tally) -> None:
         """Adds a tally to the one with the same way, state, reason, outcome, kinds and error, and
         keeps the smaller mutant as its example.
         """

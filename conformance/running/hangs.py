@@ -27,6 +27,7 @@ PARTS: Final = 8
 """The number of parts into which the items of a call are divided that hung or ended the process."""
 
 T = TypeVar("T")
+"""An item on which calls may fail, such as a case or a message's place."""
 
 
 def parts(items: Sequence[T], number: int = PARTS) -> list[Sequence[T]]:

@@ -23,7 +23,7 @@ from conformance.engines.engine import (
     ranges_of,
     tables_of_cases,
 )
-from conformance.judging.findings import Finding
+from conformance.judging.findings import CIRCUMSTANCE, Finding
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.wording import instant, typed
@@ -230,18 +230,21 @@ def collect_findings(
                 trials=[],
             )
         differences_by_trial = [
-            _compare(judge, trial, judged, part.plain.level, part.owners) for trial in part.trials
+            _compare_rows(judge, trial, judged, part.plain.level, part.owners)
+            for trial in part.trials
         ]
         broken: list[Finding] = []
         if part.places and (
-            part.call in failed or any(differences_by_trial) or any(map(_withdrawn, part.trials))
+            part.call in failed
+            or any(differences_by_trial)
+            or any(map(_was_cancelled, part.trials))
         ):
             alone = [[place] for place in part.places[:ALONE]]
             broken = try_each_circumstance(engine, part.plain, part.owners, judge, alone, limit_s)
         if not broken:
             # A difference only in combination is a finding.
             for trial, differences in zip(part.trials, differences_by_trial, strict=False):
-                _count(judge, trial, differences)
+                _count_comparisons(judge, trial, differences)
                 broken += differences
         findings += broken
     return findings
@@ -307,7 +310,10 @@ def try_each_circumstance(
         # A decoder that fails on the plain call is errored there; no output to compare.
         return []
     errors = (
-        (trial, _error(future)) for trial in trials for future in trial.futures if trial.places
+        (trial, _error_of_call(future))
+        for trial in trials
+        for future in trial.futures
+        if trial.places
     )
     lethal = next(
         ((trial, error) for trial, error in errors if isinstance(error, ProcessLost)), None
@@ -316,8 +322,8 @@ def try_each_circumstance(
         return _without_culprits(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
     for trial in trials:
-        differences = _compare(judge, trial, expected, plain.level, owners)
-        _count(judge, trial, differences)
+        differences = _compare_rows(judge, trial, expected, plain.level, owners)
+        _count_comparisons(judge, trial, differences)
         findings += differences
     return findings
 
@@ -349,7 +355,7 @@ def _without_culprits(
     separated = 0 < len(culprits) < len(trial.places)
     blamed: Mapping[Place, BaseException] = culprits if separated else {min(trial.places): error}
     findings = [_failure_finding(judge, trial, owners[place], why) for place, why in blamed.items()]
-    _count(judge, replace(trial, places=tuple(blamed), futures=()), findings)
+    _count_comparisons(judge, replace(trial, places=tuple(blamed), futures=()), findings)
     if not separated:
         return findings
     remaining = {place: owner for place, owner in owners.items() if place not in blamed}
@@ -363,12 +369,12 @@ def _without_culprits(
     )
 
 
-def _withdrawn(trial: Trial) -> bool:
+def _was_cancelled(trial: Trial) -> bool:
     """Whether a decode call of the trial was cancelled, so that the trial shows nothing."""
-    return any(isinstance(_error(future), CancelledError) for future in trial.futures)
+    return any(isinstance(_error_of_call(future), CancelledError) for future in trial.futures)
 
 
-def _error(future: Future[Any]) -> BaseException | None:
+def _error_of_call(future: Future[Any]) -> BaseException | None:
     """The error with which a finished call ended, which is CancelledError if it was cancelled; None
     if it has a result.
     """
@@ -378,11 +384,11 @@ def _error(future: Future[Any]) -> BaseException | None:
         return error
 
 
-def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
+def _count_comparisons(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
     """Counts each message of the trial as a comparison of each of its laws, unless a call of the
     trial was cancelled, and each finding as a broken comparison of its rule.
     """
-    for law in () if _withdrawn(trial) else trial.laws:
+    for law in () if _was_cancelled(trial) else trial.laws:
         judge.compared[rule_of(judge, law)] += len(trial.places)
     for finding in findings:
         judge.broken[finding.rule] += 1
@@ -393,7 +399,7 @@ def rule_of(judge: Judge, law: str) -> str:
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
-def _compare(
+def _compare_rows(
     judge: Judge, trial: Trial, expected: Outputs, level: int, owners: Owners
 ) -> list[Finding]:
     """A finding for each message whose rows in the trial differ from `expected`, the rows of the
@@ -423,7 +429,7 @@ def _compare(
                     number,
                     0,
                     Aspect.VALUE,
-                    "message",
+                    CIRCUMSTANCE,
                     expected_text,
                     f"{trial.circumstance}: {actual_text}",
                     circumstance=trial.circumstance,
@@ -439,7 +445,7 @@ def _compare(
                 number,
                 0,
                 Aspect.VALUE,
-                "message",
+                CIRCUMSTANCE,
                 "no row",
                 actual,
                 circumstance=trial.circumstance,
@@ -463,7 +469,7 @@ def _failure_finding(
         number,
         0,
         Aspect.VALUE,
-        "message",
+        CIRCUMSTANCE,
         "the same rows",
         actual,
         circumstance=trial.circumstance,
@@ -511,14 +517,14 @@ def _describe_difference(before: Sequence[OutputRow], after: Sequence[OutputRow]
                 )
                 field_path = key if name == "fields" else f"{name}[{key!r}]"
                 return _Difference(
-                    f"{field_path} = {_cell(old_value, key)}",
-                    f"{field_path} = {_cell(new_value, key)}",
+                    f"{field_path} = {_cell_words(old_value, key)}",
+                    f"{field_path} = {_cell_words(new_value, key)}",
                 )
             return _Difference(f"{name} = {typed(old_value)}", f"{name} = {typed(new_value)}")
     return _Difference("the same rows", "other rows")
 
 
-def _cell(cells: Mapping[str, Any], key: str) -> str:
+def _cell_words(cells: Mapping[str, Any], key: str) -> str:
     """The value of a column in words, for a finding: `absent` if it is missing, a commit time as a
     moment.
     """

@@ -33,6 +33,7 @@ OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version
 UNANSWERED: Final = "the decoder gave no row for this message"
 """The error text of the line for a message without a row."""
 _EPOCH: Final = datetime(1970, 1, 1)
+"""The moment from which microseconds are counted."""
 
 
 class LookFailed(HarnessError):
@@ -202,7 +203,7 @@ def _lines(
             answered = [OutputRow(None, None, None, error=UNANSWERED)]
         for output_row in answered:
             optional_fields = {
-                name: _plain(name, output_row.fields[name])
+                name: _field_as_json(name, output_row.fields[name])
                 for name in OPTIONAL
                 if output_row.fields.get(name) is not None
             }
@@ -212,25 +213,25 @@ def _lines(
                 "kind": output_row.kind,
                 "op": output_row.op,
                 **{name: output_row.fields.get(name) for name in ("database", "table", "keys")},
-                **{side: _image(getattr(output_row, side)) for side in SIDES},
+                **{side: _image_as_json(getattr(output_row, side)) for side in SIDES},
                 **optional_fields,
                 "error": output_row.error,
             }
 
 
-def _plain(name: str, value: Any) -> Any:
+def _field_as_json(name: str, value: Any) -> Any:
     """An optional field as JSON: a commit time in microseconds as ISO 8601 text in UTC, anything
     else unchanged.
     """
     return _instant(value) + "Z" if name == "commit_time" and isinstance(value, int) else value
 
 
-def _image(image: Any) -> dict[str, Any] | None:
+def _image_as_json(image: Any) -> dict[str, Any] | None:
     """A row's before or after image as JSON, cell by cell; None if the row has none."""
-    return None if image is None else {name: _cell(value) for name, value in image.items()}
+    return None if image is None else {name: _cell_as_json(value) for name, value in image.items()}
 
 
-def _cell(value: Any) -> Any:
+def _cell_as_json(value: Any) -> Any:
     """A cell as lossless JSON. A text of level one is unchanged. Of a typed value NULL, booleans,
     texts, integers and finite floats are JSON's own; timestamps are ISO 8601, with Z if they are
     instants; decimals and other floats are texts, bytes hex, arrays lists.
@@ -252,7 +253,7 @@ def _cell(value: Any) -> Any:
         case bytes():
             return plain_value.hex()
         case list():
-            return [_cell(Typed("", item)) for item in plain_value]
+            return [_cell_as_json(Typed("", item)) for item in plain_value]
         case _:
             return str(plain_value)
 

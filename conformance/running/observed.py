@@ -380,7 +380,7 @@ class _Differences:
                 first_of_part.setdefault(difference.part, difference)
         for difference in first_of_part.values():
             yield difference._replace(
-                reference=_value_text(difference.reference), decoder=_value_text(difference.decoder)
+                reference=_cell_text(difference.reference), decoder=_cell_text(difference.decoder)
             )
 
     def _row_differences(
@@ -436,7 +436,7 @@ class _Differences:
             absent = (
                 NULL_FOR_ABSENT in self.claims.conventions
                 and reference_cell is ABSENT
-                and _value(decoder_cell) is None
+                and _bare_value(decoder_cell) is None
             )
             texts_for_types = (
                 TYPED_VALUES in self.claims.conventions
@@ -465,7 +465,7 @@ def _unordered(value: Any) -> Any:
     return sorted(value) if isinstance(value, list) else value
 
 
-def _value(cell: Any) -> Any:
+def _bare_value(cell: Any) -> Any:
     """The value in a typed cell; a text of level one unchanged."""
     return cell.value if isinstance(cell, Typed) else cell
 
@@ -474,7 +474,7 @@ def _are_equal(want: Any, got: Any) -> bool:
     """Whether two cells are equal; values of different types are equal only if they are equal
     numbers. NaN equals NaN, and the sign of a zero counts between floating-point numbers.
     """
-    reference_value, decoder_value = _value(want), _value(got)
+    reference_value, decoder_value = _bare_value(want), _bare_value(got)
     if isinstance(reference_value, float) and isinstance(decoder_value, float):
         return struct.pack("<d", reference_value) == struct.pack("<d", decoder_value) or (
             math.isnan(reference_value) and math.isnan(decoder_value)
@@ -488,7 +488,7 @@ def _are_equal(want: Any, got: Any) -> bool:
     )
 
 
-def _value_text(value: Any) -> str:
-    """A cell's value as text of at most 200 characters, `NULL` for None."""
-    plain_value = _value(value)
-    return "NULL" if plain_value is None else repr(plain_value)[:200]
+def _cell_text(cell: Any) -> str:
+    """The value in a cell as text, `NULL` for None; cut to 200 characters."""
+    value = _bare_value(cell)
+    return "NULL" if value is None else repr(value)[:200]

@@ -49,9 +49,15 @@ _SPELT: Final = frozenset({Logical.FLOAT, Logical.DOUBLE, Logical.JSON})
 """Types of which one value has several spellings on a wire, so that ONE_FORM says nothing on them.
 """
 _SIDES: Final = ("before", "after")
+"""The images of a row."""
 _FIRST: Final = 0
+"""The first moment, in microseconds, from which on every copy of the tz database has the same
+rules: the beginning of 1970.
+"""
 _LAST: Final = 2_145_916_800_000_000
-"""The microseconds between which every copy of the tz database has the same rules, 1970 to 2037."""
+"""The moment, in microseconds, up to which every copy of the tz database has the same rules: the
+end of 2037.
+"""
 
 
 class Spot(NamedTuple):

@@ -519,15 +519,15 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
 
 
 def _check_convergence(
-    group: Group, tables: KeptTables, who: str, how: str = ""
+    group: Group, tables: KeptTables, keeper: str, how: str = ""
 ) -> Iterator[Check]:
-    """A check for each stream that the tables of the keeper `who` equal the source's. `how` says
-    what ended the query, such as RESTART.
+    """A check for each stream that the `tables` kept from it equal the source's. `keeper` names,
+    for the check, what kept them; `how` says what ended its query, such as RESTART.
     """
     for outcome in judge(group, tables, how):
         counts = f"{outcome.rows} rows, {outcome.messages} messages"
         detail = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or counts
-        name = f"{who} under {outcome.nemesis}"
+        name = f"{keeper} under {outcome.nemesis}"
         yield Check("stream", group.fmt.name, name, outcome.converged, detail)
 
 

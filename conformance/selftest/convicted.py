@@ -69,30 +69,37 @@ KEPT_HISTORY: Final = "ticdc-canal-json"
 RIGHT: Final = "right"
 """The name of the right history in the table of histories."""
 HISTORY_TITLE: Final = "Histories (SCD type 2)"
+"""The heading of the table of histories."""
 
 TableRow = tuple[str, ...]
-"""For each nemesis of SMOKE the rule that is told first, `NOT_SEEN` or `NO_STREAM`."""
+"""For each nemesis of SMOKE, the disturbances of a stream, the rule that a wrong pipeline breaks
+first, `NOT_SEEN` or `NO_STREAM`.
+"""
 
 
-def verdicts(writer: Writer) -> dict[str, TableRow]:
-    """The rules that convict each of the commonest habits with this writer: a table row for each
-    habit.
+_NO_FILE: Final = "mine.py"
+"""The pipeline's file in settings from which only the streams are taken: no pipeline is run."""
+
+
+def habit_verdicts(writer: Writer) -> dict[str, TableRow]:
+    """For each of the commonest habits (mistakes of pipelines), by its name, a table row: the rule
+    that convicts it first under each nemesis (what a stream does to its messages). A habit is tried
+    by its fold, a simulated pipeline that has it, on the streams of this writer.
     """
-    streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
+    streams, _ = streams_of(PipelineSettings(writer.fmt, _NO_FILE, writer.profile))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     return {
-        habit.name: _describe_folds(by_nemesis, FOLDS[habit.name], _first_rule)
-        for habit in COMMONEST
+        habit.name: _try_fold(by_nemesis, FOLDS[habit.name], _first_rule) for habit in COMMONEST
     }
 
 
-def _describe_folds(
+def _try_fold(
     by_nemesis: Mapping[str, ReadStream],
     fold_class: type[Fold],
     describe: Callable[[PipelineResult], str],
 ) -> TableRow:
-    """Runs a simulated pipeline of `fold_class` on the format's stream of each nemesis of
-    SMOKE, and returns what `describe` says of each result; NO_STREAM where the format has no such
+    """Runs the pipeline that `fold_class` simulates on the format's stream of each nemesis of
+    SMOKE: a row of what `describe` says of each result; NO_STREAM where the format has no such
     stream.
     """
     cells: list[str] = []
@@ -122,11 +129,11 @@ def history_verdicts() -> dict[str, TableRow]:
     history tables that it breaks, in one cell for each nemesis of the stream, a row of a
     Markdown table.
     """
-    streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, "mine.py"))
+    streams, _ = streams_of(PipelineSettings(KEPT_HISTORY, _NO_FILE))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     fold_classes: dict[str, type[Fold]] = {RIGHT: HistoryFold, **HISTORIES}
     return {
-        name: _describe_folds(by_nemesis, fold_class, _rules_of_histories)
+        name: _try_fold(by_nemesis, fold_class, _rules_of_histories)
         for name, fold_class in fold_classes.items()
     }
 
@@ -256,13 +263,13 @@ def read_page(page_text: str) -> Convictions:
     return Convictions(cells_by_habit, histories)
 
 
-def screen() -> str:
+def pipeline_screen() -> str:
     """What the command `pipeline` prints for a pipeline with a common mistake, as an example for
     the documentation.
     """
     from rich.console import Console
 
-    settings = PipelineSettings("ticdc-canal-json", "mine.py", nemesis="stale")
+    settings = PipelineSettings("ticdc-canal-json", _NO_FILE, nemesis="stale")
     (stream,), _ = streams_of(settings)
     console = Console(width=130, color_system=None)
     with console.capture() as captured:
@@ -274,7 +281,7 @@ def with_summary(page: str, convictions: Convictions) -> str:
     """The page SUMMARY with its two generated parts replaced: the table of habits, and what the
     command `pipeline` prints.
     """
-    parts = (convictions.summary(), f"```text\n{screen()}\n```")
+    parts = (convictions.summary(), f"```text\n{pipeline_screen()}\n```")
     for part in parts:
         # The first place that has not been written yet.
         begin = page.index(_BEGIN) + len(_BEGIN)
@@ -293,7 +300,7 @@ def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
     """
     cells_by_habit: dict[str, dict[str, TableRow]] = {habit.name: {} for habit in COMMONEST}
     for writer in writers:
-        for name, cells in verdicts(writer).items():
+        for name, cells in habit_verdicts(writer).items():
             cells_by_habit[name][writer.label] = cells
     convictions = Convictions(cells_by_habit, history_verdicts())
     (folder / PAGE).write_text(convictions.page(), "utf-8")

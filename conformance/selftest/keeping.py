@@ -66,7 +66,9 @@ def _read_mistakes() -> Iterator[Keeping]:
 
 
 KEEPING: Final = {mistake.name: mistake for mistake in _read_mistakes()}
-"""The mistakes of keepers (code that keeps tables from a stream of changes), by name."""
+"""The mistakes of keepers (code that keeps tables from a stream of changes), by name; those below
+are the ones that the code of a keeper asks for.
+"""
 BATCH_LOST: Final = KEEPING["batch-lost-on-restart"]
 APPLIED_TWICE: Final = KEEPING["applied-twice"]
 ORDERED_BY_TIMESTAMP: Final = KEEPING["ordered-by-ts"]
@@ -418,6 +420,9 @@ def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
 
 
 def _table_and_version(event: KeyEvent) -> tuple[TableName, Version]:
+    """What a delete must share with an upsert to be one half of an UPDATE of the key: the table,
+    and the version that orders the change.
+    """
     table, _ = event.key
     return table, event.state.version
 

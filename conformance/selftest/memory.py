@@ -146,6 +146,7 @@ the names that the table of liars uses.
 """
 
 _MAP: Final = pa.map_(pa.string(), pa.string())
+"""The type of a column whose values are maps of texts, such as an image."""
 _TYPES: Final[Mapping[str, pa.DataType]] = {
     "topic": pa.string(),
     "partition": pa.int32(),
@@ -163,6 +164,7 @@ def _arrow(answer: Placed) -> pa.Table:
     """Rows with their places as the Arrow table that an engine returns for a decode call."""
 
     def items(mapping: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
+        """A map in the form in which Arrow takes one: its pairs; None for NULL."""
         return None if mapping is None else list(mapping.items())
 
     columns = [

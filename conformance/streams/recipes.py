@@ -140,6 +140,7 @@ class Subject:
         seed: int,
         name: str,
         statements: tuple[str, ...] | None = None,
+        *,
         within_millisecond: bool = True,
         unsent: bool = False,
     ) -> Streamed:
@@ -238,10 +239,12 @@ class Recipe:
                 unsent=nemesis.unsent,
             )
         for suffix in ("", "_b", "_c"):
-            story = self.subject.streamed(fmt, profile, seed, name + suffix, (), nemesis.fine)
+            story = self.subject.streamed(
+                fmt, profile, seed, name + suffix, (), within_millisecond=nemesis.fine
+            )
             if all(map(_is_elsewhere, story.written)):
                 return story
-        return self.subject.streamed(fmt, profile, seed, name, (), nemesis.fine)
+        return self.subject.streamed(fmt, profile, seed, name, (), within_millisecond=nemesis.fine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ class WrittenTopics:
         self._writer = Interleaved(self.bootstrap) if self.used or self.group.compacted else None
         self._lanes = self.group.lanes(self.names)
         if self.used and self._writer:
-            self._writer.publish(Sending(message, True) for message in self._aborted_messages())
+            self._writer.publish(
+                Sending(message, is_aborted=True) for message in self._aborted_messages()
+            )
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
     def _aborted_messages(self) -> list[Message]:
@@ -84,7 +86,7 @@ class WrittenTopics:
                     f" {len(messages_to_publish)} messages were not acknowledged"
                 )
             return
-        aborted = [Sending(message, True) for message in self._aborted_messages()]
+        aborted = [Sending(message, is_aborted=True) for message in self._aborted_messages()]
         sendings = [Sending(message, is_removed(message)) for message in messages_to_publish]
         for place in self._writer.publish((*aborted, *sendings))[len(aborted) :]:
             lane = self._lanes[place.topic, place.partition]

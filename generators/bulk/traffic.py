@@ -83,7 +83,7 @@ def _from_writer(
 
 
 def _from_templates(
-    filler: Any,
+    filler: Filler,
     fmt: Format[Any],
     profile: Profile,
     seed: int,
@@ -107,9 +107,12 @@ def _from_templates(
 
 
 @lru_cache(maxsize=64)
-def _learned_filler(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
-    """The Filler that has learned the bytes of the writer `write`; if it cannot learn them, a text
-    that says why not.
+def _learned_filler(
+    write: Hashable, profile: Profile, layout: Layout, options: LoadOptions
+) -> Filler | str:
+    """What makes load's messages without the writer: a Filler, which has the bytes that all
+    messages of the writing function `write` share, as templates. If the templates cannot follow the
+    writer, a text that says why.
     """
     try:
         return Filler(cast("Any", write), profile, layout, options)

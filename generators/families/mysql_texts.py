@@ -349,6 +349,7 @@ def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
 
 
 _HOUR: Final = 3600 * mysql.MICROS
+"""The microseconds of an hour."""
 
 
 def _spell_time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
@@ -383,11 +384,12 @@ def json_text(value: Any) -> str:
 
 
 _JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+"""The characters with an escape of two characters, and that escape."""
 
 
 def _json_character(c: str) -> str:
-    """A character as it stands in a JSON string of Canal: escaped if it is a quote, a back-slash or
-    a control character, `?` for a lone surrogate.
+    """A character as it stands in a JSON string of Canal: escaped if it is a quote, a back-slash, a
+    control character or U+00A0; `?` for a lone surrogate.
     """
     if c in _JSON_SHORT:
         return _JSON_SHORT[c]

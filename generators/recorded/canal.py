@@ -219,7 +219,7 @@ class _RecordingCutter:
             self._next_instant(), parsed.action, sql, parsed.database, parsed.table
         )
         self._add_messages(
-            f"ddl/{parsed.database}{'.' if parsed.table else ''}{parsed.table}", [event], 1
+            f"ddl/{parsed.database}{'.' if parsed.table else ''}{parsed.table}", [event], count=1
         )
 
     def _exists_already(self, parsed: ddl.Statement) -> bool:
@@ -250,7 +250,7 @@ class _RecordingCutter:
             return  # Canal publishes nothing for it
         for sql in _SETTINGS.get(statement["s"], ()):
             self._add_messages(
-                "statements", [SourceStatement(self._next_instant(), "rows-query", sql)], 1
+                "statements", [SourceStatement(self._next_instant(), "rows-query", sql)], count=1
             )
         if statement["s"] == _RANDOM:
             self._take_messages()  # the seeds of RAND() are not in the truth
@@ -262,7 +262,7 @@ class _RecordingCutter:
             change["db"],
             change["table"],
         )
-        self._add_messages("statements", [event], 1)
+        self._add_messages("statements", [event], count=1)
 
     def _cut_rows(self, statement: Mapping[str, Any]) -> None:
         """Puts the messages of the rows that a statement changed into the episodes of their tables,
@@ -275,7 +275,7 @@ class _RecordingCutter:
             self._add_messages(
                 "statements",
                 [SourceStatement(self._next_instant(), "rows-query", statement["sql"])],
-                1,
+                count=1,
             )
         changes = [
             c for c in statement["changes"] if c["rows"] and (c["db"], c["table"]) in self.present
@@ -291,15 +291,17 @@ class _RecordingCutter:
                 )
             self._cut_table_rows(statement, change)
         if "XA" in note and not self.old_server:
-            self._cut_xa_transaction(statement)
+            self._cut_ends_of_xa_transactions(statement)
 
-    def _cut_xa_transaction(self, statement: Mapping[str, Any]) -> None:
+    def _cut_ends_of_xa_transactions(self, statement: Mapping[str, Any]) -> None:
         """Adds the messages at the end of two XA transactions to the episode `xa`: the COMMIT of
         the first, named x1, then the row and the ROLLBACK of the second, named x2. Canal publishes
         the row of a transaction that is rolled back, although SQL never shows it.
         """
         self._add_messages(
-            "xa", [SourceStatement(self._next_instant(), "xa-commit", "XA COMMIT X'7831',X'',1")], 1
+            "xa",
+            [SourceStatement(self._next_instant(), "xa-commit", "XA COMMIT X'7831',X'',1")],
+            count=1,
         )
         change = statement["changes"][0]
         table, _ = self._table_at(change["db"], change["table"], statement["s"])
@@ -308,12 +310,14 @@ class _RecordingCutter:
         # The text that the INSERT gave, cut to the ten characters of the column.
         cells = mysql_truth.row_cells(table, {**null_texts, "id": "7", "a": "xa rolled "})
         self._add_messages(
-            "xa", [RowChange(self._next_instant(), table, Op.INSERT, (RowImages(None, cells),))], 1
+            "xa",
+            [RowChange(self._next_instant(), table, Op.INSERT, (RowImages(None, cells),))],
+            count=1,
         )
         self._add_messages(
             "xa",
             [SourceStatement(self._next_instant(), "xa-rollback", "XA ROLLBACK X'7832',X'',1")],
-            1,
+            count=1,
         )
 
     # ---- rows

@@ -90,8 +90,10 @@ def numbered_messages(
     options: LoadOptions = DEFAULT,
 ) -> Iterator[tuple[int, Message]]:
     """The messages of the load's units `start` to `start + count - 1`, each with its offset. Each
-    unit, which is one SQL statement, takes up `width` offsets, the most messages of one of
-    PROBED units; offsets for which it has no message stay unused.
+    unit, which is one SQL statement, takes up `width` offsets, the most messages of one of PROBED
+    units; offsets for which it has no message stay unused. If all probed units had equally many,
+    the messages are numbered without a look at units. Raises HarnessError for a unit of more
+    messages than `width`.
     """
     width, is_even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)

@@ -115,6 +115,7 @@ def _evaluate(
     from sqlglot import exp
 
     def evaluate(part: exp.Expr) -> object:
+        """The value of a part of the expression on the same row."""
         return _evaluate(part, table, cells, dialect)
 
     match node:

@@ -281,13 +281,15 @@ def _read_attribute(draft: Draft, cursor: Cursor, new_column: Column) -> Column:
 
 
 def _read_check(draft: Draft, cursor: Cursor, start: int) -> None:
-    """Reads the condition of a CHECK at the cursor into the draft; its definition begins at the
-    word of number `start`.
+    """Reads a CHECK at the cursor, from its condition on, into the draft; its definition begins at
+    the word of number `start`. A disabled one is noted and left out.
     """
     condition_text = cursor.take_parentheses().source_text()
-    pending = Pending.since(cursor, start, condition_text)
-    if _read_states(cursor, start, "left out: the database does not enforce it"):
-        draft.checks.append(pending)
+    check = Pending.since(cursor, start, condition_text)  # ends before the states behind it
+    not_enforced = "left out: the database does not enforce it"
+    is_enabled = _read_states(cursor, start, disabled=not_enforced)
+    if is_enabled:
+        draft.checks.append(check)
 
 
 def read_constraint(draft: Draft, cursor: Cursor) -> None:

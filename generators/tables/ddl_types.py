@@ -329,19 +329,26 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
 
 
 _LITERAL: Final = re.compile(
-    r"(?:[eE]?'((?:[^'\\]|''|\\.)*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)|[bB]'([01]*)')$",
+    r"(?:[eE]'((?:[^'\\]|''|\\.)*)'|'((?:[^']|'')*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)"
+    r"|[bB]'([01]*)')$",
     re.IGNORECASE,
 )
-"""A literal of PostgreSQL: a string (group 1), a number (2), a boolean (3) or a bit string (4)."""
+"""A literal of PostgreSQL: a string with escapes (group 1), one without (2), a number (3), a
+boolean (4) or a bit string (5).
+"""
 _CAST: Final = re.compile(
-    r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE
+    r"::(?![^:]*\b(?:IS|ISNULL|NOTNULL|IN|BETWEEN|AND|OR|AT)\b)[\w\s.\"]+(?:\([\d,\s]*\))?"
+    r"(?:\s+with(?:out)? time zone)?(?:\[\])*$",
+    re.IGNORECASE,
 )
-"""A cast at the end of an expression, such as `::character varying(20)`."""
+"""A cast at the end of an expression, such as `::character varying(20)`; none before a test such as
+`IS NULL`, of which the cast is only an operand.
+"""
 
 
 def postgresql_default(default_text: str, type: SourceType) -> Default | None:
-    """The default of a PostgreSQL column from its text, without casts around a literal; None if it
-    is NULL. An expression has no value.
+    """The default of a PostgreSQL column from its text, by the literal that stands there without
+    its casts; None for NULL. The value of the default is None for any other expression.
     """
     uncast = default_text
     while True:
@@ -358,14 +365,18 @@ def postgresql_default(default_text: str, type: SourceType) -> Default | None:
 
 def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
     """The value that a matched literal of PostgreSQL's DDL has in a column of that type, after its
-    quotes and escapes are undone.
+    quotes and escapes are undone. A number becomes a bit string by a cast, which keeps its lowest
+    bits; None for a number in a varbit, since the length in the cast is not known here.
     """
-    literal_text = next((part for part in match.groups() if part is not None), "")
-    if match[1] is not None:
-        literal_text = (
-            unescape(literal_text) if match[0][0] in "eE" else literal_text.replace("''", "'")
-        )
-    return _postgresql_value(type, literal_text)
+    escaped, plain, number, boolean, bits = match.groups()
+    if escaped is not None:
+        return _postgresql_value(type, unescape(escaped))
+    if plain is not None:
+        return _postgresql_value(type, plain.replace("''", "'"))
+    if number is not None and type.name in ("bit", "varbit"):
+        is_known = type.name == "bit" and re.fullmatch(r"[+-]?\d+", number)
+        return int(number) % (1 << (type.length or 1)) if is_known else None
+    return _postgresql_value(type, number or boolean or bits or "")
 
 
 _BOOLEAN_WORDS: Final = {

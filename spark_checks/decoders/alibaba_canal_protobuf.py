@@ -142,7 +142,8 @@ _VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 """Wire types of Protocol Buffers."""
 _FIXED_SIZES: Final = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
 """The bytes of a field with a fixed size, by its wire type."""
-_MOST_FIELD_NUMBERS: Final = 1 << 29
+_FIELD_NUMBERS_END: Final = 1 << 29
+"""The first number that is too large for a field."""
 _VARINT_BITS: Final = 70
 """Bits in the ten bytes of the longest varint."""
 
@@ -184,7 +185,7 @@ class _Message:
         while place < len(data):
             tag, place = _read_varint(data, place)
             field, wire_type = tag >> 3, tag & 7
-            if not 0 < field < _MOST_FIELD_NUMBERS:
+            if not 0 < field < _FIELD_NUMBERS_END:
                 raise _UnreadableError("a number that no field has")
             value: int | bytes
             if wire_type == _VARINT:

@@ -56,6 +56,7 @@ def _kind(m: Column) -> Column:
 
 
 def _position(m: Column) -> Column:
+    """The position of a message as text: its batch, `bid`."""
     return m["bid"].cast("string")
 
 

@@ -79,6 +79,7 @@ def _identity(deployment: Deployment | None) -> Column:
 
 
 def _nothing() -> Column:
+    """NULL in place of a document's fields."""
     return F.lit(None).cast(_MAP)
 
 
@@ -113,6 +114,7 @@ def _message(deployment: Deployment | None, *, is_typed: bool) -> Column:
     """
 
     def extract(m: Column, is_whole: Column) -> Column:
+        """The struct of a message, parsed (`m`), behind the schema if messages have one."""
         payload = m["payload"] if _has_schemas(deployment) else m
         return let_column(payload, lambda p: _changes(p, is_whole, deployment, is_typed))
 

@@ -30,6 +30,7 @@ MEMBERS: Final = (StructField("source", _SOURCE), _cdl.UNIQUE)
 
 
 def _kind(p: Column) -> Column:
+    """ROW for a payload of a row change, else NULL."""
     return F.when(p["source"]["table"].isNotNull() & DIALECT.has_row(p), "ROW")
 
 

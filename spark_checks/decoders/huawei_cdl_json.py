@@ -37,6 +37,7 @@ MEMBERS: Final = (
 
 
 def _kind(p: Column) -> Column:
+    """ROW for a payload of a row change, else NULL."""
     return F.when(p["TABLE_NAME"].isNotNull() & DIALECT.has_row(p), "ROW")
 
 

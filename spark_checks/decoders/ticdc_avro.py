@@ -154,6 +154,7 @@ def decode_rows(
         )
 
     def cell_text(c: model.Column, image: str) -> str:
+        """SQL of a cell of the image: columns are found by their place in the schema."""
         return f"{image}.cell_{fields_of_payload.index(_avro_name(c.name))}"
 
     def value(c: model.Column, image: str) -> str:

@@ -34,6 +34,7 @@ def _kind(m: Column) -> Column:
 
 
 def _position(m: Column) -> Column:
+    """The position of a message as text: that of its commit, or the one that a watermark names."""
     return F.coalesce(m["_tidb"]["commitTs"], m["_tidb"]["watermarkTs"]).cast("string")
 
 

@@ -156,6 +156,7 @@ def _parse_events(image: DataType, extract: Callable[[Column], Column]) -> Colum
         """
 
         def extract_event(i: Column) -> Column:
+            """The struct of the event with this number."""
             key, value = framing.message_at(parsed, i * 2), framing.message_at(parsed, i * 2 + 1)
             return F.struct(key.alias("key"), value.alias("value"), _kind(key, value).alias("kind"))
 

@@ -351,6 +351,7 @@ class SimpleBaseline:
         dml = F.col("p")["member3"]
 
         def image(side: str) -> Column:
+            """The image of a side (`old` or `data`), as a struct of the table's columns."""
             return cast_columns(table, lambda column: _plain(dml[side][column]))
 
         kind = F.when(dml["type"].isNotNull(), "ROW")

@@ -235,8 +235,10 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
-    """Makes the wrong decoder that an entry of a format's table describes: `line` has the entry's
-    fields, `place` is its file and line for errors. Raises UsageError.
+    """Makes the wrong decoder that an entry of a format's table describes: the reference decoder,
+    spoilt in the one way of WAYS that the entry has, or, if it has `decoder` instead, another
+    format's decoder as it is. `line` has the entry's fields, `place` is its file and line for
+    errors. Raises UsageError.
     """
     with naming_place(f"{place}: {line.get('name', 'a liar')}"):
         check_fields(line, FIELDS, ("name", "convicts", "why"))
@@ -251,11 +253,11 @@ def _make_liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
                 f"a liar says one of {', '.join(WAYS)}, decoder, not"
                 f" {' and '.join(ways) or 'none'}."
             )
-        convicts = check_name(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
+        rule_id = check_name(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
     module = import_module(f"spark_checks.decoders.{module_name(line.get('decoder', fmt))}")
     level = line.get("level", 1)
     decode = module.decode if level == 1 else module.decode_rows
     (way,) = ways
     if way in WAYS:
         decode = WAYS[way](decode, line[way])
-    return Liar(line["name"], level, convicts, line["why"], decode, line.get("scenario", ""))
+    return Liar(line["name"], level, rule_id, line["why"], decode, line.get("scenario", ""))

@@ -54,9 +54,11 @@ class _Batch(DataSourceReader):
         )
 
     def partitions(self) -> Sequence[InputPartition]:
+        """The tasks that read the feed, each some of its units."""
         return self._parts
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The messages of a task's units."""
         assert isinstance(partition, Units)
         return self._feed.batches(partition.start, partition.end)
 
@@ -82,6 +84,7 @@ class _Stream(DataSourceStreamReader):
         self._at, self._began = 0, time.monotonic()
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        """The offset before the first unit."""
         return {"unit": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802
@@ -115,6 +118,7 @@ class _Stream(DataSourceStreamReader):
         return _divide_units(start["unit"], end["unit"], self._slices, self._feed.step)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The messages of a task's units."""
         assert isinstance(partition, Units)
         return self._feed.batches(partition.start, partition.end)
 

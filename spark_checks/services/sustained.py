@@ -350,13 +350,15 @@ class _Query:
         while time.monotonic() < until:
             # What Spark says is a moment old.
             time.sleep(TRACKED_S)
-            if not _tasks(tracker, str(self._query.runId)):
+            if not _running_tasks(tracker, str(self._query.runId)):
                 return
 
 
-def _tasks(tracker: StatusTracker, group: str) -> int:
-    """The number of tasks that are running in the last jobs of a job group, which a query is."""
-    jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(group))[-LAST_JOBS:])
+def _running_tasks(tracker: StatusTracker, run_id: str) -> int:
+    """The number of tasks that run in the LAST_JOBS last jobs of a query, whose run id is the name
+    of its job group.
+    """
+    jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(run_id))[-LAST_JOBS:])
     numbers = chain.from_iterable(job.stageIds for job in jobs if job)
     stages = map(tracker.getStageInfo, numbers)
     return sum(stage.numActiveTasks for stage in stages if stage)

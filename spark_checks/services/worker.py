@@ -106,6 +106,7 @@ def _dispatch_requests(first: RequestQueue, serve: Callable[[RequestQueue], None
         queues[request["queue"]].put(request)
 
     def wait() -> None:
+        """Waits until the requests of all queues are answered."""
         for requests in queues:
             requests.join()
 

@@ -114,8 +114,9 @@ def connector(opened: OpenedRecord) -> Any:
 
 
 def column_type(column: Mapping[str, Any]) -> str:
-    """The type of a column in words, from its Kafka Connect schema: name of the type, precision or
-    length, and the type at the source if the schema names it.
+    """The type of a column in words, from its Kafka Connect schema: name of the type, precision,
+    scale or length in parentheses, as far as the schema has them, and the type at the source if the
+    schema names it.
     """
     parameters = member_object(column.get("parameters"))
     source_type = parameters.get("__debezium.source.column.type")

@@ -30,6 +30,7 @@ from generators.wire_format import FORMATS
 FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.toml")))
 """The tables of liars (decoders that are wrong on purpose)."""
 LEVELS: Final = (1, 2)
+"""The levels at which a liar may be tried: changes with texts, and typed rows."""
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "by", "why", "scenario"), str),
     "level": LEVELS,

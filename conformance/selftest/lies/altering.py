@@ -196,6 +196,7 @@ _ALWAYS_ESCAPED: Final = {
 }
 """Characters that fastjson 1 escapes, with their escapes."""
 _FASTJSON_1: Final = {"\\u000b": "\\u000B", "\\u001f": "\\u001F"} | _ALWAYS_ESCAPED
+"""How fastjson 1 spells what fastjson2 spells otherwise, by the spelling of fastjson2."""
 SPELLINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "html-raw": {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"},
     "fastjson 1": _FASTJSON_1,
@@ -211,6 +212,7 @@ def _drop_headers(*names: str) -> Alter:
     """A way to alter a message: removes its headers of these names."""
 
     def alter(message: Message) -> Message:
+        """The message without its headers of these names."""
         headers = tuple(header for header in message.headers if header[0] not in names)
         return replace(message, headers=headers)
 

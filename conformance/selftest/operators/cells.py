@@ -46,8 +46,11 @@ _DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = (
 _MAX_DIGITS: Final = 4_000
 """Digits of a number: Python refuses to convert many more."""
 _SECOND: Final = 1_000_000
+"""The microseconds of a second."""
 _HOUR: Final = 3_600 * _SECOND
+"""The microseconds of an hour."""
 _DAY: Final = 24 * _HOUR
+"""The microseconds of a day."""
 
 
 def _change_of_python_type(python_type: type, change: Callable[[Any], Any]) -> CellChange:
@@ -432,16 +435,19 @@ _ON_TEXT: Final[Mapping[str, CellChange]] = {
         "true|false", lambda t: str(int(t == "true"))
     ),
 }
+"""How wrong decoders change texts, by the names of the operators."""
 
 _ON_INT: Final[Mapping[str, CellChange]] = {
     "unsigned-as-signed": number_change(_read_as_signed),
     "signed-as-unsigned": number_change(_read_as_unsigned),
     "through-a-float": number_change(lambda _type, n: int(round_to_single(float(n)))),
 }
+"""How wrong decoders change integers, by the names of the operators."""
 _ON_DECIMAL: Final[Mapping[str, CellChange]] = {
     "through-a-double": number_change(_decimal_through_a_double),
     "below-one-as-zero": number_change(lambda _type, n: n * 0 if abs(n) < 1 else n),
 }
+"""How wrong decoders change DECIMALs, by the names of the operators."""
 _ON_REAL: Final[Mapping[str, CellChange]] = {
     "negative-zero-as-zero": _negative_zero_as_zero,
     "subnormals-as-zero": number_change(lambda _type, n: n * 0 if 0 < abs(n) < 1e-37 else n),
@@ -452,9 +458,11 @@ _ON_REAL: Final[Mapping[str, CellChange]] = {
     ),
     "not-a-number-as-null": lambda _type, value: None if str(value) in ("nan", "NaN") else value,
 }
+"""How wrong decoders change FLOATs and DOUBLEs, by the names of the operators."""
 _ON_DOUBLE: Final[Mapping[str, CellChange]] = {
     "through-a-float": number_change(lambda _type, n: type(n)(round_to_single(float(n))))
 }
+"""How wrong decoders change DOUBLEs alone, by the names of the operators."""
 _ON_BIT: Final[Mapping[str, CellChange]] = {
     "as-a-truth": number_change(lambda _type, n: int(bool(n))),
     "bits-reversed": number_change(
@@ -464,6 +472,7 @@ _ON_BIT: Final[Mapping[str, CellChange]] = {
         {"1": "true", "0": "false"}.get(value, value) if isinstance(value, str) else value
     ),
 }
+"""How wrong decoders change BITs, by the names of the operators."""
 _ON_YEAR: Final[Mapping[str, CellChange]] = {
     "two-digits": number_change(lambda _type, n: n % 100),
     "zero-as-2000": number_change(lambda _type, n: n or 2000),
@@ -474,6 +483,7 @@ _ON_YEAR: Final[Mapping[str, CellChange]] = {
     ),
     "offset-from-1900": number_change(lambda _type, n: n - 1900 if n else n),
 }
+"""How wrong decoders change YEARs, by the names of the operators."""
 _ON_DATE: Final[Mapping[str, CellChange]] = {
     "a-day-early": date_change(lambda d: d - timedelta(days=1)),
     "a-day-late": date_change(lambda d: d + timedelta(days=1)),
@@ -487,6 +497,7 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
         lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d
     ),
 }
+"""How wrong decoders change dates, by the names of the operators."""
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "an-hour-late-in-summer": _moment_change(_late_in_summer),
     "an-hour-late-in-the-spring-gap": _moment_change(_late_in_the_spring_gap),
@@ -509,6 +520,7 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
         )
     ),
 }
+"""How wrong decoders change dates with a time, by the names of the operators."""
 _ON_TIME: Final[Mapping[str, CellChange]] = {
     "sign-lost": clock_change(abs),
     "small-sign-lost": clock_change(lambda m: -m if -_HOUR < m < 0 else m),
@@ -522,6 +534,7 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
     "eight-hours-late": clock_change(lambda m: m + 8 * _HOUR),
     "midnight-as-null": clock_change(lambda m: m or None),
 }
+"""How wrong decoders change TIMEs, by the names of the operators."""
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
     "from-zero": number_change(lambda _type, n: n - 1),
     "label-for-index": lambda source_type, value: (
@@ -540,11 +553,13 @@ _ON_ENUM: Final[Mapping[str, CellChange]] = {
         else value
     ),
 }
+"""How wrong decoders change ENUMs, by the names of the operators."""
 _ON_SET: Final[Mapping[str, CellChange]] = {
     "first-member-only": _first_member_of_set,
     "members-reversed": text_change(lambda t: ",".join(reversed(t.split(",")))),
     "index-for-mask": number_change(lambda _type, n: n.bit_length()),
 }
+"""How wrong decoders change SETs, by the names of the operators."""
 _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "as-utf-8": bytes_change(lambda b: b.decode("utf-8", "replace").encode()),
     "latin-as-utf-8": bytes_change(lambda b: b.decode("latin-1").encode()),
@@ -566,6 +581,7 @@ _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "reversed": bytes_change(lambda b: b[::-1]),
     "empty-as-null": lambda _type, value: None if value in ("", b"") else value,
 }
+"""How wrong decoders change binary values, by the names of the operators."""
 _ON_JSON: Final[Mapping[str, CellChange]] = {
     "integers-through-a-double": _document_part_change(_lossy_json),
     "keys-lower-case": _document_part_change(
@@ -612,6 +628,7 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
     ),
     "unescaped-twice": text_change(lambda t: t.replace('\\"', '"').replace("\\n", "\n")),
 }
+"""How wrong decoders change JSON documents, by the names of the operators."""
 
 
 def _scatter_hours(micros: int) -> int:

@@ -21,6 +21,7 @@ from generators.sources.databases import SOURCES
 RowAlter: TypeAlias = Callable[[OutputRow, MessageContext], Iterable[OutputRow]]
 """The rows that a wrong decoder returns in place of one row of a message."""
 _IMAGES: Final = ("before", "after")
+"""The images of a row."""
 _ON_MESSAGES: Final = ("message", "null", "tag", "profile")
 """Conditions on a message as a whole; all others are on one of its rows."""
 CONDITIONS: Final[Mapping[str, Legal]] = {
@@ -30,6 +31,7 @@ CONDITIONS: Final[Mapping[str, Legal]] = {
 }
 """The legal values of conditions, by what they are about."""
 Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
+"""Conditions, compiled: regular expressions by what they are about."""
 CellOfColumnChange: TypeAlias = Callable[[str, Any, Mapping[str, Cell]], Any]
 """A cell's new value, from its column, its value and the owed cells of the image."""
 _NO_IMAGES: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
@@ -260,11 +262,12 @@ def _change_number_field(name: str, change: Callable[[int], int]) -> Alter:
     is a number; NULL stays.
     """
 
-    def changed(output_row: OutputRow) -> int | None:
+    def change_number(output_row: OutputRow) -> int | None:
+        """The field's number after `change`; None for NULL."""
         number = _part_of(output_row, name)
         return None if number is None else change(number)
 
-    return _set_part(name, changed)
+    return _set_part(name, change_number)
 
 
 def _through_a_double(value: Any) -> Any:
@@ -356,6 +359,7 @@ def _replace_nulls(replacement: str) -> Alter:
     """The operator for a mistake of decoders: each NULL in an image is this text."""
 
     def fill(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
+        """The image with the text in place of each NULL, typed at level two."""
         filler = replacement if context.case.level == 1 else Typed("string", replacement)
         return {name: filler if value is None else value for name, value in image.items()}
 
@@ -422,6 +426,7 @@ _SOURCE_TYPES: Final = tuple(
 )
 """The types of columns of all databases."""
 _TYPE_NAMES: Final = {source_type.name for source_type in _SOURCE_TYPES}
+"""The names of the types of columns of all databases."""
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
     **dict.fromkeys(("expression", "replacement"), str),

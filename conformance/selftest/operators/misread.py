@@ -41,9 +41,13 @@ from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 _DIGITS: Final = 100
 """Limit of digits up to which a DECIMAL is altered."""
 _SECOND: Final = 1_000_000
+"""The microseconds of a second."""
 _EXACT: Final = Context(prec=MAX_PREC)
+"""Arithmetic of decimals that loses no digit."""
 _EPOCH: Final = date(1970, 1, 1)
+"""The date that stands for 0 days."""
 _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
+"""The kind of a row change, and the op of an UPDATE, as rows have them."""
 
 
 def _drop_decimal_point(type: SourceType, number: Any) -> Any:

@@ -141,6 +141,7 @@ def on_images(change: ImageChange) -> Alter:
         return output_row
 
     def alter(output_rows: Rows, context: MessageContext) -> Rows:
+        """The rows of a message, each with its changed images."""
         return [alter_row(output_row, context) for output_row in output_rows]
 
     return alter
@@ -194,6 +195,7 @@ def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     """
 
     def alter(output_rows: Rows, _context: MessageContext) -> Rows:
+        """The changed rows of a message, without those that `change` drops."""
         return [changed for changed in map(change, output_rows) if changed is not None]
 
     return alter

@@ -26,6 +26,7 @@ Cells: TypeAlias = Mapping[str, Cell]
 
 _ROW, _DDL = Kind.ROW.value, Kind.DDL.value
 _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE))
+"""The kinds and ops that these operators look for, as rows have them."""
 
 
 def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:

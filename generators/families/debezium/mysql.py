@@ -267,8 +267,9 @@ _LATIN: Final = json.dumps("a\xff\0\xc3\xa9")
 
 
 def shown_spelling(declared: str) -> str:
-    """The spelling of a type in SHOW CREATE TABLE, from which snapshots read it: that of FLOAT(M,D)
-    is kept; "" for any other, which MySQL shows in the usual spelling.
+    """The spelling of a type by which a snapshot reads it, that of SHOW CREATE TABLE: of a FLOAT
+    with digits, which `spelling_words` calls FLOAT(M,D), the declared one; "" for any other type,
+    which MySQL shows in its usual spelling.
     """
     return declared if spelling_words(declared).startswith("FLOAT(M,D)") else ""
 

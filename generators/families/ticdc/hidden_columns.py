@@ -14,9 +14,9 @@ from generators.families.ticdc.ddl import parse
 from generators.model import Column, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql
 
-FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
+CASE_CHANGED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
 """An expression LOWER or UPPER of a column, as TiDB prints it."""
-COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
+ARITHMETIC: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
 """A sum, difference or product of a column with a number or another column, as TiDB prints it."""
 MULTIVALUED: Final = re.compile(r"CAST\(.* AS (?:CHAR\((\d+)\)|[^()]*(?:\([\d, ]*\))?) ARRAY\)")
 """The expression of an index over the values of a JSON array, as TiDB prints it; the group is the
@@ -25,18 +25,19 @@ length of texts.
 
 
 def expression_type(expression: str, table: Table) -> SourceType | None:
-    """The type of the column that TiDB adds to a table, hidden, for an expression of an index; None
-    for an expression whose type is not known here.
+    """The type of the column that TiDB adds to a table, hidden, for an expression of an index: of
+    an array's values, of LOWER or UPPER of a short text, of sums, differences and products of
+    signed integers. None for any other expression, whose type is not known here.
     """
     columns = {mysql.quote(column.name): column.type for column in table.columns}
     if MULTIVALUED.fullmatch(expression):
         return mysql.json()
-    if folded := FOLDED.fullmatch(expression):
-        type = columns.get(folded[1])
+    if case_changed := CASE_CHANGED.fullmatch(expression):
+        type = columns.get(case_changed[1])
         is_short_text = type is not None and type.name in ("char", "varchar")
         return replace(type, name="var_string") if type and is_short_text else None
-    if counting_call := COUNTED.fullmatch(expression):
-        operands = [columns.get(quoted) for quoted in counting_call.groups() if quoted]
+    if arithmetic := ARITHMETIC.fullmatch(expression):
+        operands = [columns.get(quoted) for quoted in arithmetic.groups() if quoted]
         if all(type and type.logical is Logical.INT and not type.unsigned for type in operands):
             return mysql.integer("bigint")
     return None

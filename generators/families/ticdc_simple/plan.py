@@ -291,7 +291,7 @@ def checksum_of(
     columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go"
 ) -> int:
     """The CRC-32 of the columns' bytes in their order, as TiCDC sends it. NULL adds nothing, a
-    TIMESTAMP is in UTC.
+    TIMESTAMP is in UTC; `json_doubles` says how doubles in JSON documents are spelled.
     """
     crc = 0
     for column in columns:

@@ -20,7 +20,7 @@ from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
-from generators.families.ticdc.hidden_columns import COUNTED, FOLDED, MULTIVALUED
+from generators.families.ticdc.hidden_columns import ARITHMETIC, CASE_CHANGED, MULTIVALUED
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import (
@@ -417,8 +417,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
     """
     columns = {mysql.quote(column.name): column for column in table.columns}
     if (
-        (folded := FOLDED.fullmatch(expression))
-        and (text_column := columns.get(folded[1]))
+        (case_changed := CASE_CHANGED.fullmatch(expression))
+        and (text_column := columns.get(case_changed[1]))
         and text_column.type.name in ("char", "varchar")
     ):
         kind = replace(
@@ -427,8 +427,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
             decimal=-1,
         )
         return ColumnSchema(name, kind)
-    if counting_call := COUNTED.fullmatch(expression):
-        operands = [columns.get(quoted) for quoted in counting_call.groups() if quoted]
+    if arithmetic := ARITHMETIC.fullmatch(expression):
+        operands = [columns.get(quoted) for quoted in arithmetic.groups() if quoted]
         if all(
             operand is not None
             and operand.type.logical is Logical.INT

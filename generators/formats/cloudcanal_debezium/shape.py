@@ -43,7 +43,9 @@ _LISTS: Final = {
     "columns": Schema("array", items=_COLUMN),
     "primaryKeyColumnNames": Schema("array", items=Schema("string")),
 }
+"""The Connect schemas of the two lists in a table's description."""
 _TABLE: Final = Schema("struct", fields=fields("columns primaryKeyColumnNames", **_LISTS))
+"""The Connect schema of a table in `tableChanges`."""
 _CHANGES: Final = Schema("struct", True, fields=fields("type:string table", table=_TABLE))
 """The Connect schema of the member `tableChanges`."""
 
@@ -51,7 +53,7 @@ _CHANGES: Final = Schema("struct", True, fields=fields("type:string table", tabl
 @lru_cache(maxsize=1024)
 def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
     """The Connect schema of the messages of a table's rows, with members in the order of the
-    document's example.
+    example of the page cloudcanal-envelope.
     """
     name = f"cloudcanal.{table.database}.{table.name}"
     columns_schema = Schema("struct", True, f"{name}.Value", fields=columns)
@@ -66,7 +68,9 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
 
 @lru_cache(maxsize=2)
 def ddl_schema(with_op: bool) -> Schema:
-    """The Connect schema of a DDL message, with members in the order of the document's example."""
+    """The Connect schema of a DDL message, with members in the order of the example of the page
+    cloudcanal-envelope; `with_op` says whether `op` is among them.
+    """
     op = "op:string " if with_op else ""
     declared = f"{op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
     members = fields(declared, source=_SOURCE, tableChanges=_CHANGES)

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from generators.model import Deployment, Table
-from spark_checks.decoders.aliyun_dts_avro.record import WIRE
+from spark_checks.decoders.aliyun_dts_avro.record import MEMBERS, WIRE
 from spark_checks.decoders.baselines import cast_columns, level_one, level_two
 from spark_checks.decoders.families.framing import COORDINATES
 
@@ -82,22 +82,22 @@ def _image(m: Column, side: str) -> Column:
 
 
 def _branch_text(cell: Column) -> Column:
-    """A cell's text. A cell is a struct of the branches of an Avro union, of which one is there;
-    NULL if none is. The branches are in the order of `record.BRANCHES`: Integer, Character,
-    Decimal, Float, Timestamp, DateTime, and from number 9 BinaryObject and TextObject.
+    """A cell's text, from the one branch of its Avro union that is there; NULL if none is, and for
+    branches that the baseline does not read: TimestampWithTimeZone, geometries and EmptyObject.
     """
-    clock = cell["member5"]
+    branch = {name: cell[member] for name, member in MEMBERS.items()}
+    clock = branch["DateTime"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])
     time = F.concat_ws(":", clock["hour"], clock["minute"], clock["second"])
     return F.coalesce(
-        cell["member0"]["value"],
-        cell["member1"]["value"].cast("string"),
-        cell["member2"]["value"],
-        cell["member3"]["value"].cast("string"),
-        F.timestamp_seconds(cell["member4"]["timestamp"]).cast("string"),
+        branch["Integer"]["value"],
+        branch["Character"]["value"].cast("string"),
+        branch["Decimal"]["value"],
+        branch["Float"]["value"].cast("string"),
+        F.timestamp_seconds(branch["Timestamp"]["timestamp"]).cast("string"),
         F.when(clock.isNotNull(), F.concat_ws(" ", date, time)),
-        cell["member9"]["value"].cast("string"),
-        cell["member10"]["value"],
+        branch["BinaryObject"]["value"].cast("string"),
+        branch["TextObject"]["value"],
     )
 
 

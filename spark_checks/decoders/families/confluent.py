@@ -263,7 +263,8 @@ class Shape:
 
     def to_json(self, raw: bytes, with_schema: bool) -> str | None:
         """A message in Avro as JSON text, with its schema if `with_schema`. None if the Avro value
-        does not end where the message ends.
+        does not end where the message ends. Raises ValueError, IndexError, struct.error or
+        RecursionError for bytes that are no such value.
         """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
@@ -336,7 +337,7 @@ def _union(branches: list[Read]) -> Read:
     branch. It raises ValueError for a branch that does not exist.
     """
 
-    def read(raw: bytes, at: int) -> tuple[str, int]:
+    def read(raw: bytes, at: int) -> tuple[Any, int]:
         """The value of the branch that the bytes at `at` name, and the place behind it. Raises
         ValueError for a branch that does not exist.
         """
@@ -443,20 +444,24 @@ def _int(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _bytes(raw: bytes, at: int) -> tuple[str, int]:
-    """Avro's bytes as base64, as Kafka Connect's JSON spells them, and the place behind them."""
+    """Avro's bytes as base64, as Kafka Connect's JSON spells them, and the place behind them.
+    Raises ValueError if the data end before.
+    """
     data, at = _read_raw(raw, at)
     return base64.b64encode(data).decode(), at
 
 
 def _read_string(raw: bytes, at: int) -> tuple[str, int]:
-    """An Avro string, and the place behind it. Raises ValueError for bytes that are not UTF-8."""
+    """An Avro string, and the place behind it. Raises ValueError for bytes that are not UTF-8, and
+    if the data end before.
+    """
     data, at = _read_raw(raw, at)
     return data.decode(), at
 
 
 def _read_float(raw: bytes, at: int) -> tuple[float | str, int]:
-    """Reads a binary32 number at an offset, as the number with the fewest digits that rounds
-    to it.
+    """A binary32 number at an offset, as the number with the fewest digits that rounds to it, and
+    the place behind it. Raises struct.error if the bytes end within it.
     """
     four = raw[at : at + 4]
     number = struct.unpack("<f", four)[0]
@@ -477,7 +482,9 @@ def _packs(value: float, four: bytes) -> bool:
 
 
 def _double(raw: bytes, at: int) -> tuple[float | str, int]:
-    """Reads a 64-bit floating-point number at an offset."""
+    """A binary64 number at an offset, and the place behind it. Raises struct.error if the bytes end
+    within it.
+    """
     return _in_json(struct.unpack("<d", raw[at : at + 8])[0]), at + 8
 
 

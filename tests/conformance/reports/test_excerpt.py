@@ -143,6 +143,12 @@ def test_binary_data_has_the_columns_name_and_the_expected_text_marked():
     assert excerpt.note == "binary: what is no text as \\xNN"
 
 
+def test_an_expected_text_with_escaped_characters_is_marked_in_binary_data():
+    value = b"\x00\x01col C:\\dir\x02"
+    excerpt = excerpt_value(value, Field(texts=("C:\\dir\x02",), column="col"))
+    assert marked_text(excerpt) == "\\x00\\x01«col» «C:\\\\dir\\x02»"
+
+
 def test_the_mark_stays_in_a_long_message():
     value = b'{"other":"' + b"x" * 5000 + b'","payload":{"after":{"c":"here"}}}' + b" " * 5000
     excerpt = excerpt_value(value, CELL, 600)

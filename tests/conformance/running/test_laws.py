@@ -343,6 +343,6 @@ def test_what_hangs_withdraws_what_has_not_begun(error):
     first.set_exception(error)
     assert (running.cancelled(), waiting.cancelled()) == (False, True)
     trial, judge = laws.Trial(("batch",), "alone", PLACES, (waiting,)), Judge(rules(NAME))
-    assert laws._compare(judge, trial, {}, 1, OWNERS) == []
-    laws._count(judge, trial, [])
+    assert laws._compare_rows(judge, trial, {}, 1, OWNERS) == []
+    laws._count_comparisons(judge, trial, [])
     assert not judge.compared

@@ -67,7 +67,7 @@ def directory(tmp_path_factory):
     ],
 )
 def test_cells_are_shown_without_loss(cell, shown):
-    assert module._cell(cell) == shown
+    assert module._cell_as_json(cell) == shown
     json.dumps(shown, allow_nan=False)
 
 

@@ -2,6 +2,7 @@
 which rules it must exercise.
 """
 
+from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from conformance.judging.judge import Judge
 from conformance.judging.results import FormatResult, Header, RunResult
 from conformance.rules.rules import rules
 from conformance.running import preparing
-from conformance.running.finishing import _rule_result
+from conformance.running.finishing import _judge_call, _rule_result
 from conformance.running.prepared import Settings
 from conformance.running.run import _own_tables
 from generators.errors import HarnessError
@@ -125,3 +126,16 @@ def test_a_rule_that_compared_nothing_fails_a_whole_run_of_a_reference_decoder(
     judged = FormatResult(NAME, "d", levels, (case,), results, (), {}, 0, {})
     assert judged.unexercised == ((second.id,) if code else ())
     assert RunResult(Header(1, "smoke", "d", "none", ""), (judged,), (), 0.0).exit_code == code
+
+
+def test_a_call_that_the_harness_cancelled_accuses_nobody():
+    future = Future()
+    assert future.cancel()
+    cases = (Case("c", NAME, "v7.1.6", Deployment(), 1, (), ()),)
+    prepared = SimpleNamespace(calls=[SimpleNamespace(cases=cases, level=1)], futures={0: future})
+    judge = Judge(rules(NAME))
+    judged = _judge_call(None, prepared, 0, judge, lambda event: None)
+    assert [(result.verdict, result.findings) for result in judged.results] == [
+        (Verdict.ERRORED, ())
+    ]
+    assert not judge.broken.total()

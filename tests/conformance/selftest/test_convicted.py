@@ -13,9 +13,9 @@ from conformance.selftest.convicted import (
     SUMMARY,
     WRITERS,
     Writer,
+    habit_verdicts,
     history_verdicts,
     read_page,
-    verdicts,
     with_summary,
 )
 from conformance.selftest.folds import COMMONEST
@@ -43,7 +43,9 @@ def test_the_summary_is_of_the_tables_and_the_screen_of_the_command() -> None:
 @pytest.mark.parametrize("writer", WRITERS, ids=[writer.label for writer in WRITERS])
 def test_the_rows_of_a_format_are_what_its_folds_give(writer: Writer) -> None:
     rows = read_page(WRITTEN).rows
-    assert verdicts(writer) == {habit.name: rows[habit.name][writer.label] for habit in COMMONEST}
+    assert habit_verdicts(writer) == {
+        habit.name: rows[habit.name][writer.label] for habit in COMMONEST
+    }
 
 
 def test_the_table_of_histories_is_what_their_folds_give() -> None:

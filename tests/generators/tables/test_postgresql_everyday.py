@@ -8,7 +8,7 @@ from conformance.cases.tables import named_cases, read_tables
 from generators.model import Json
 from generators.sources import postgresql
 from generators.sources.postgresql_text import interval_read, timetz_read
-from generators.tables.ddl_types import postgresql_type
+from generators.tables.ddl_types import postgresql_default, postgresql_type
 from generators.tables.reading import read_schema
 from generators.tables.realistic import boundaries
 from generators.wire_format import get
@@ -64,6 +64,33 @@ def test_messages_of_every_everyday_column_can_be_written(tmp_path, profile):
 )
 def test_a_time_with_zone_is_read_as_people_type_it(typed, own):
     assert timetz_read(typed) == own
+
+
+@pytest.mark.parametrize(
+    ("type", "text", "value"),
+    [
+        ("bit(4)", "10::bit(4)", 10),
+        ("bit(4)", "(10)::bit(4)", 10),
+        ("bit(3)", "13::bit(3)", 5),
+        ("bit(4)", "(-1)::bit(4)", 15),
+        ("bit(4)", "B'1010'::\"bit\"", 10),
+        ("bit(4)", "'1010'::\"bit\"", 10),
+        ("bit varying(4)", "10::bit(4)", None),
+        ("boolean", "1::int IS NULL", None),
+        ("boolean", "1::int IN (1)", None),
+        ("boolean", "true::boolean AND false", None),
+        ("boolean", "(1)::boolean", 1),
+        ("text", "'x'::text IS NULL", None),
+        ("text", "'a' || 'b'", None),
+        ("text", "'a\\'", "a\\"),
+        ("text", "'C:\\dir'::text", "C:\\dir"),
+        ("text", "E'a\\'b'", "a'b"),
+        ("text", "'it''s'::character varying(20)", "it's"),
+    ],
+)
+def test_a_default_has_the_value_of_its_literal_and_an_expression_none(type, text, value):
+    default = postgresql_default(text, postgresql_type(type, {}))
+    assert (default.text, default.value) == (text, value)
 
 
 @pytest.mark.parametrize(
