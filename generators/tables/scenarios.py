@@ -68,8 +68,8 @@ def table_labels(schema: Schema) -> dict[int, str]:
     for user in schema.tables:
         table = user.table
         full_name = ".".join(filter(None, table_name(table)))
-        names = (table.name, f"{table.schema or table.database}.{table.name}", full_name)
-        names_by_number.append(dict.fromkeys(names))
+        short_and_full = (table.name, f"{table.schema or table.database}.{table.name}", full_name)
+        names_by_number.append(dict.fromkeys(short_and_full))
     counts = Counter(chain.from_iterable(names_by_number))
     labels_by_number = {}
     for number, names in enumerate(names_by_number):
