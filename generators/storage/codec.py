@@ -289,7 +289,9 @@ def load_schemas(data: Plain, at: str = "") -> None:
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
         items = array(schema, path(at, number), lambda value, _at: value)
-        subjects, schema_text = (*items, [], "")[:2]
+        if len(items) != 2:
+            raise Malformed(path(at, number), "must be an array of the subjects and the text")
+        subjects, schema_text = items
         schemas[int(number)] = (
             TEXTS.load(subjects, path(at, number)),
             string(schema_text, path(at, number)),

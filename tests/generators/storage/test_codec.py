@@ -319,6 +319,14 @@ def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
     assert caught.value.field == field
 
 
+@pytest.mark.parametrize("schema", [[], [["a-value"]], [["a-value"], '"int"', "more"]])
+def test_a_schema_that_is_not_subjects_and_a_text_is_refused(schema: list[Any]) -> None:
+    with pytest.raises(jsonform.Malformed) as caught:
+        codec.load_schemas({"990001": schema}, "schemas")
+    assert str(caught.value).startswith("field schemas.990001: must be ")
+    assert "subjects" in str(caught.value)
+
+
 def test_hostile_changes_are_refused_by_field() -> None:
     good = codec.dump_change(
         Change(0, Kind.ROW, Op.INSERT, after={"c": Cell(State.VALUE, mysql.TYPES["int"], 5, "5")})
