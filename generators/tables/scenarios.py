@@ -72,9 +72,9 @@ def table_labels(schema: Schema) -> dict[int, str]:
         names_by_number.append(dict.fromkeys(short_and_full))
     counts = Counter(chain.from_iterable(names_by_number))
     labels_by_number = {}
-    for number, names in enumerate(names_by_number):
-        *_, full_name = names
-        unique_names = [name for name in names if counts[name] == 1]
+    for number, names_of_table in enumerate(names_by_number):
+        *_, full_name = names_of_table
+        unique_names = [name for name in names_of_table if counts[name] == 1]
         labels_by_number[number] = escape_name(next(iter(unique_names), full_name))
     return labels_by_number
 
