@@ -296,15 +296,20 @@ def _records_of(
 def compare_profile(
     fmt: Format[MongodbProfile], profile: MongodbProfile, note: Note
 ) -> list[ComparedRecord]:
-    """The records of a profile's named cases, with those that the connector's classes make of the
+    """Our records of a profile's named cases, with those that the connector's classes make of the
     same change events. Raises HarnessError.
     """
     records = list(case_records(fmt, profile))
     jars = jars_of(debezium_bundle("mongodb", profile.release), note)
     lines = "".join(f"{json.dumps(record.event)}\n" for record in records)
-    names = "avro" if profile.avro_names else "none"
+    field_name_adjustment = "avro" if profile.avro_names else "none"
     results = run_program(
-        "DebeziumDocuments", jars, lines, LAYOUT.topic, str(profile.schemas).lower(), names
+        "DebeziumDocuments",
+        jars,
+        lines,
+        LAYOUT.topic,
+        str(profile.schemas).lower(),
+        field_name_adjustment,
     )
     made_records = [_made_record(json.loads(result)) for result in results]
     if fmt.container == "confluent":

@@ -66,9 +66,9 @@ class Product:
     field: Callable[[str], str] = str
 
     def server_options(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
-        """The options that a profile with these `options` needs because it is read from the
-        system's server: `mariadb`, whose messages differ from MySQL's, for a release that has this
-        option; none if an option names the source already.
+        """The options to add to a profile's `options`: `mariadb` where the server that is used, a
+        MariaDB of the system, has messages of its own and the release has an option for them.
+        Nothing where an option names the source already. "" is the default release.
         """
         sources = {"mariadb", "mysql", "postgresql"} & set(options)
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)

@@ -227,8 +227,9 @@ def fenced(message: str) -> str:
 
 
 def plain(content: str) -> Markup:
-    """A text escaped for a place between HTML tags. Quotes stay, since they need no escape there:
-    escaped, those of messages were a quarter of the page.
+    """A text as safe HTML between tags: unprintable characters are shown, `<`, `>` and `&` are
+    escaped. Quotes stay: they need no escape between tags, and escaped, those of messages were a
+    quarter of the page.
     """
     return Markup(html.escape(printable_lines(content), quote=False))  # noqa: S704 - escaped here
 

@@ -32,7 +32,7 @@ PRODUCTS: Final = (
     *("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris", "kafka2delta"),
 )
 """The products whose faults have programs."""
-OTHER: Final[Mapping[str, tuple[str, ...]]] = {
+OTHER_RELEASES: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "flink-avro": ("1.20.0", "2.2.0"),
     "connect": ("3.9.1", "4.1.1", "4.3.1"),
@@ -81,11 +81,11 @@ def spark_packages(product: str) -> tuple[MavenPackage, ...]:
 
 
 def releases(product: str) -> list[str]:
-    """All releases of a product on which its programs are run, the oldest first; the judged one is
-    among them.
+    """The releases of a product on which the programs that show its faults are run, the oldest
+    first: the one that was judged, and `OTHER_RELEASES`.
     """
     return sorted(
-        (*OTHER.get(product, ()), judged_reader(product).release),
+        (*OTHER_RELEASES.get(product, ()), judged_reader(product).release),
         key=lambda release: [int(number) for number in release.split(".")],
     )
 

@@ -102,24 +102,28 @@ def updated(result: RunResult) -> Update:
 
 
 def mark_by_record(result: RunResult, expectations: Expectations) -> RunResult:
-    """The result of a finished run, marked anew by another record of known failures."""
-    record = EntryTracker(expectations)
+    """The result of a finished run with another record of known failures in the place of its own:
+    which findings of each case the record covers, the failures' reasons and links, and the state of
+    each entry.
+    """
+    tracker = EntryTracker(expectations)
     formats = []
     for fmt in result.formats:
         cases = [replace(case, known=frozenset(), covered=frozenset()) for case in fmt.cases]
-        marked = record.mark(
+        marked = tracker.mark(
             cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules}
         )
         formats.append(replace(fmt, cases=tuple(marked)))
     counts_by_format = {fmt.format: CaseCounts.count(fmt.cases) for fmt in formats}
     failures = [
-        counts_by_format[failure.result.case.format].fill(failure, record)
+        counts_by_format[failure.result.case.format].fill(failure, tracker)
         for failure in result.failures
     ]
     ids: list[str] = []
     for fmt in formats:
         ids += (rule_result.rule.id for rule_result in fmt.rules)
-    entries = record.results([fmt.format for fmt in formats], ids, narrowed=True)
+    # As of a run that left cases out: only entries that name their cases can count as repaired.
+    entries = tracker.results([fmt.format for fmt in formats], ids, narrowed=True)
     return replace(result, formats=tuple(formats), failures=tuple(failures), entries=entries)
 
 

@@ -41,17 +41,18 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Raises NothingSelected, with the nearest name, for a pattern whose beginning names no
-        format. Whether a pattern matches a case is checked later (`check_cases`).
+        """Raises NothingSelected, with the nearest match, for a pattern that does not begin as the
+        ids of cases and rules do, with the name of a format (`debezium-json/...`). Whether any of
+        the format's cases or rules matches is checked later (`check_cases`).
         """
         rule_ids = {rule.id for rule in chain.from_iterable(map(rules, formats))}
         for pattern in (*self.select, *self.exclude):
-            head = re.split(r"[*?[/]", pattern)[0]
-            is_complete_name = pattern == head or pattern[len(head)] == "/"
+            fixed_beginning = re.split(r"[*?[/]", pattern)[0]
+            is_complete_name = pattern == fixed_beginning or pattern[len(fixed_beginning)] == "/"
             if is_complete_name:
-                may_match = head in FORMATS
+                may_match = fixed_beginning in FORMATS
             else:
-                may_match = any(name.startswith(head) for name in FORMATS)
+                may_match = any(name.startswith(fixed_beginning) for name in FORMATS)
             if not may_match:
                 raise NothingSelected(
                     str(UnknownName("case or rule", pattern, [*rule_ids, *FORMATS]))

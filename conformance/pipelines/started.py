@@ -112,9 +112,9 @@ def _judge_on_session(
         database=f"conformance_{secrets.token_hex(4)}",
     )
 
-    def live() -> AbstractContextManager[LiveEngine]:
-        """The engine on the caller's session; a pipeline that is an object is handed over under its
-        name.
+    def engine_on_session() -> AbstractContextManager[LiveEngine]:
+        """The engine on the caller's session. It gets a pipeline that the caller gave as a Python
+        function or object under its name; one in a file it loads by itself.
         """
         return LiveEngine(
             session.spark,
@@ -123,7 +123,9 @@ def _judge_on_session(
             pipelines={} if pipeline is None else {name: pipeline},
         )
 
-    with serve_engine((settings.format,), broker_options, session.conf, note, live) as (
+    with serve_engine(
+        (settings.format,), broker_options, session.conf, note, engine_on_session
+    ) as (
         engine,
         at,
         _,

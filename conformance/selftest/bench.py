@@ -112,10 +112,10 @@ class Bench:
     right: dict[str, CaseResult]
     expected_rows: ExpectedRows = field(default_factory=dict)
 
-    def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
-        """The cases of a level on which a rule's liar is tried: first a sample of those in which
-        the rule owns a comparison, then the others. `scenario` is a glob by which scenarios are
-        chosen.
+    def likely_cases(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
+        """The cases of a level on which a liar (a decoder that is wrong on purpose) is tried: first
+        those in which the judge saw `rule` decide a comparison (a sample), then all others. With
+        `scenario`, a glob of scenarios, only the cases of these, in the bench's order.
         """
         owning_cases = () if scenario else self.judge.seen.get((rule, level), ())
         for case_id in owning_cases:

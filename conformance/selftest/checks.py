@@ -261,7 +261,7 @@ def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[C
         return _results_of_law(bench, liar.operator, liar.level, fresh_judge)
     results: list[CaseResult] = []
     convicted_cases = 0
-    for answered in bench.owning(liar.convicts, liar.level, liar.scenario):
+    for answered in bench.likely_cases(liar.convicts, liar.level, liar.scenario):
         altered = answered.apply_operator(liar.operator)
         if altered is None:
             continue

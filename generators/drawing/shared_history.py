@@ -345,8 +345,8 @@ def _value(name: str, chance: random.Random) -> Value:
     return _DRAW[name](chance)
 
 
-def _words(chance: random.Random) -> str:
-    """A random text from the pools of texts."""
+def _pool_text(chance: random.Random) -> str:
+    """A random text from a random pool of `pools()`."""
     texts = pools()
     return str(chance.choice(texts[chance.choice(sorted(texts))]))
 
@@ -361,7 +361,7 @@ def _document(chance: random.Random) -> Json:
     return Json(
         {
             "a": chance.randrange(1 << 60),
-            "b": [None, True, _words(chance)],
+            "b": [None, True, _pool_text(chance)],
             "c": {"d": chance.randrange(999) / 8},
         }
     )
@@ -377,9 +377,9 @@ _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
         (chance.uniform(-1e6, 1e6), chance.uniform(-1, 1) * 1e-5, 1e21, 0.1, -2.5)
     ),
     "name": lambda chance: chance.choice(
-        (_words(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")
+        (_pool_text(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")
     ),
-    "note": lambda chance: _words(chance) * chance.randint(1, 20),
+    "note": lambda chance: _pool_text(chance) * chance.randint(1, 20),
     "day": lambda chance: date(1000, 1, 1) + timedelta(days=chance.randrange(3_000_000)),
     "wall": lambda chance: chance.randrange(mysql.wall("1000-01-01"), mysql.wall("9999-12-31")),
     "moment": lambda chance: chance.randrange(mysql.TIMESTAMP_MIN, mysql.wall("2037-01-01")),

@@ -42,11 +42,11 @@ class Encoder:
         fastavro.schemaless_writer(out, self._parsed, value)
         return out.getvalue()
 
-    def read(self, value: bytes) -> tuple[Any, int]:
+    def read(self, data: bytes) -> tuple[Any, int]:
         """The value at the start of the bytes, and how many bytes it takes. Faults learn from that
         number where the next field begins.
         """
-        source = io.BytesIO(value)
+        source = io.BytesIO(data)
         datum = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
         return datum, source.tell()
 

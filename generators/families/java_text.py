@@ -204,8 +204,8 @@ def _wrap(value: int, word: int) -> int:
 
 
 def _round_up(digits: list[int]) -> int:
-    """Adds one to the last of the digits, in place. Returns 1 if the number grew by a power of ten,
-    else 0.
+    """Adds one to the last of the digits, in place. Returns by how much the decimal exponent grows:
+    1 for digits that were all nines (999 becomes 100), else 0.
     """
     for i in range(len(digits) - 1, -1, -1):
         if digits[i] != 9:

@@ -31,7 +31,9 @@ class Part:
 Parts: TypeAlias = tuple[Part, ...]
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]++|[\[\]{}:]', re.DOTALL)
-_OPENING, _CLOSING, _COLON = b"{[", b"}]", b":"
+"""A token of JSON: a text in quotes, a number or word, or a sign."""
+_COLON: Final = b":"
+"""The sign between a member's name and its value."""
 
 
 @lru_cache(maxsize=8192)
@@ -41,20 +43,23 @@ def parts(value: bytes) -> Parts:
     """
     values: list[Part] = []
     open_containers: list[tuple[int, int]] = []
+    # Where the name of the next value's member begins; -1 if that is no member.
     name_start = -1
     for token in _TOKEN.finditer(value):
-        start = token.start()
+        token_start = token.start()
         mark = token.group()
         if mark == _COLON:
             name_start = values.pop().value
         elif mark in (b"{", b"["):
-            open_containers.append((start if name_start < 0 else name_start, start))
+            open_containers.append((token_start if name_start < 0 else name_start, token_start))
             name_start = -1
         elif mark in (b"}", b"]"):
-            container_start, bracket = open_containers.pop()
-            values.append(Part(container_start, bracket, token.end()))
+            start, value_start = open_containers.pop()
+            values.append(Part(start, value_start, token.end()))
         else:
-            values.append(Part(start if name_start < 0 else name_start, start, token.end()))
+            values.append(
+                Part(token_start if name_start < 0 else name_start, token_start, token.end())
+            )
             name_start = -1
     return tuple(values[:-1])
 

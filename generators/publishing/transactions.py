@@ -42,14 +42,17 @@ class Transactions:
         if not self._begun:
             self._run.begin()
             self._begun = True
-        first = self._run.number
+        first_number = self._run.number
         self._delivered.clear()
-        # The time since the last messages is no time without an answer.
+        # Resets the clock by which `poll` tells that the broker has stopped answering: nothing was
+        # outstanding since the last messages.
         self._run.poll(0)
         message_count = self._run.burst(messages)
         self._run.drain()
         record_places = [
-            place for place in places(self._delivered, first, message_count) if place is not None
+            place
+            for place in places(self._delivered, first_number, message_count)
+            if place is not None
         ]
         if len(record_places) < message_count:
             reason = "; ".join(self._run.ledger.errors[:1]) or "no acknowledgement"
@@ -65,7 +68,7 @@ class Transactions:
             self._begun = False
 
 
-def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> None:
+def await_transaction_ends(to: Target, partitions: Iterable[tuple[str, int]]) -> None:
     """Waits until the broker has written the ends of all transactions into these partitions, each
     given as (topic, number); it writes them after its answer to the producer. Raises HarnessError
     if that takes longer than LIMIT_S.
@@ -75,7 +78,7 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
 
     kafka, admin, deadline = client(), admin_of(to), time.monotonic() + LIMIT_S
     spec: Any = OffsetSpec
-    requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
+    requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in partitions}
 
     def last_offsets(level: Any) -> list[int]:
         """The last offset of each partition, for a reader at the isolation level `level`: of

@@ -28,7 +28,7 @@ from generators.model import (
 )
 from generators.sources.mongodb import ID, MILLIS, NAME, TYPES
 
-NO_NAME: Final = str.maketrans(dict.fromkeys('/\\. "$*<>:|?', "_"))
+REPLACED_SIGNS: Final = str.maketrans(dict.fromkeys('/\\. "$*<>:|?', "_"))
 """For `str.translate`: an underscore for each character that a database's name may not have on some
 system.
 """
@@ -45,7 +45,7 @@ def collection_of(table: Table) -> Table:
     """
     if is_collection(table):
         return table
-    database = table.database.translate(NO_NAME)
+    database = table.database.translate(REPLACED_SIGNS)
     name = table.name.replace("$", "_")
     if len(table.primary_key) == 1:
         key = replace(table.column(table.primary_key[0]), name=ID, nullable=False)
@@ -86,8 +86,8 @@ def events_of_collections(history: History) -> list[PlacedEvent]:
 
 
 def as_collections(history: History) -> History:
-    """The history as it happens in MongoDB: the events that `events_of_collections` gives, with
-    collections in the place of tables.
+    """The history as MongoDB has it: its tables as collections, and a change of a row's key as a
+    DELETE and an INSERT. The same object if it has nothing else.
     """
     events = tuple(placed_event.event for placed_event in events_of_collections(history))
     return history if events == history.events else replace(history, events=events)

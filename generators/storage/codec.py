@@ -280,7 +280,7 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
     }
 
 
-def load_schemas(data: Plain, at: str = "") -> None:
+def register_schemas(data: Plain, at: str = "") -> None:
     """Registers the schemas of a JSON form that `dump_schemas` made, so that this process finds
     them by id. Raises Malformed, and HarnessError if another schema has one of the ids.
     """
@@ -328,11 +328,12 @@ def dump_case(case: Case) -> dict[str, Plain]:
 
 
 def load_case(data: Plain, at: str = "") -> Case:
-    """The case of a JSON object that `dump_case` made; its messages get the case's id. Raises
-    Malformed.
+    """The case of a JSON object that `dump_case` made; the schemas that its messages name are
+    registered in this process, and the messages get the case's id. Raises Malformed, and
+    HarnessError for a schema id that another schema has.
     """
     members = dict(mapping(data, at))
-    load_schemas(members.pop("schemas", {}), path(at, "schemas"))
+    register_schemas(members.pop("schemas", {}), path(at, "schemas"))
     case = _CASE.load(members, at)
     written_with_id = tuple(
         replace(written, message=replace(written.message, case=case.id)) for written in case.written

@@ -569,7 +569,7 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     tables, shells = _read_tables(folder / TABLES)
     if SCHEMAS in manifest.sha256:
         with _locate_errors(folder / SCHEMAS):
-            codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
+            codec.register_schemas(from_line(_bytes(folder / SCHEMAS)))
     read_messages: dict[tuple[str, int, int], _ReadMessage] = {}
     written: dict[str, list[tuple[Message, list[Change]]]] = {shell.id: [] for shell in shells}
     next_ordinals: defaultdict[tuple[str, int], int] = defaultdict(int)

@@ -100,7 +100,7 @@ def decode_rows(
             & (p["source"]["db"] == table.database)
             & (p["source"]["table"] == table.name)
         )
-        return _framing.part(m.kind, of_table, m.op, p["before"], p["after"])
+        return _framing.needed_part(m.kind, of_table, m.op, p["before"], p["after"])
 
     message = _connect.message_of(DIALECT, StructType([]), texts, part)
     return _framing.typed_rows(

@@ -217,7 +217,7 @@ def decode_rows(
         )
         return F.struct(op.alias("op"), F.array(m["before"], m["after"]).alias("images"))
 
-    images = framing.judged(
+    images = framing.with_unfit_marks(
         table,
         lambda column, image: _typed(_cell(column, image), column.type),
         _misfit,

@@ -96,7 +96,7 @@ def decode_rows(
         of_table = (
             (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
         )
-        return _framing.part(
+        return _framing.needed_part(
             kind,
             of_table,
             m["messageType"],

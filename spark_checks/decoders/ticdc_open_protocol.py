@@ -296,7 +296,7 @@ def decode_rows(
         return misfit(cell_text, value_sql, c.type)
 
     events = _parse_events(StructType([StructField(c.name, cell) for c in table.columns]), part)
-    images = framing.judged(table, value, unfit, _images(table))
+    images = framing.with_unfit_marks(table, value, unfit, _images(table))
     return framing.typed_rows(records, events, let(images, "typed", _ROWS), deployment)
 
 

@@ -253,13 +253,18 @@ def decode_rows(
     """Level two: typed row changes of `table` from TiCDC Simple in Avro, and CORRUPT rows."""
     kind, dml = F.col("kind"), F.col("dml")
     of_table = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
-    row_change = _framing.part(kind, of_table, dml["type"], dml["old"], dml["data"])
+    row_change = _framing.needed_part(kind, of_table, dml["type"], dml["old"], dml["data"])
     members = ", ".join(
         f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns
     )
-    cells = f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({members}) END)"
-    images = _framing.judged(
-        table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells
+    images_as_structs = (
+        f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({members}) END)"
+    )
+    images = _framing.with_unfit_marks(
+        table,
+        lambda c, image: _value(c, image, deployment or Deployment()),
+        _unfit,
+        images_as_structs,
     )
     return _framing.typed_rows(
         _messages(records, deployment), row_change, _framing.row_array(images)

@@ -127,7 +127,7 @@ def decode_rows(
         or that it is CORRUPT.
         """
         of_table = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
-        return _framing.part(kind, of_table, m["type"], m["old"], m["data"])
+        return _framing.needed_part(kind, of_table, m["type"], m["old"], m["data"])
 
     images = _framing.images(
         table, _cell_sql, lambda c, image: _value(c, image, deployment), images_sql

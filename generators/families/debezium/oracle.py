@@ -28,7 +28,7 @@ from generators.sources.oracle import is_free
 from generators.sources.oracle_types import oracle_types
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
-NANOS: Final = 1000
+NANOS_PER_MICRO: Final = 1000
 """Nanoseconds of a microsecond."""
 
 _HIDDEN: Final = (
@@ -210,15 +210,17 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
                 return Meaning(None, None, _EMPTY)
             return Meaning(values.binary_value(value, modes), value)
         case Logical.DATETIME, int():
-            return _datetime(type, value * NANOS, modes)
+            return _datetime(type, value * NANOS_PER_MICRO, modes)
         case Logical.DATETIME, str():
             return _datetime(type, read_nanos(value), modes)
         case Logical.TIMESTAMP, int():
-            return _zoned(type, value * NANOS, 0)
+            return _zoned(type, value * NANOS_PER_MICRO, 0)
         case Logical.TIMESTAMP, str():
             moment, _, offset = value.rpartition(" ")
             minutes = _minutes(offset)
-            return _zoned(type, read_nanos(moment) - minutes * 60 * MICROS * NANOS, minutes)
+            return _zoned(
+                type, read_nanos(moment) - minutes * 60 * MICROS * NANOS_PER_MICRO, minutes
+            )
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
@@ -270,15 +272,15 @@ def _interval(type: SourceType, value: str, modes: Modes) -> Meaning:
     return Meaning(duration, str(duration), _MICROS_OF_INTERVAL)
 
 
-def _read(written: int | str, nanos: int, reason: str = "") -> Meaning:
-    """The meaning of a written value which stands for these nanoseconds: a reader gets
-    microseconds, cut off or rounded. `reason` is why that is not the source's value, if there is
-    another reason.
+def _meaning_of_nanos(written: int | str, nanos: int, reason: str = "") -> Meaning:
+    """The meaning of a written value that stands for `nanos` nanoseconds: a reader, whose values
+    have microseconds, gets them cut off, or as another right answer rounded. `reason` is why the
+    value is not the source's even before that; without it a cut value has the reason `_CUT`.
     """
-    cut, nanos_beyond = divmod(nanos, NANOS)
+    cut, nanos_beyond = divmod(nanos, NANOS_PER_MICRO)
     if not nanos_beyond:
         return Meaning(written, cut, reason)
-    rounded = (nanos + NANOS // 2) // NANOS
+    rounded = (nanos + NANOS_PER_MICRO // 2) // NANOS_PER_MICRO
     options = () if rounded == cut else (cut, rounded)
     return Meaning(written, cut, reason or _CUT, options)
 
@@ -287,26 +289,26 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
     """What the connector writes for a date and time without zone, and what a reader gets of it;
     `nanos` are the nanoseconds of its wall clock since 1970.
     """
-    micros = nanos // NANOS
+    micros = nanos // NANOS_PER_MICRO
     if _is_nanos(type, modes):
         wrapped = values.wrap(nanos)
         # With `checks_nanos` the moment is null, too, if the midnight before it needs over 64 bits.
-        midnight = nanos // (DAY * NANOS) * DAY * NANOS
+        midnight = nanos // (DAY * NANOS_PER_MICRO) * DAY * NANOS_PER_MICRO
         has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
         if wrapped == nanos and has_midnight:
-            return _read(nanos, nanos)
+            return _meaning_of_nanos(nanos, nanos)
         if modes.checks_nanos:
             return Meaning(None, None, _TOO_FAR)
         return Meaning(wrapped, None, _OVERFLOW, lost=True, corrupt=True)
     match modes.temporal:
         case "isostring":
-            return _read(f"{iso_datetime(nanos)}Z", nanos)
+            return _meaning_of_nanos(f"{iso_datetime(nanos)}Z", nanos)
         case "connect":
-            reason = _NO_MICROS if nanos % (1000 * NANOS) else ""
+            reason = _NO_MICROS if nanos % (1000 * NANOS_PER_MICRO) else ""
             return Meaning(micros // 1000, micros // 1000 * 1000, reason)
     if (type.scale or 0) <= 3 and modes.temporal != "microseconds":
         return Meaning(micros // 1000, micros)
-    return Meaning(micros, micros, _NO_NANOS if nanos % NANOS else "")
+    return Meaning(micros, micros, _NO_NANOS if nanos % NANOS_PER_MICRO else "")
 
 
 def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
@@ -314,13 +316,13 @@ def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
     nanoseconds since 1970 in UTC, `minutes` its offset (debezium#oracle-zoned).
     """
     reason = _OFFSET if minutes else ""
-    local = iso_datetime(nanos + minutes * 60 * MICROS * NANOS)
+    local = iso_datetime(nanos + minutes * 60 * MICROS * NANOS_PER_MICRO)
     if digits := type.scale or 0:
         second_text, _, fraction = local.partition(".")
         local = f"{second_text}.{fraction.ljust(digits, '0')[:digits]}"
     sign, absolute = ("-" if minutes < 0 else "+"), abs(minutes)
     zone = f"{sign}{absolute // 60:02d}:{absolute % 60:02d}" if minutes else "Z"
-    return _read(f"{local}{zone}", nanos, reason)
+    return _meaning_of_nanos(f"{local}{zone}", nanos, reason)
 
 
 def default_cell(type: SourceType, value: Value, modes: Modes, nullable: bool) -> DebeziumCell:

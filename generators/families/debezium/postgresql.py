@@ -437,8 +437,9 @@ _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
 
 
 def _is_placeholder(value: Value) -> bool:
-    """Whether a value that a user stored looks like the connector's placeholder. A JSON string of
-    that text does not, since it is in quotes.
+    """Whether a value that a user stored looks like the connector's placeholder: the text, its
+    bytes, or of an array of texts the one item. A JSON document that is that text does not, since
+    it is in quotes on the wire; other types' placeholders are not looked for.
     """
     match value:
         case str():

@@ -26,7 +26,7 @@ from generators.sources.mysql import DAY, MICROS
 from generators.sources.sqlserver_types import sqlserver_types
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
-NANOS: Final = 1000
+NANOS_PER_MICRO: Final = 1000
 """Nanoseconds of a microsecond."""
 
 _EPOCH_DATE: Final = date(1970, 1, 1)
@@ -176,19 +176,19 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.DATE, date():
             return Meaning(values.date_value((value - _EPOCH_DATE).days, modes), value)
         case Logical.DATETIME, int():
-            return _datetime(type, value * NANOS, modes)
+            return _datetime(type, value * NANOS_PER_MICRO, modes)
         case Logical.DATETIME, str():
             return _datetime(type, read_nanos(value), modes)
         case Logical.TIME, int():
-            return _time(type, value * NANOS, modes, snapshot)
+            return _time(type, value * NANOS_PER_MICRO, modes, snapshot)
         case Logical.TIME, str():
             return _time(type, read_nanos(f"1970-01-01 {value}"), modes, snapshot)
         case Logical.TIMESTAMP, int():
-            return _zoned(value * NANOS, 0)
+            return _zoned(value * NANOS_PER_MICRO, 0)
         case Logical.TIMESTAMP, str():
             moment, _, offset = value.rpartition(" ")
             minutes = _minutes(offset)
-            return _zoned(read_nanos(moment) - minutes * 60 * MICROS * NANOS, minutes)
+            return _zoned(read_nanos(moment) - minutes * 60 * MICROS * NANOS_PER_MICRO, minutes)
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
@@ -202,7 +202,7 @@ def read_nanos(moment: str) -> int:
     match = _MOMENT.fullmatch(moment)
     if match is None:
         raise ValueError(f"{moment!r} is no date and time")
-    return mysql.wall(match[1]) * NANOS + int((match[2] or "").ljust(9, "0"))
+    return mysql.wall(match[1]) * NANOS_PER_MICRO + int((match[2] or "").ljust(9, "0"))
 
 
 def _minutes(offset: str) -> int:
@@ -211,15 +211,15 @@ def _minutes(offset: str) -> int:
     return sign * (int(offset[1:3]) * 60 + int(offset[4:6]))
 
 
-def _read(written: Any, nanos: int, reason: str = "") -> Meaning:
-    """The meaning of a written value which stands for these nanoseconds: a reader gets
-    microseconds, cut off or rounded. `reason` is why that is not the source's value, if there is
-    another reason.
+def _meaning_of_nanos(written: Any, nanos: int, reason: str = "") -> Meaning:
+    """The meaning of a written value that stands for `nanos` nanoseconds: a reader, whose values
+    have microseconds, gets them cut off, or as another right answer rounded. `reason` is why the
+    value is not the source's even before that; without it a cut value has the reason `_CUT`.
     """
-    cut, nanos_beyond = divmod(nanos, NANOS)
+    cut, nanos_beyond = divmod(nanos, NANOS_PER_MICRO)
     if not nanos_beyond:
         return Meaning(written, cut, reason)
-    rounded = (nanos + NANOS // 2) // NANOS
+    rounded = (nanos + NANOS_PER_MICRO // 2) // NANOS_PER_MICRO
     options = () if rounded == cut else (cut, rounded)
     return Meaning(written, cut, reason or _CUT, options)
 
@@ -228,20 +228,20 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
     """What the connector writes for a date and time without zone, and what a reader gets of it;
     `nanos` are the nanoseconds of its wall clock since 1970.
     """
-    micros = nanos // NANOS
+    micros = nanos // NANOS_PER_MICRO
     if _is_nanos(type, modes):
         wrapped = values.wrap(nanos)
         # With `checks_nanos` the moment is null, too, if the midnight before it needs over 64 bits.
-        midnight = nanos // (DAY * NANOS) * DAY * NANOS
+        midnight = nanos // (DAY * NANOS_PER_MICRO) * DAY * NANOS_PER_MICRO
         has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
         if wrapped == nanos and has_midnight:
-            return _read(nanos, nanos)
+            return _meaning_of_nanos(nanos, nanos)
         if modes.checks_nanos:
             return Meaning(None, None, _TOO_FAR)
         return Meaning(wrapped, None, _OVERFLOW, lost=True, corrupt=True)
     match modes.temporal:
         case "isostring":
-            return _read(f"{iso_datetime(nanos)}Z", nanos)
+            return _meaning_of_nanos(f"{iso_datetime(nanos)}Z", nanos)
         case "connect":
             return Meaning(micros // 1000, micros // 1000 * 1000, _lost_digits(nanos))
         case "adaptive" | "adaptive_time_microseconds" if (type.scale or 0) <= 3:
@@ -251,12 +251,12 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
 
 def _lost_digits(nanos: int) -> str:
     """Why a value that is written in milliseconds is not the source's; "" if it is."""
-    return _NO_MICROS if nanos % (1000 * NANOS) else ""
+    return _NO_MICROS if nanos % (1000 * NANOS_PER_MICRO) else ""
 
 
 def _lost_nanos(nanos: int) -> str:
     """Why a value that is written in microseconds is not the source's; "" if it is."""
-    return _NO_NANOS if nanos % NANOS else ""
+    return _NO_NANOS if nanos % NANOS_PER_MICRO else ""
 
 
 def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning:
@@ -266,15 +266,21 @@ def _time(type: SourceType, nanos: int, modes: Modes, snapshot: bool) -> Meaning
     """
     reason = ""
     if modes.streams_time_in_millis and not snapshot:
-        rounded = (nanos + 500 * NANOS) // (1000 * NANOS) * 1000 * NANOS % (DAY * NANOS)
+        rounded = (
+            (nanos + 500 * NANOS_PER_MICRO)
+            // (1000 * NANOS_PER_MICRO)
+            * 1000
+            * NANOS_PER_MICRO
+            % (DAY * NANOS_PER_MICRO)
+        )
         reason = _MILLIS if rounded != nanos else ""
         nanos = rounded
-    micros = nanos // NANOS
+    micros = nanos // NANOS_PER_MICRO
     if _is_nanos(type, modes):
-        return _read(nanos, nanos, reason)
+        return _meaning_of_nanos(nanos, nanos, reason)
     match modes.temporal:
         case "isostring":
-            return _read(f"{iso_time(nanos)}Z", nanos, reason)
+            return _meaning_of_nanos(f"{iso_time(nanos)}Z", nanos, reason)
         case "connect":
             return Meaning(micros // 1000, micros // 1000 * 1000, reason or _lost_digits(nanos))
         case "adaptive" if (type.scale or 0) <= 3:
@@ -286,22 +292,22 @@ def _zoned(nanos: int, minutes: int) -> Meaning:
     """What the connector writes for a datetimeoffset, and what a reader gets of it; `nanos` are its
     nanoseconds since 1970 in UTC, `minutes` its offset (debezium#sqlserver-datetimeoffset).
     """
-    fraction = nanos % (MICROS * NANOS)
+    fraction = nanos % (MICROS * NANOS_PER_MICRO)
     reason = _OFFSET if minutes else ""
-    day, nanos_of_day = divmod(nanos, DAY * NANOS)
+    day, nanos_of_day = divmod(nanos, DAY * NANOS_PER_MICRO)
     if day < _FIRST_GREGORIAN:
-        nanos, reason = _julian_day(day) * DAY * NANOS + nanos_of_day, _JULIAN
+        nanos, reason = _julian_day(day) * DAY * NANOS_PER_MICRO + nanos_of_day, _JULIAN
     # Its milliseconds are divided in Java's way: towards zero.
-    if nanos < 0 and fraction >= 1000 * NANOS:
-        nanos, reason = nanos + MICROS * NANOS, _SECOND_LATE
-    local = nanos + minutes * 60 * MICROS * NANOS
-    has_year = nanos // (DAY * NANOS) >= _YEAR_ONE
+    if nanos < 0 and fraction >= 1000 * NANOS_PER_MICRO:
+        nanos, reason = nanos + MICROS * NANOS_PER_MICRO, _SECOND_LATE
+    local = nanos + minutes * 60 * MICROS * NANOS_PER_MICRO
+    has_year = nanos // (DAY * NANOS_PER_MICRO) >= _YEAR_ONE
     sign, absolute = ("-" if minutes < 0 else "+"), abs(minutes)
     zone = f"{sign}{absolute // 60:02d}:{absolute % 60:02d}" if minutes else "Z"
     written = f"{iso_datetime(local)}{zone}"
     if not has_year:
         return Meaning(written, None, reason, lost=True, corrupt=True)
-    return _read(written, nanos, reason)
+    return _meaning_of_nanos(written, nanos, reason)
 
 
 _FIRST_GREGORIAN: Final = -141_427
@@ -326,7 +332,7 @@ def _julian_day(day: int) -> int:
 
 def iso_datetime(nanos: int) -> str:
     """Nanoseconds since 1970 as `DateTimeFormatter.ISO_LOCAL_DATE_TIME` prints them."""
-    days, nanos_of_day = divmod(nanos, DAY * NANOS)
+    days, nanos_of_day = divmod(nanos, DAY * NANOS_PER_MICRO)
     return f"{values.iso_date(days)}T{iso_time(nanos_of_day)}"
 
 
@@ -334,7 +340,7 @@ def iso_time(nanos: int) -> str:
     """Nanoseconds of a day as `DateTimeFormatter.ISO_LOCAL_TIME` prints them: with as many fraction
     digits as needed.
     """
-    seconds, fraction = divmod(nanos, MICROS * NANOS)
+    seconds, fraction = divmod(nanos, MICROS * NANOS_PER_MICRO)
     time_text = values.iso_time(seconds * MICROS)
     return f"{time_text}.{fraction:09d}".rstrip("0") if fraction else time_text
 

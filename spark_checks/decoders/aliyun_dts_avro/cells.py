@@ -87,7 +87,7 @@ def images(table: Table, cells: str, nanos: str) -> str:
     Each becomes a struct of `value`, the typed row, and `unfit`, whether a cell is not of its
     column's type. `nanos` is the SQL of whether times have nanoseconds (see `in_nanoseconds`).
     """
-    return framing.judged(
+    return framing.with_unfit_marks(
         table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells
     )
 

@@ -92,8 +92,9 @@ CellSql = Callable[[model.Column, str], str]
 
 
 def change(kind: Column, **columns: Column) -> Sequence[Column]:
-    """The columns of a row of level one, in their order. Those that the caller does not give are
-    NULL, except `row`, which is 0, and `error`, which follows from the kind.
+    """The columns of a row at level one (cells as texts, `LEVEL_ONE`), in their order. Those that
+    the caller does not give are NULL, except `row`, which is 0, and `error`, which follows from the
+    kind.
     """
     columns_by_name = {
         "row": F.lit(0),
@@ -184,7 +185,7 @@ def after(op: Column, image: Column) -> Column:
     return F.when(op.isin("INSERT", "READ", "UPDATE"), image)
 
 
-def part(
+def needed_part(
     kind: Column, of_table: Column, op: Column, old: Column, new: Column, **more: Column
 ) -> Column:
     """A struct with what level two (typed rows) needs of a message: `op`, `images`, and the columns
@@ -235,12 +236,12 @@ def images(
     of `value`, the typed row, and `unfit`, whether it has such a cell. `cell_text` gives the SQL of
     a cell's text, which must be NULL only for SQL NULL; `value` the SQL of its typed value.
     """
-    return judged(
+    return with_unfit_marks(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
     )
 
 
-def judged(
+def with_unfit_marks(
     table: Table,
     value: CellSql,
     unfit: Callable[[model.Column], str | None],
