@@ -322,7 +322,7 @@ def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
 @pytest.mark.parametrize("schema", [[], [["a-value"]], [["a-value"], '"int"', "more"]])
 def test_a_schema_that_is_not_subjects_and_a_text_is_refused(schema: list[Any]) -> None:
     with pytest.raises(jsonform.Malformed) as caught:
-        codec.load_schemas({"990001": schema}, "schemas")
+        codec.register_schemas({"990001": schema}, "schemas")
     assert str(caught.value).startswith("field schemas.990001: must be ")
     assert "subjects" in str(caught.value)
 
