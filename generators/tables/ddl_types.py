@@ -141,12 +141,16 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
     usual_spellings = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
-    # Debezium has these numbers as a column's length, and Canal repeats them.
+    # Debezium has these numbers as a column's length, and Canal repeats an integer with them and
+    # without them.
     is_sized = type.logical in (Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.YEAR)
     keeps_digits = is_sized and bool(parameters) and (name, parameters) != ("tinyint", "1")
+    is_bare = type.logical in (Logical.INT, Logical.YEAR) and not parameters
     if aliased:
         cursor.note(start, f"taken as {type.key}, as the database shows it")
-    unspelled = word in _UNREPEATED or (spelled in usual_spellings and not keeps_digits)
+    unspelled = word in _UNREPEATED or (
+        spelled in usual_spellings and not keeps_digits and not is_bare
+    )
     return type, "" if unspelled else spelled
 
 

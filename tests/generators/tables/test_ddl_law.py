@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from generators.drawing import strategies
 from generators.errors import UsageError
+from generators.model import Logical
 from generators.tables.reading import read_schema
 from recorders import sql
 
@@ -42,10 +43,21 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
             errors="surrogatepass",
         )
         schema = read_schema([str(path)], dialect=source, database="drawn")
-        assert [replace(user.table, indexes=()) for user in schema.tables] == tables
+        assert [_without_ddl(user.table) for user in schema.tables] == tables
         assert [note for note in schema.notes if note.line] == []
 
     holds()
+
+
+def _without_ddl(table):
+    """The table without what DDL alone says: its indexes, and how its integers are spelled."""
+    columns = tuple(
+        replace(column, declared="")
+        if column.type.source == "mysql" and column.type.logical in (Logical.INT, Logical.YEAR)
+        else column
+        for column in table.columns
+    )
+    return replace(table, columns=columns, indexes=())
 
 
 FOLDER = Path(__file__).with_name("dumps")

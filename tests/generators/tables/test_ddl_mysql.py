@@ -22,7 +22,13 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
         "shop",
         "customers",
         (
-            Column("id", mysql.integer("int", unsigned=True), False, is_counter=True),
+            Column(
+                "id",
+                mysql.integer("int", unsigned=True),
+                False,
+                declared="int unsigned",
+                is_counter=True,
+            ),
             Column(
                 "email",
                 mysql.text("varchar", 120),
@@ -48,8 +54,8 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
         "shop",
         "orders",
         (
-            Column("id", mysql.integer("bigint"), False),
-            Column("customer", mysql.integer("int", unsigned=True), False),
+            Column("id", mysql.integer("bigint"), False, declared="bigint"),
+            Column("customer", mysql.integer("int", unsigned=True), False, declared="int unsigned"),
             Column("amount", mysql.decimal(10, 2), default=Default("'0.00'", Decimal("0.00"))),
             Column(
                 "due", mysql.temporal("date"), default=Default("'2024-01-31'", dt.date(2024, 1, 31))
@@ -67,7 +73,7 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
             Column("zip", orders.table.column("zip").type, declared="int(5) unsigned zerofill"),
             Column("doc", mysql.json(), default=Default("(json_object())")),
             Column("twice", mysql.decimal(12, 2), generated="stored"),
-            Column("half", mysql.integer("int"), generated="virtual", comment="h"),
+            Column("half", mysql.integer("int"), declared="int", generated="virtual", comment="h"),
         ),
         ("id", "customer"),
         indexes=(Index("fk", ("customer",)),),
@@ -122,7 +128,7 @@ def test_show_create_table_of_tidb(reads, notes):
         "test",
         "t",
         (
-            Column("id", mysql.integer("bigint"), False),
+            Column("id", mysql.integer("bigint"), False, declared="bigint"),
             Column("v", mysql.vector(3)),
             Column("a", mysql.text("varchar", 10)),
         ),
@@ -192,7 +198,7 @@ def test_show_create_table_as_clients_print_it(reads, notes):
         ("bigint(20) unsigned", "bigint unsigned", {"length": 20}, "bigint(20) unsigned"),
         ("smallint(4) unsigned zerofill", "smallint unsigned", {}, "smallint(4) unsigned zerofill"),
         *(("int(3)", "int", {}, "int(3)"), ("year(4)", "year", {}, "year(4)")),
-        *(("int", "int", {}, ""), ("tinyint(1)", "tinyint", {}, "")),
+        *(("int", "int", {}, "int"), ("tinyint(1)", "tinyint", {}, "")),
         *(
             ("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"),
             ("text(63)", "tinytext", {}, "text(63)"),
@@ -483,7 +489,10 @@ def test_what_is_not_understood_is_noted(reads, notes):
         database="d",
     )
     assert schema.tables[0].table == Table(
-        "d", "t", (Column("a", mysql.integer("int"), False),), indexes=(Index("k", ("a",)),)
+        "d",
+        "t",
+        (Column("a", mysql.integer("int"), False, declared="int"),),
+        indexes=(Index("k", ("a",)),),
     )
     assert notes(schema) == [
         *(
@@ -644,8 +653,8 @@ def test_columns_are_changed_if_they_exist(reads, notes):
         database="d",
     )
     assert schema.tables[0].table.columns == (
-        Column("a", mysql.integer("bigint")),
-        Column("c", mysql.integer("int"), default=Default("4", 4)),
+        Column("a", mysql.integer("bigint"), declared="bigint"),
+        Column("c", mysql.integer("int"), declared="int", default=Default("4", 4)),
     )
     assert notes(schema) == []
 
