@@ -45,8 +45,9 @@ _ACTIONS: Final = (
 _ALTERS: Final = (
     (r"rename to ", "rename table"),
     (r"rename column ", "modify column"),
-    (r"add (?:unique )?index ", "create index"),
-    (r"drop index ", "drop index"),
+    (r"add (?:unique |fulltext |spatial )?(?:index|key)\b", "create index"),
+    (rf"add (?:constraint (?:{_PART} )?)?unique\b", "create index"),
+    (r"drop (?:index|key|constraint) ", "drop index"),
     (r"add primary key", "add primary key"),
     (r"drop primary key", "drop primary key"),
     (r"add ", "add column"),

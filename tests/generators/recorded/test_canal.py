@@ -119,6 +119,27 @@ def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, s
 
 
 @pytest.mark.parametrize(
+    ("clause", "action"),
+    [
+        ("ADD KEY k (a)", "create index"),
+        ("ADD UNIQUE KEY k (a)", "create index"),
+        ("ADD UNIQUE (a)", "create index"),
+        ("ADD CONSTRAINT `k` UNIQUE (a)", "create index"),
+        ("ADD CONSTRAINT k UNIQUE KEY k (a)", "create index"),
+        ("ADD FULLTEXT INDEX k (a)", "create index"),
+        ("ADD PRIMARY KEY (a)", "add primary key"),
+        ("ADD keys int", "add column"),
+        ("DROP KEY k", "drop index"),
+        ("DROP CONSTRAINT k", "drop index"),
+        ("DROP PRIMARY KEY", "drop primary key"),
+    ],
+)
+def test_every_statement_of_an_index_is_one(clause, action):
+    """Canal 1.1.7 sends them as CINDEX and DINDEX."""
+    assert parse_statement(f"ALTER TABLE t {clause}", "d").action == action
+
+
+@pytest.mark.parametrize(
     ("sql", "left"),
     [
         ("drop table if exists t, e.t", {"d.u": "int"}),
