@@ -506,8 +506,7 @@ def _describe_places(number: Decimal) -> Iterator[str]:
 
 def _count_places(number: Decimal) -> int:
     """The number of digits of a finite number behind the point, without zeros at the end: 2 for
-    0.250; -2 for 100, whose zeros stand before the point; 0
-    for 0, however it is written.
+    0.250; -2 for 100, whose zeros stand before the point; 0 for 0, however it is written.
     """
     if number == 0:
         return 0

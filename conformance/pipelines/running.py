@@ -342,12 +342,12 @@ def cause_line(error: BaseException) -> str:
     """The error that ended a query, on one line: the cause, then the line of the user's code;
     without the frames of Python between Spark and the user's function.
     """
-    words = error_line(error)
-    cause, marker, frames = words.partition(f" {IN_FUNCTION}")
+    cause, marker, frames = str(error).partition(IN_FUNCTION)
     if not marker:
-        return words
-    places = re.findall(r" at \S+, line \d+", frames)
-    return cause + (places[-1] if places else "")
+        return error_line(error)
+    # The place in the user's code stands on a line of its own (`spark_checks.services.errors`).
+    places = re.findall(r"^at .+, line \d+$", frames, re.MULTILINE)
+    return " ".join([*cause.split(), *places[-1:]])
 
 
 def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:

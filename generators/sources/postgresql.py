@@ -578,6 +578,12 @@ def index_name(
     return name
 
 
+def primary_key_name(table: str) -> str:
+    """The name that PostgreSQL gives a primary key without one: TABLE_pkey, in 63 bytes."""
+    label = "_pkey"
+    return table.encode()[: NAME_LIMIT - len(label)].decode(errors="ignore") + label
+
+
 def _object_name(first: str, second: str, label: str) -> str:
     """`first_second_label` in 63 bytes; `first` and `second` are cut between characters."""
     free = NAME_LIMIT - len(label) - 2

@@ -378,6 +378,21 @@ class DdlReader:
                 if draft.schema == schema:
                     draft.rename_index(name, "")
 
+    def rename_index(self, cursor: Cursor) -> None:
+        """Reads PostgreSQL's ALTER INDEX ... RENAME TO, whose index may be that of a key. An index
+        that was not read is passed over.
+        """
+        cursor.expect("ALTER INDEX")
+        cursor.accept("IF EXISTS")
+        schema, name = self.take_table_name(cursor)[1:]
+        cursor.expect("RENAME TO")
+        new_name = cursor.take_name()
+        for draft in self.drafts.values():
+            if draft.schema == schema and draft.is_primary_key(name):
+                draft.primary_name = new_name
+            elif draft.schema == schema:
+                draft.rename_index(name, new_name)
+
     def drop_table(self, cursor: Cursor) -> None:
         """Reads DROP TABLE: the tables are forgotten."""
         cursor.expect("DROP TABLE")
@@ -417,6 +432,10 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         (r"alter\s+table\b", lambda reader, cursor: reader.alter_table(cursor)),
         (rf"create\s+{INDEX_KINDS}index\b", lambda reader, cursor: reader.create_index(cursor)),
         (r"drop\s+index\b", lambda reader, cursor: reader.drop_index(cursor)),
+        (
+            r"alter\s+index\s+(?:if\s+exists\s+)?[^\s;]+\s+rename\s+to\b",
+            lambda reader, cursor: reader.rename_index(cursor),
+        ),
         (r"drop\s+table\b", lambda reader, cursor: reader.drop_table(cursor)),
         (r"rename\s+tables?\b", DdlReader.rename_tables),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),

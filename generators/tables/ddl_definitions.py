@@ -231,6 +231,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             new_column = replace(new_column, collation="binary")
         elif cursor.accept("PRIMARY KEY", "KEY"):
             draft.primary, draft.included = (name,), ()
+            draft.primary_name = constraint_name or draft.default_primary_name
             _read_clustering(draft, cursor)
             read_parameters(draft, cursor)
         elif cursor.accept("UNIQUE"):
@@ -382,12 +383,14 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
     name = _read_constraint_name(cursor)
     if cursor.accept("PRIMARY KEY USING INDEX"):
         index = cursor.take_name()
+        draft.primary_name = name or index
         draft.primary = next((i.columns for i in draft.indexes if i.name == index), ())
         draft.included = next((i.included for i in draft.indexes if i.name == index), ())
         draft.indexes = [i for i in draft.indexes if i.name != index]
     elif cursor.accept("PRIMARY KEY"):
         _read_index_name(cursor)
         draft.primary = read_key_columns(draft, cursor, start)
+        draft.primary_name = name or draft.default_primary_name
         _read_clustering(draft, cursor)
         draft.included = read_parameters(draft, cursor)
     elif cursor.accept("FOREIGN KEY"):
@@ -619,28 +622,31 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
-    """Drops or renames a key or an index of the draft, if the words at the cursor say so. In MySQL
-    an index that the draft does not have, such as that of a foreign key, is passed over. Returns
-    whether the words were such an action.
+    """Drops or renames a key or an index of the draft, if the words at the cursor say so. MySQL's
+    primary key is also the index `PRIMARY`. In MySQL an index that the draft does not have, such as
+    that of a foreign key, is passed over. Returns whether the words were such an action.
     """
     start = cursor.at
     if draft.mysql and cursor.accept("DROP PRIMARY KEY"):
         draft.drop_primary_key()
         return True
-    verb = cursor.accept(*(("DROP INDEX/KEY", "RENAME INDEX/KEY") if draft.mysql else ()))
-    verb = verb or cursor.accept("DROP CONSTRAINT")
+    index_verbs = ("DROP INDEX/KEY", "RENAME INDEX/KEY") if draft.mysql else ("RENAME CONSTRAINT",)
+    verb = cursor.accept(*index_verbs, "DROP CONSTRAINT")
     if verb:
         cursor.accept("IF EXISTS")
         name = cursor.take_name()
         new_name = cursor.take_name() if cursor.accept("TO") else ""
         cursor.accept("CASCADE", "RESTRICT")
-        if not draft.mysql and name == f"{draft.name}_pkey":
-            draft.drop_primary_key()
+        if draft.is_primary_key(name):
+            if new_name:
+                draft.primary_name = new_name
+            else:
+                draft.drop_primary_key()
             return True
         if any(index.name.lower() == name.lower() for index in draft.indexes):
-            draft.rename_index(name, new_name)
+            draft.rename_index(name, new_name)  # the name "" drops it
             return True
-        if verb != "DROP CONSTRAINT":
+        if draft.mysql and verb != "DROP CONSTRAINT":
             return True
     cursor.at = start
     return False

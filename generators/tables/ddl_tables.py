@@ -208,10 +208,26 @@ class Draft:
         return tuple(column for column in columns if column != name)
 
     def drop_primary_key(self) -> None:
-        """Drops the primary key. Its columns stay NOT NULL."""
+        """Drops the primary key, and TiDB's index PRIMARY of one that is NONCLUSTERED. Its columns
+        stay NOT NULL.
+        """
         for name in self.primary:
             self.change_column(name, nullable=False)
         self.primary = self.included = ()
+        self.primary_name = ""
+        if self.mysql:
+            self.drop_index("PRIMARY")
+
+    @property
+    def default_primary_name(self) -> str:
+        """The name that PostgreSQL gives a primary key without one, from the table's present name;
+        a later RENAME of the table leaves it as it is.
+        """
+        return postgresql.primary_key_name(self.name)
+
+    def is_primary_key(self, name: str) -> bool:
+        """Whether the table's primary key has this name: in MySQL always PRIMARY."""
+        return name.upper() == "PRIMARY" if self.mysql else name == self.primary_name
 
     def rename_column(self, name: str, new_name: str) -> None:
         """Renames a column, also in keys, indexes, foreign keys, CHECKs and the expressions of

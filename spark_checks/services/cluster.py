@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import itertools
 import re
+import shutil
 import sys
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -74,7 +75,7 @@ def table(spark: SparkSession, *paths: str) -> DataFrame:
 @functools.cache
 def shares_folder(spark: SparkSession, folder: str) -> bool:
     """Whether the session's machines and this one share the folder: it is tested with a row from
-    each of four tasks.
+    each of four tasks, whose files are removed.
     """
     place, tasks = Path(folder) / f".shared-{next(_numbers)}", 4
     try:
@@ -84,6 +85,8 @@ def shares_folder(spark: SparkSession, folder: str) -> bool:
         )
     except Exception:  # noqa: BLE001 - a folder that is not there fails in each file system's own way
         return False
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def send_harness_modules(spark: SparkSession, folder: str) -> None:

@@ -58,8 +58,9 @@ class KnownLabels:
 
 
 def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:
-    """Whether ALTER TYPE makes the new labels of the old ones: it adds some, or renames one; more
-    than one at once are taken for another enum's.
+    """Whether ALTER TYPE makes the new labels of the old ones: it adds some anywhere, or renames
+    one, which then may stand elsewhere, since the catalogue's order is that of its writes. More
+    than one that is gone are taken for another enum's.
     """
     remaining_labels = iter(new_labels)
     if all(label in remaining_labels for label in old_labels):

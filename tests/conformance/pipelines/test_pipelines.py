@@ -323,6 +323,14 @@ def test_the_end_of_a_query_has_its_cause_and_the_line_of_the_user() -> None:
     assert running.cause_line(DecodeRaised("ValueError:\n no")) == "ValueError: no"
 
 
+def test_the_line_of_the_user_stands_behind_a_long_stack() -> None:
+    frames = '  File "/lib/py4j/clientserver.py", line 644, in _call_proxy\n' * 40
+    text = f"ValueError: no\n{running.IN_FUNCTION} Traceback:\n{frames}at /srv/my jobs/mine.py, line 12"
+    assert (
+        running.cause_line(DecodeRaised(text)) == "ValueError: no at /srv/my jobs/mine.py, line 12"
+    )
+
+
 def test_a_table_without_its_key_is_a_wrong_usage(tmp_path: Path) -> None:
     def other(request: Mapping[str, Any]) -> Future[Any]:
         table = pa.table({"value": pa.array(["x"])})

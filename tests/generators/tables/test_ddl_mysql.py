@@ -725,3 +725,14 @@ def test_what_a_writer_takes_for_a_counter(reads, definition, counted):
     schema = reads(f"CREATE TABLE `t` (`k` INT PRIMARY KEY, `c` {definition});")
     (user,) = schema.tables
     assert user.table.column("c").is_counter is counted
+
+
+@pytest.mark.parametrize(
+    "clause", ["DROP PRIMARY KEY", "DROP INDEX `PRIMARY`", "DROP KEY `PRIMARY`"]
+)
+@pytest.mark.parametrize("clustering", ["", " NONCLUSTERED"])
+def test_a_primary_key_is_dropped_with_its_index(reads, notes, clause, clustering):
+    made = f"CREATE TABLE t (id int NOT NULL, a int NOT NULL, PRIMARY KEY (id){clustering});"
+    schema = reads(f"{made} ALTER TABLE t {clause};", dialect="tidb", database="d")
+    table = schema.tables[0].table
+    assert (table.primary_key, table.indexes, notes(schema)) == ((), (), [])

@@ -524,3 +524,37 @@ CREATE TABLE t (h colour);""",
     )
     assert schema.tables[0].table.columns[0].type.members == ("r", "b", "green", "a")
     assert not notes(schema)
+
+
+LONG = "n" * 63
+
+
+@pytest.mark.parametrize(
+    ("made", "altered", "key"),
+    [
+        ("t (id int, CONSTRAINT pk PRIMARY KEY (id))", "ALTER TABLE t DROP CONSTRAINT pk", ()),
+        ("t (id int, CONSTRAINT pk PRIMARY KEY (id))", "ALTER TABLE t DROP CONSTRAINT t_pkey", ("id",)),
+        ("t (id int CONSTRAINT pk PRIMARY KEY)", "ALTER TABLE t DROP CONSTRAINT pk", ()),
+        ("t (id int PRIMARY KEY)", "ALTER TABLE t RENAME TO s; ALTER TABLE s DROP CONSTRAINT t_pkey", ()),
+        ("t (id int PRIMARY KEY)", "ALTER TABLE t RENAME CONSTRAINT t_pkey TO k; ALTER TABLE t DROP CONSTRAINT k", ()),
+        ("t (id int PRIMARY KEY)", "ALTER INDEX t_pkey RENAME TO k; ALTER TABLE t DROP CONSTRAINT k", ()),
+        (
+            "t (id int); CREATE UNIQUE INDEX i ON t (id); ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY USING INDEX i",
+            "ALTER TABLE t DROP CONSTRAINT k", (),
+        ),
+        (f"{LONG} (id int PRIMARY KEY)", f"ALTER TABLE {LONG} DROP CONSTRAINT {LONG[:58]}_pkey", ()),
+    ],
+)  # fmt: skip
+def test_a_primary_key_is_dropped_by_its_name(reads, made, altered, key):
+    schema = reads(f"CREATE TABLE {made}; {altered};", dialect="postgresql", database="d")
+    assert schema.tables[0].table.primary_key == key
+
+
+@pytest.mark.parametrize(
+    "statement", ["ALTER TABLE t RENAME CONSTRAINT a TO z", "ALTER INDEX IF EXISTS public.a RENAME TO z"]
+)  # fmt: skip
+def test_a_unique_key_has_its_new_name(reads, notes, statement):
+    made = "CREATE TABLE t (x int, y int, CONSTRAINT a UNIQUE (x), CONSTRAINT b UNIQUE (y));"
+    schema = reads(f"{made} {statement};", dialect="postgresql", database="d")
+    assert [index.name for index in schema.tables[0].table.indexes] == ["z", "b"]
+    assert not notes(schema)

@@ -125,3 +125,4 @@ def test_a_folder_that_is_not_shared_is_noticed(spark, tmp_path):
     assert not cluster.shares_folder(spark, "/proc/no-such")
     # What other machines write to disks of their own does not arrive.
     assert not cluster.shares_folder(MagicMock(), str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
