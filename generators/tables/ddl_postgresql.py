@@ -128,8 +128,10 @@ class Types:
         cursor.accept("AS")
         parts, spelling = postgresql_spelling(cursor)
         base = self.domains.get(parts[-1])
-        new_domain = Domain(spelling)
-        if base:
+        array = spelling[len(spelling.rstrip("[]")) :]
+        new_domain = Domain(f"{base.spelling}{array}" if base else spelling)
+        # The items of an array have the checks of their domain, not the array.
+        if base and not array:
             new_domain = replace(base, checks=list(base.checks))
         while not cursor.done:
             start = cursor.at

@@ -260,11 +260,14 @@ class Draft:
         self.new_names[name] = new_name
 
     def rename_index(self, name: str, new_name: str) -> None:
-        """Renames an index; drops it if the new name is ""."""
+        """Renames an index; drops it if the new name is "". PostgreSQL's names tell upper from lower
+        case.
+        """
+        fold = str if self.script.dialect == "postgresql" else str.lower
         self.indexes = [
-            replace(index, name=new_name) if index.name.lower() == name.lower() else index
+            replace(index, name=new_name) if fold(index.name) == fold(name) else index
             for index in self.indexes
-            if new_name or index.name.lower() != name.lower()
+            if new_name or fold(index.name) != fold(name)
         ]
 
     def drop_index(self, name: str) -> bool:

@@ -211,6 +211,7 @@ class Options(Columns):
             self.statement.values.append(values)
             clause += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
         elif self.skip("DEFAULT"):
+            self.statement.values.append("(DEFAULT)")
             clause += " DEFAULT"
         for option in self.partition_options():
             clause += f" {option}"

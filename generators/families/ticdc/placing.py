@@ -4,9 +4,10 @@ whose partition changes.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, TypeAlias
 
 from generators.families.ticdc.ddl import Statement, unquoted
@@ -22,6 +23,8 @@ _METHOD: Final = re.compile(
     r"(?P<kind>HASH|RANGE|LIST)(?: COLUMNS)? \((?P<year>YEAR\()?(?P<column>`(?:[^`]|``)+`)\)?\)"
 )
 """How a table is partitioned, in TiDB's spelling: by a column, or by the year of one."""
+_MAX_VALUE: Final = math.inf
+"""Stands for MAXVALUE, which every value is below."""
 
 
 def place_nowhere(_source_row: Row) -> int | None:
@@ -63,8 +66,10 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
         value, or the value is of another type.
         """
         value = source_row[name]
-        if yearly:
-            value = value.year if isinstance(value, date) else None
+        if yearly and value is not None:
+            value = _year(value)
+            if value is None:
+                return None
         if kind == "HASH":
             return abs(value) % count if isinstance(value, int) else None
         for number, limit in enumerate(limits):
@@ -72,12 +77,23 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
                 return number
             # NULL is below every limit: it lies in the first partition.
             if kind == "RANGE" and (
-                limit == ["MAXVALUE"] or value is None or _is_below(value, limit[0])
+                limit == [_MAX_VALUE] or value is None or _is_below(value, limit[0])
             ):
                 return number
         return None
 
     return place
+
+
+def _year(value: Value) -> int | None:
+    """The year of a DATE or a DATETIME (microseconds since 1970); None for a value of another type,
+    and for a date with zeros.
+    """
+    if isinstance(value, date):
+        return value.year
+    if isinstance(value, int):
+        return (date(1970, 1, 1) + timedelta(microseconds=value)).year
+    return None
 
 
 def _is_below(value: Value, limit: Value) -> bool:
@@ -98,7 +114,7 @@ def _limits(values: str) -> list[Value] | None:
         if literal.startswith("_UTF8MB4"):
             literals.append(unquoted(literal.removeprefix("_UTF8MB4")))
         elif literal in ("MAXVALUE", "NULL"):
-            literals.append(None if literal == "NULL" else literal)
+            literals.append(None if literal == "NULL" else _MAX_VALUE)
         elif re.fullmatch(r"-?[0-9]+", literal):
             literals.append(int(literal))
         else:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from generators.model import Column, Logical
 
@@ -107,12 +107,46 @@ def _masked(sql: str) -> str:
     """The statement with `_` in place of the letters of each literal that has a blank, so that no
     word of such a text (as a comment) is taken for a column.
     """
-    return _LITERAL.sub(
-        lambda literal: (
-            re.sub(r"[^'\s,()]", "_", literal[0]) if re.search(r"\s", literal[0]) else literal[0]
-        ),
-        sql,
-    )
+    return _LITERAL.sub(_mask_literal, sql)
+
+
+def _mask_literal(literal: re.Match[str]) -> str:
+    """The literal with `_` in place of its letters, quotes and back-slashes, if it has a blank; it
+    stays as long as it is.
+    """
+    text = literal[0][1:-1]
+    if not re.search(r"\s", text):
+        return literal[0]
+    masked_text = re.sub(r"[^\s,()]", "_", text)
+    return f"'{masked_text}'"
+
+
+_COLUMN_LIST: Final = re.compile(
+    rf"\s*CREATE\b[^('`]*(?:`(?:[^`]|``)+`[^('`]*)*\({_CLAUSE_LIST}\)", re.IGNORECASE
+)
+"""A CREATE TABLE up to the end of its columns."""
+
+
+class StatedCharset(NamedTuple):
+    """The character set and the collation in the options of a table or a database, each "" where
+    the statement has none.
+    """
+
+    charset: str
+    collation: str
+
+    @classmethod
+    def of_table(cls, sql: str) -> Self:
+        """Reads what stands behind the columns of a CREATE TABLE."""
+        masked = _masked(sql)
+        columns = _COLUMN_LIST.match(masked)
+        return cls.of_options(masked[columns.end() :] if columns else masked.rpartition(")")[2])
+
+    @classmethod
+    def of_options(cls, options: str) -> Self:
+        """Reads the options of a table, or a CREATE DATABASE: the first of each counts."""
+        charset, collation = (p.search(options) for p in (_ANY_CHARSET, _ANY_COLLATION))
+        return cls(charset[1] if charset else "", collation[1] if collation else "")
 
 
 def text_definitions(sql: str, columns: Iterable[Column]) -> Mapping[str, TextDefinition]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from generators.formats.debezium_json.column_definitions import (
+    StatedCharset,
     TableCharsets,
     TextDefinition,
     charset_of_collation,
@@ -53,14 +54,6 @@ _CODECS: Final[Mapping[str, str]] = {
 }
 """Python's codec for each character set, as Java has it: its latin1 is Windows' code page 1252."""
 
-_TABLE_CHARSET: Final = re.compile(
-    r"\)[^)']*?\b(?:CHARACTER\s+SET|CHARSET)\s*=?\s*(\w+)[^)]*$", re.IGNORECASE
-)
-"""The character set that a CREATE TABLE gives the table, behind its columns."""
-_TABLE_COLLATION: Final = re.compile(r"\)[^)']*?\bCOLLATE\s*=?\s*(\w+)[^)]*$", re.IGNORECASE)
-"""The collation that a CREATE TABLE gives the table, behind its columns."""
-_DATABASE_CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
-"""The character set in a CREATE DATABASE."""
 _LIKE: Final = re.compile(r"\bLIKE\s+(?:(\S+?)\.)?(\S+?)\s*$", re.IGNORECASE)
 """The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _RENAMED: Final = re.compile(
@@ -101,15 +94,16 @@ class KnownCharsets:
     """
 
     follows_conversions: bool
-    databases: dict[str, str | None] = field(default_factory=dict)
+    databases: dict[str, _Charset] = field(default_factory=dict)
     tables: dict[_Place, _TableTexts] = field(default_factory=dict)
 
     def follow_statement(self, event: SchemaChange) -> None:
         """Follows what a statement says of the character sets of its database or table."""
         place = (event.database, event.table)
         if event.action == "create database":
-            charset = _DATABASE_CHARSET.search(event.sql)
-            self.databases[event.database] = charset[1] if charset else None
+            stated = StatedCharset.of_options(event.sql)
+            server = stated.charset or charset_of_collation(stated.collation) or SERVER
+            self.databases[event.database] = _Charset(server, stated.charset or None)
         if event.old_name and (event.database, event.old_name) in self.tables:
             self.tables[place] = self.tables.pop((event.database, event.old_name))
         if not event.table or event.after is None:
@@ -159,8 +153,7 @@ class KnownCharsets:
         it names none the server uses its own and the connector knows none; a database that no
         statement made has the server's for both.
         """
-        read = self.databases.get(database, SERVER)
-        return _Charset(read or SERVER, read)
+        return self.databases.get(database, _Charset(SERVER, SERVER))
 
     def _create_table(self, event: SchemaChange, after: Table) -> None:
         """Follows a CREATE TABLE. One LIKE another table takes that table's character sets."""
@@ -172,13 +165,11 @@ class KnownCharsets:
                 self.tables[place] = replace(template, columns=dict(template.columns))
             return
         default = self._charset_of_new_tables(event.database)
-        charset, collation = (
-            pattern.search(event.sql) for pattern in (_TABLE_CHARSET, _TABLE_COLLATION)
-        )
-        if charset:
-            default = _Charset(charset[1], charset[1])
-        elif collation:
-            default = replace(default, server=charset_of_collation(collation[1]))
+        stated = StatedCharset.of_table(event.sql)
+        if stated.charset:
+            default = _Charset(stated.charset, stated.charset)
+        elif stated.collation:
+            default = replace(default, server=charset_of_collation(stated.collation))
         self.tables[place] = texts = _TableTexts(default)
         _define_columns(texts, event, after)
 

@@ -26,12 +26,12 @@ _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
 """A name in SQL, with or without back-ticks."""
 _DEFINITION: Final = r"((?:[^,(']|\([^)]*\)|'(?:[^']|'')*')*)"
 """The definition of a column, up to the next clause."""
-_CHANGE: Final = rf"CHANGE (?:COLUMN )?{_NAME} {_NAME} {_DEFINITION}"
+_CHANGE: Final = rf"CHANGE\s+(?:COLUMN\s+)?{_NAME}\s+{_NAME}\s+{_DEFINITION}"
 """The clause CHANGE: its groups are the old name, the new name and the definition."""
-_MODIFY: Final = rf"MODIFY (?:COLUMN )?{_NAME} {_DEFINITION}"
+_MODIFY: Final = rf"MODIFY\s+(?:COLUMN\s+)?{_NAME}\s+{_DEFINITION}"
 """The clause MODIFY: its groups are the column's name and the definition."""
 _CLAUSE: Final = re.compile(
-    rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE
+    rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME\s+COLUMN\s+{_NAME}\s+TO\s+{_NAME})", re.IGNORECASE
 )
 """A clause that changes or renames a column. Groups: of CHANGE 1 old name, 2 new name, 3
 definition; of MODIFY 4 name, 5 definition; of RENAME COLUMN 6 old name, 7 new name.

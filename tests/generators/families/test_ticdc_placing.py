@@ -18,9 +18,10 @@ COLUMNS = (
     Column("a", mysql.integer("int")),
     Column("d", mysql.temporal("date")),
     Column("s", mysql.text("varchar", 9)),
+    Column("t", mysql.temporal("datetime")),
 )
 TABLE = Table("d", "t", COLUMNS)
-DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
+DECLARED = "create table t (a int, d date, s varchar(9), t datetime) partition by "
 
 
 @pytest.mark.parametrize(
@@ -50,11 +51,22 @@ DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
             [None],
         ),
         ("list (a) (partition p0 values in (--5))", ({"a": 5},), [None]),
+        ("list (a) (partition p0 default, partition p1 values in (1))", ({"a": 1},), [None]),
+        (
+            "range (year(t)) (partition p0 values less than (2000), partition p1 values less than (2030))",
+            ({"t": mysql.wall("1999-12-31")}, {"t": mysql.wall("2024-05-01")}, {"t": None}),
+            [0, 1, 0],
+        ),
+        (
+            "range columns (s) (partition p0 values less than ('MAXVALUE'), partition p1 values less than (maxvalue))",
+            ({"s": "A"}, {"s": "z"}),
+            [0, 1],
+        ),
     ],
 )
 def test_places(partitions, rows, expected):
     place = place_of_rows(TABLE, parse(DECLARED + partitions))
-    assert [place({"a": None, "d": None, "s": None} | row) for row in rows] == expected
+    assert [place({"a": None, "d": None, "s": None, "t": None} | row) for row in rows] == expected
 
 
 def test_an_update_that_moves_a_row_to_another_partition_is_split_though_it_has_no_key():
@@ -62,7 +74,7 @@ def test_an_update_that_moves_a_row_to_another_partition_is_split_though_it_has_
         DECLARED
         + "range (a) (partition p0 values less than (10), partition p1 values less than (20))"
     )
-    row = {"a": 1, "d": None, "s": "x"}
+    row = {"a": 1, "d": None, "s": "x", "t": None}
     updates = (
         change(TABLE, Op.UPDATE, (row, {**row, "a": 2})),
         change(TABLE, Op.UPDATE, (row, {**row, "a": 12})),

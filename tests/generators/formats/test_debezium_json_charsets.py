@@ -11,6 +11,7 @@ import pytest
 
 from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.column_definitions import (
+    StatedCharset,
     TableCharsets,
     TextDefinition,
     text_definitions,
@@ -327,3 +328,44 @@ def test_a_function_of_mariadb_s_is_no_default(release: str) -> None:
     shown = [column.get("defaultValueExpression") for column in described["columns"]]
     made = None if release == "1.9.7.Final" else "1970-01-01 00:00:00"  # has no such member
     assert shown == [None, None, None, made]
+
+
+def test_the_quote_of_a_comment_ends_no_definition() -> None:
+    sql = (
+        r"CREATE TABLE t (a varchar(10) COMMENT 'it\'s a b',"
+        " b varchar(5) CHARACTER SET latin1 COMMENT 'x y')"
+    )
+    definitions = text_definitions(sql, (_text("a"), _text("b")))
+    assert {name: found.charset for name, found in definitions.items()} == {"a": "", "b": "latin1"}
+
+
+@pytest.mark.parametrize(
+    ("options", "stated"),
+    [
+        ("CHARSET=latin1", ("latin1", "")),
+        ("COMMENT='x' CHARSET=latin1", ("latin1", "")),
+        ("CHARSET=latin1 COMMENT='x (y)'", ("latin1", "")),
+        ("DEFAULT CHARACTER SET 'gbk' COLLATE gbk_bin", ("gbk", "gbk_bin")),
+        ("COLLATE=latin1_bin PARTITION BY HASH (id)", ("", "latin1_bin")),
+        ("COMMENT='CHARSET = latin1'", ("", "")),
+        ("ENGINE=InnoDB", ("", "")),
+    ],
+)
+def test_the_character_set_of_a_table_stands_behind_its_columns(
+    options: str, stated: tuple[str, str]
+) -> None:
+    columns = "`id` int PRIMARY KEY, a varchar(5) CHARACTER SET utf16 DEFAULT ')', CHECK (id > (1))"
+    assert StatedCharset.of_table(f"CREATE TABLE t ({columns}) {options}") == stated
+
+
+@pytest.mark.parametrize(
+    ("sql", "stated"),
+    [
+        ("CREATE DATABASE d CHARACTER SET = latin1", ("latin1", "")),
+        ("CREATE DATABASE d CHARSET=latin1", ("latin1", "")),
+        ("CREATE DATABASE d COLLATE latin1_swedish_ci", ("", "latin1_swedish_ci")),
+        ("CREATE DATABASE d", ("", "")),
+    ],
+)
+def test_the_character_set_of_a_database(sql: str, stated: tuple[str, str]) -> None:
+    assert StatedCharset.of_options(sql) == stated

@@ -558,3 +558,25 @@ def test_a_unique_key_has_its_new_name(reads, notes, statement):
     schema = reads(f"{made} {statement};", dialect="postgresql", database="d")
     assert [index.name for index in schema.tables[0].table.indexes] == ["z", "b"]
     assert not notes(schema)
+
+
+def test_names_of_indexes_tell_upper_from_lower_case(reads):
+    schema = reads(
+        'CREATE TABLE t (x int, y int); CREATE UNIQUE INDEX "A" ON t (x);'
+        " CREATE UNIQUE INDEX a ON t (y); DROP INDEX a;",
+        dialect="postgresql",
+        database="d",
+    )
+    assert [index.name for index in schema.tables[0].table.indexes] == ["A"]
+
+
+def test_a_domain_over_an_array_of_a_domain_is_an_array(reads):
+    """The items have the conditions of their domain, the array has none."""
+    schema = reads(
+        "CREATE DOMAIN a AS integer CHECK (VALUE > 0); CREATE DOMAIN b AS a[];"
+        " CREATE TABLE t (id int PRIMARY KEY, x b);",
+        dialect="postgresql",
+        database="d",
+    )
+    assert schema.tables[0].table.column("x").type.name == "integer[]"
+    assert schema.tables[0].checks == ()
