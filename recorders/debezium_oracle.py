@@ -176,7 +176,8 @@ def sent_value(request: Request) -> Sent:
 
 def _log_string(request: Request, value: str) -> Sent:
     """A text, or an interval, as LogMiner gives it, such as `UNISTR('...')`; an interval of a
-    snapshot as the driver gives it.
+    snapshot as the driver gives it. An empty text is that of a CLOB: of other types it is NULL to
+    Oracle.
     """
     if request.type.name.startswith("interval"):
         function = "TO_YMINTERVAL" if request.type.name == "interval-year" else "TO_DSINTERVAL"
@@ -195,7 +196,8 @@ def _log_string(request: Request, value: str) -> Sent:
 
 def _sent_moment(request: Request) -> Sent:
     """A date and time as LogMiner's function, such as `TO_DATE('...')`, or, in a snapshot, as the
-    bytes that Oracle stores.
+    bytes that Oracle stores. The request's value is a number of microseconds since 1970, or a text
+    that may end in an offset (` +05:30`).
     """
     type, value = request.type, request.value
     minutes = 0
@@ -325,7 +327,9 @@ def read_release(release: str, note: Note) -> tuple[str, ...]:
 
 
 def file_text(releases: Sequence[str], note: Note) -> str:
-    """The text of the file, of these releases. Raises HarnessError."""
+    """The text of the recorded file: what each of these releases of Debezium's Oracle connector
+    makes of each requested value. Raises HarnessError.
+    """
     parts = [read_release(release, note) for release in releases]
     return "".join(f"{line}\n" for line in itertools.chain.from_iterable(parts))
 

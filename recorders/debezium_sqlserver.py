@@ -103,7 +103,10 @@ _SINCE_3: Final = ("isostring", "microseconds")
 
 
 def requests(release: str) -> Iterator[Request]:
-    """Yields each type's boundary values in every mode that changes what is written of the type."""
+    """Yields each type's boundary values, and one with a seventh fraction digit, in every mode that
+    changes what is written of the type. A TIME comes as a change and as a snapshot's row, since the
+    connector may read it in two ways (`sent_value`).
+    """
     for type_name, type in sqlserver.TYPES.items():
         named_values = dict(sqlserver.boundary_values(type_name))
         if type_name in SEVENTH_DIGITS:
@@ -212,7 +215,11 @@ def escaped(value_text: str) -> str:
 
 
 def request_line(request: Request) -> str:
-    """The line of the Java program DebeziumSqlServer that asks for a value."""
+    """The line of the Java program DebeziumSqlServer that asks for a value. It has, with tabs
+    between: `value`, the column's type as the driver reports it, its JDBC number, length and scale
+    (`-` for none), whether it is nullable (it always is), the modes, and the value as the driver
+    gives it.
+    """
     type_row = sqlserver_types()[request.type.name]
     length, scale = sqlserver_size(request.type)
     size = ["-" if number is None else str(number) for number in (length, scale)]

@@ -162,9 +162,11 @@ def compact_json(document: object) -> str:
 
 
 def toml_text(value: str) -> str:
-    """A text as a TOML string on one line. Beyond the ASCII characters, TOML has no pairs of
-    surrogates, as JSON's escapes have.
+    """A text as a TOML string on one line: if it can be, between single quotes as it is, else with
+    JSON's escapes.
     """
+    # JSON's escape of a character beyond U+FFFF is a pair of surrogates, which TOML does not take:
+    # so those beyond ASCII stay as they are. JSON leaves DEL (7F) as it is, TOML does not take it.
     if "'" not in value and value.isprintable():
         return f"'{value}'"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -234,10 +236,12 @@ _DEFAULTS_HEAD: Final = """\
 
 
 def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str, ...]:
-    """Asks one release of the PostgreSQL connector: which types have a mapper of defaults (one
-    text, separated by blanks), and what it makes of each default (such as `int4 (1 + 2)`). Raises
-    HarnessError.
+    """Asks one release of the PostgreSQL connector what it makes of `defaults`, each a type, a
+    blank and a default as the catalogue prints it (such as `int4 (1 + 2)`). Returns first the types
+    that have a mapper of defaults, one text with blanks between them, then what became of each
+    default. Raises HarnessError.
     """
+    # A line of the program has a tab behind the type.
     jars = jars_of(debezium_bundle("postgres", release), note)
     lines = (default.replace("\n", "\\n").replace(" ", "\t", 1) for default in defaults)
     return run_program("DebeziumDefaults", jars, "".join(f"{line}\n" for line in lines))
@@ -284,8 +288,8 @@ def main(check: bool) -> None:
 
 
 def _put_table(name: str, file_text: str, check: bool) -> bool:
-    """Shows how the text of a generated file would change, and writes it unless `check`. Returns
-    whether it changes. `name` is the file's path in the project.
+    """Prints how the text of a generated file would change, and writes the new text unless `check`.
+    `name` is the file's path in the project. Returns whether the text changes.
     """
     file = Path(__file__).parents[1] / name
     committed = file.read_text("utf-8")

@@ -114,7 +114,9 @@ class FlinkSink(Sink):
         self._note = note
 
     def serialize(self, profile: Profile, lines: str) -> Iterator[str]:
-        """Flink's messages, from the jars of the profile's release."""
+        """Flink's messages of the given lines (one for each table and each message, see `Sink`),
+        from the jars of the profile's release.
+        """
         jars = jars_of(flink_bundle(profile.release), self._note)
         return iter(run_program("FlinkSinks", jars, lines))
 

@@ -75,8 +75,9 @@ class SeaTunnelSink(Sink):
         self._note = note
 
     def serialize(self, profile: Profile, lines: str) -> Iterator[str]:
-        """The sink's messages, from the jars of the profile's release; its source reads instants in
-        the deployment's time zone.
+        """The sink's messages of the given lines (one for each table and each message, see `Sink`),
+        from the jars of the profile's release; its source reads instants in the deployment's time
+        zone.
         """
         jars = jars_of(seatunnel_bundle(profile.release), self._note)
         return iter(run_program("SeaTunnelSink", jars, lines, profile.deployment.time_zone))

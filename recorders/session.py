@@ -63,8 +63,9 @@ class Audited:
 
     @property
     def summary(self) -> str:
-        """The last line of the audit's report: how many records agree, and what remains to be
-        explained.
+        """The last line of the audit's report: how many records are identical to ours, differ as
+        the file of explained differences says, or differ otherwise; and how many entries of that
+        file explained no difference (`idle`).
         """
         counts = ", ".join(
             f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained")
@@ -226,8 +227,9 @@ def audit(
 
 
 def plan_history(profile: Any, history: History) -> Plan:
-    """The SQL statements of a history, for the database that the profile reads. Raises Refused for
-    a history that statements cannot cause.
+    """The SQL statements of a history, for the database that the profile reads. Only some classes
+    of profiles have `image` (PostgreSQL's REPLICA IDENTITY) and `queries` (the server logs each
+    statement beside its rows). Raises Refused for a history that statements cannot cause.
     """
     return plan_statements(
         history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False)

@@ -321,7 +321,9 @@ def _replica_identity(table: Table, dialect: SqlDialect) -> str:
 
 
 def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDialect) -> str:
-    """The INSERT statement of these rows."""
+    """The INSERT statement that puts all these rows into the table, with a value for each
+    column.
+    """
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
     values = (
         ", ".join(dialect.literal(c.type, row_values[c.name]) for c in table.columns)
@@ -349,8 +351,8 @@ def _where_clause(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 
 def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> str:
-    """The UPDATE statement of one row. It sets every column that changes; if none does, it sets the
-    first column to its value.
+    """The UPDATE statement of one row, from its two images. It sets every column whose value
+    changes; if none does, it sets the first column to the value that it has.
     """
     before, after = images.before, images.after
     assert before is not None and after is not None
@@ -362,7 +364,7 @@ def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> st
 
 
 def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
-    """The DELETE statement of one row."""
+    """The DELETE statement of one row, which is found by `values`, the values of its columns."""
     return f"DELETE FROM {_qualified_name(table, dialect)} {_where_clause(table, values, dialect)}"
 
 
@@ -455,7 +457,7 @@ class _StatementPlanner:
 
     def follow(self, event: SchemaChange) -> None:
         """Updates the rows that are known of a table for a DDL statement: TRUNCATE empties it, a
-        new column has the value 1, a renamed table keeps its rows.
+        new column (its name is always `added`) has the value 1, a renamed table keeps its rows.
         """
         live = self.rows.pop(event.old_name or event.table, [])
         if event.action == "truncate table":
@@ -508,8 +510,8 @@ class _StatementPlanner:
         self.add_row_change(sql, event)
 
     def add_row_change(self, sql: str, event: RowChange) -> None:
-        """Adds the event of a row change to the plan that a recorder executes. If the server logs
-        statements, an event with the SQL that caused the change comes before it.
+        """Adds the event of a row change to the plan, which a recorder executes. If the server logs
+        statements, an event with the SQL that caused the change (`sql`) comes before it.
         """
         if self.dialect.queries:
             self.events.append(

@@ -107,8 +107,9 @@ class Judged:
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The faults (named failures) of the reader on the format that the board shows,
-        those with the worst outcome first.
+        """The faults (named failures) of the reader on the format that the board shows, those with
+        the worst outcome first: of the broken MUST rules (`counts`) the failures that are held
+        against the reader (`on_board`), and the faults that a program shows and no case (`alone`).
         """
         every = (*self.failures, *self.recorded)
         faults_by_id = {

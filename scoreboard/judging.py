@@ -124,8 +124,9 @@ def digest(reader: Reader, name: str) -> str:
 
 @cache
 def _digest_of_claims(name: str, claims: str) -> str:
-    """The digest of the cases of a format that match claims, a JSON text, with the rules of their
-    profiles: readers of the same claims share it.
+    """The digest of the cases of level two (typed rows) of a format that match claims, a JSON text,
+    with the rules of their profiles: readers of the same claims share it. Each case goes into it by
+    its own digest, which `_typed_rows` has beside the case.
     """
     capabilities = Capabilities.of(json.loads(claims))
     judged_cases = split_by_claims(
@@ -463,7 +464,9 @@ def _run(
 
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
     """What the scoreboard keeps of the harness's report, given as its lines, and of the run's exit
-    code: verdict, counts of cases and rules, and the failures.
+    code (0 if the reader conforms): the verdict; the `cases` by their verdict; `compared`, how many
+    rules had something to compare; `nulled`, how many cases have cells that are NULL because the
+    message does not hold their columns; and the failures of broken rules.
     """
     cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
     rules = [line for line in lines if line["type"] == "rule"]

@@ -110,8 +110,12 @@ def candidates() -> dict[str, str]:
 def judge(
     name: str, sink: str, nemesis: str, engine: ChildEngine, catalogue: str
 ) -> dict[str, Any]:
-    """Runs a recipe (or the right pipeline of a lakehouse) under one nemesis (disturbance of its
-    stream), and returns the result in the form in which it is kept.
+    """Runs a pipeline under one nemesis (disturbance of its stream), and returns the result in the
+    form in which it is kept.
+
+    `name` is that of a recipe, whose file is in recipes/, or begins with REPAIRED: then it is the
+    right pipeline, which is written here for the lakehouse. `sink` is that lakehouse, or AUTO_CDC;
+    `catalogue` is the one in which the session of `engine` keeps tables.
     """
     fmt = FORMATS[sink]
     with tempfile.TemporaryDirectory() as folder:
@@ -271,7 +275,9 @@ REMARKS: Final = {
 
 
 def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
-    """The recipes and repaired pipelines of a sink that have results."""
+    """The names of the pipelines that write to a sink (a lakehouse, or AUTO_CDC) and have results:
+    recipes, and the right pipelines that `new-pipeline` writes.
+    """
     names = [name for name, printed_for in candidates().items() if printed_for == sink]
     return [name for name in names if results.get(name)]
 

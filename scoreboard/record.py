@@ -192,8 +192,11 @@ _FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Faul
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The faults (named failures) in a product's record, in its order, and last `UNSENT`,
-    which every record has. Raises UsageError for a file that does not fit the record.
+    """The faults (named failures) in a product's record, in its order, and last `UNSENT` (failures
+    at messages that no writer sends). `name` is the name of the record's file in `directory`,
+    without its ending; without such a file there is `UNSENT` alone. Raises UsageError for a file
+    that does not fit the record, such as one with an unknown outcome, standing, state of the newest
+    release or behaviour.
     """
     file = directory / f"{name}.toml"
     if not file.exists():

@@ -474,6 +474,7 @@ def _dropped_columns_sql() -> str:
     no clause.
     """
     clauses = f"regexp_replace(regexp_replace(sql, r'{_ALTERS}', ''), r'{_NO_SQL}', '$1')"
+    # Each round removes the innermost parentheses; $1 keeps a quoted name.
     for _ in range(_NESTED):
         clauses = f"regexp_replace({clauses}, r'{_PARENTHESES}', '$1')"
     listed = f"regexp_extract_all({clauses}, r'{_CLAUSE}', 0)"

@@ -250,8 +250,8 @@ def check_folder() -> None:
 
 
 def named_jars(places: Iterable[str]) -> list[Path]:
-    """The jars that paths name, or that lie in the folders that they name. Raises UsageError for a
-    path without a jar.
+    """The jars that the paths name, in the order of the paths; a folder stands for the jars in it,
+    by name. Raises UsageError for a path that is no file and no folder with a jar.
     """
     jars: list[Path] = []
     for place in places:

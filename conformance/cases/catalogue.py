@@ -127,8 +127,9 @@ def matches_any_pattern(name: str, patterns: Iterable[str]) -> bool:
 
 
 def may_match(patterns: Sequence[str], id_start: str) -> bool:
-    """Whether a pattern may match some case id that begins with `id_start`, so that its cases must
-    be made; in `id_start` a part `*` stands for any. Without patterns every id matches.
+    """Whether some case id that begins with `id_start` may match a pattern; if not, the cases of
+    these ids need not be made. In `id_start` a part `*` stands for any. Without patterns every id
+    matches.
     """
     return not patterns or any(_may_begin(pattern, id_start.split("/")) for pattern in patterns)
 
@@ -357,9 +358,10 @@ def named_cases(
 def recorded_cases(
     fmt: Format[Any], globs: str | Sequence[str], count: int | None, select: Sequence[str] = ()
 ) -> tuple[Case, ...]:
-    """The format's recorded cases whose profile matches: all when a selection names them, else
-    `count`, evenly spread. Of these a third is at level two, on the table that has most cases: each
-    further table costs a decode call for its few messages.
+    """The format's recorded cases whose profile matches: all when `count` is None or a pattern of
+    `select` has the part RECORDED of their ids, else `count`, evenly spread. Of these a third is at
+    level two, on the table that has most cases: each further table costs a decode call for its few
+    messages.
     """
     profile_globs = (globs,) if isinstance(globs, str) else tuple(globs)
     recorded = recordings.recorded_cases(fmt, profile_globs)
@@ -450,8 +452,9 @@ def drawn_scenarios(
 def _split_by_size(
     counts: tuple[int, int], groups: Iterable[Sequence[Profile]]
 ) -> Iterator[tuple[int, int]]:
-    """Shares out both counts among the groups of profiles, in proportion to the sizes of the
-    groups; the shares add up to the counts.
+    """Shares out two counts (of cases at level one and at level two) among the groups of profiles,
+    in proportion to the sizes of the groups. Yields both shares of each group; the shares add up to
+    the counts.
     """
     sizes = [len(group) for group in groups]
     ends = [0, *accumulate(sizes)]

@@ -72,7 +72,8 @@ def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
 
 def _shape(case: Case) -> tuple[object, ...]:
     """A key that is equal for two profiles' cases of a scenario if they are written alike: the
-    sources of the cells' types, and for each change its kind, op and absent columns.
+    sources of the cells' types (such as mysql), and for each change its kind (ROW, DDL ...), its
+    operation, and for the before and the after image the columns that the message lacks there.
     """
     sources = frozenset(cell.type.source for cell in _cells(case))
     changes = []
@@ -108,8 +109,9 @@ def _absent(image: Image | None) -> tuple[str, ...] | None:
 
 
 def list_traits(case: Case) -> Iterator[Trait]:
-    """The traits that a case covers, each with its profile and level: its tags, the operations of
-    its changes, the classes of their fields and of their cells.
+    """The traits that a case covers, each with its profile and level: its tags, its changes' kinds
+    with their operations, the classes of the changes' fields (at level one alone), and the type,
+    state, class and signs (such as `.` and `e` of a number) of their cells.
     """
     operations = {(change.kind, change.op) for change in _changes(case)}
     cells = {

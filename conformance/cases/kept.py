@@ -228,8 +228,10 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
     number_by_id: dict[int, int] = {}
 
     def assign_number(value: Any) -> int:
-        """The number that stands for a value in the packed cases; equal values share one. Simple
-        values (texts, numbers) count down from -1, values made of others count up from 0.
+        """The number that stands for a value in the packed cases. Simple values (texts, numbers:
+        _ATOMS) count down from -1. Values made of others count up from 0; each is written as the
+        number of its type and the numbers of its parts. Equal values share a number, except those
+        of the types _UNSHARED: of these only one and the same object does.
         """
         kind = type(value)
         if kind in _ATOMS:
@@ -261,8 +263,10 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
 
 
 def _unpack_cases(packed: bytes) -> tuple[Case, ...]:
-    """The cases that `_pack_cases` packed; registers their schemas. Raises one of _UNREADABLE if
-    the bytes are of another form.
+    """The cases that `_pack_cases` packed; registers their schemas. The file has the simple values,
+    and the nodes: values made of earlier ones, each as the number of its type and the indices of
+    its parts. The last node is the cases with their schemas. Raises one of _UNREADABLE if the bytes
+    are of another form.
     """
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:

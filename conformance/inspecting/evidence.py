@@ -128,7 +128,8 @@ class EvidenceBook:
     def objections(self, opened: OpenedRecord) -> tuple[list[str], list[str]]:
         """The reasons why no profile of the format can have written the message, in two lists: its
         members are wrong, or it has a property that the format never has. Both are empty if a
-        profile can.
+        profile can. `shapes` are the orders of members that the format has: the one that objects
+        least is taken.
         """
         names = tuple(self.members(opened))
         by_shape = min(

@@ -50,8 +50,9 @@ class Sample:
 
     @classmethod
     def of_record(cls, opened: OpenedRecord) -> Sample:
-        """A sample of a message for the report: where it was read, the beginning of its text or
-        bytes, and its size.
+        """A sample of a message for the report: where it was read, its beginning for one line
+        (SHOWN characters of its text, or bytes in hex), its kept part (KEPT characters or bytes),
+        and its size.
         """
         value = opened.record.value
         complete_text = opened.text or ("null" if value is None else value[:SHOWN].hex())
@@ -245,6 +246,7 @@ class Tally:
         known_options = [option for option, state in self.options.items() if state == YES]
         profiles = []
         for release in reversed(self.releases):
+            # `checked` raises UsageError for options that the release cannot have.
             with contextlib.suppress(UsageError):
                 profiles.append("+".join((release, *self.choices.checked(release, known_options))))
         return tuple(profiles)

@@ -160,7 +160,7 @@ def _open_frames(key: bytes, value: bytes) -> Any:
 def _open_value(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
     """Opens a decompressed value: as JSON if it begins as such; by the schema whose id it names if
     it has Confluent's framing; else as Protobuf or Avro, by trying the published schemas of all
-    formats. Its container is "unreadable" if none of them fits.
+    formats. Its container is "unreadable" if none of them fits; only then `problem` counts.
     """
     if body.lstrip()[:1] in (b"{", b"["):
         return _open_json(record, body, compression)
@@ -182,6 +182,7 @@ def _open_value(record: ReadRecord, body: bytes, compression: str) -> OpenedReco
         except ValueError:
             continue
     for name, edition, schema in _schemas():
+        # Each value of TiCDC's Simple protocol begins with 0x16: branch 11 of its union, Message.
         if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (
             datum := _read_datum(schema, body)
         ) is not None:
@@ -230,8 +231,8 @@ _HEADS: Final = (
 
 
 def _describe_head(body: bytes) -> str:
-    """The reason, in words, why a value that is neither JSON nor known Avro cannot be read, by its
-    first bytes.
+    """Why a value that is neither JSON nor Avro of a published schema cannot be read, in words, as
+    far as its first bytes tell.
     """
     return next(
         (problem for head, problem in _HEADS if body.startswith(head)),

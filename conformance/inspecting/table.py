@@ -239,8 +239,10 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
 
 
 def _find_fact(name: str, facts: Facts) -> Fact:
-    """The function that a condition or a table names: one of the format's module (`facts`), or a
-    property of OpenedRecord, which every format has. Raises UnknownName.
+    """The function that a condition or a table names, which takes an opened record: a function of
+    the format's module (`facts`), or a property of OpenedRecord, which every format has. A function
+    comes before a property of the same name. Raises UnknownName, which shows the functions that are
+    not private (`_`).
     """
     if name in OpenedRecord.__annotations__ or hasattr(OpenedRecord, name):
         return facts.get(name) or attrgetter(name)

@@ -64,7 +64,9 @@ def name_causes(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]
 
 
 class Blamed(NamedTuple):
-    """The suspects that are blamed for a finding, and the keys of all its causes."""
+    """The suspects that are blamed for a finding, and the keys of its causes, as a record of known
+    failures may name them: the key of the blamed suspects first, then one for each other suspect.
+    """
 
     suspects: tuple[Trait, ...]
     keys: tuple[str, ...]
@@ -179,9 +181,11 @@ class _TraitBlame:
         self._evidence: dict[tuple[str, int], _Evidence] = {}
 
     def rule_without_trait(self, result: CaseResult, finding: Finding) -> Rule | None:
-        """The rule to blame for a finding on a row in place of its own one. A rule for messages
-        with a trait (a profile, a tag) is right only if that trait is guilty. None if the finding's
-        own rule is right, or is not such a rule.
+        """The rule to blame for a finding on a row in place of its own one; None if its own rule is
+        right. A rule that is only for messages with a trait (a tag, a profile, or of refused rows
+        an op) is right if that trait explains the finding (`_is_guilty`). Else the finding goes to
+        the rule that owns the comparison once all rules of this sort are left out. Every other rule
+        is right.
         """
         rule, change = self._by_id[finding.rule], change_of(finding, result.case)
         if finding.aspect not in _ROWS or not _is_narrow(
@@ -385,8 +389,9 @@ class _CauseNamer:
     def _add_row(
         self, case: Case, message: Sequence[Change], refused_change: Change, key: _MessageKey
     ) -> None:
-        """Takes what a refused row may have been refused for (its suspects), without what other
-        rows have cleared.
+        """Adds what a refused row may have been refused for (its suspects) to those of its message,
+        each to the stage of `_OpenSuspects` in which no row that came out clears it. `message` has
+        all changes of the row's message, `key` stands for the message.
         """
         level, cleared = case.level, self.cleared
         suspects = row_suspects(case, message, refused_change)
@@ -430,8 +435,11 @@ class _CauseNamer:
                     used_suspects.update(self._chosen_suspects[key])
 
     def blame(self, result: CaseResult, finding: Finding) -> Blamed:
-        """The suspects to blame for a finding, and the keys of its causes: the chosen, then all
-        others that a record may name.
+        """The suspects to blame for a finding, with the keys of its causes. For a refused message
+        they are those that were chosen for it, without any the operation of its row. For a wrong
+        cell it is the widest of its suspects (such as all cells of the image) that stands for
+        several sorts of wrong cells and that no right cell of that image clears, else the
+        narrowest.
         """
         case, level = result.case, result.case.level
         of_right_cells = self.cleared.of_right_cells

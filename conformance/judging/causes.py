@@ -104,7 +104,9 @@ class Cause:
 
     def _describe_object(self) -> str:
         """For a report: the cells, row or message that the decoder treats wrongly. Several suspects
-        are listed, the first _NAMED of them.
+        are listed, the first _NAMED of them. One is told by its sort: a cell (of a refused row, as
+        the row with it), an op with the guilty cell's value if it is known, and any other in the
+        words that wording.toml has for its sort.
         """
         is_refusal = self.symptom in REFUSALS
         if len(self.subjects) != 1:

@@ -123,7 +123,7 @@ def _all_keys(failures: Iterable[Failure]) -> tuple[str, ...]:
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
     """If decoding ended with the same error in all failures, only the first one, with the cause
     keys of all; else the failures as they are. If decoding ended on every case of the format, that
-    failure says why it is not reduced.
+    failure says in `reduced` why it is not made smaller (ALIKE): every message ends so.
     """
     if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {
         (DECODING, failures[0].finding.actual)
@@ -166,7 +166,8 @@ def merged(
 ) -> list[Failure]:
     """The failures after their cases were reduced, with the cause that each smaller case shows.
     Failures of one rule that now have the same cause become one, in the place of the first, with
-    the smallest case as example. `record` is that of known failures.
+    the smallest case as example. A failure without a cause, or that stands for several causes
+    (`others`), becomes one only with one of the very same keys. `record` is that of known failures.
     """
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
@@ -188,9 +189,10 @@ def merged(
 
 
 def _key_in_smallest_case(failure: Failure) -> str:
-    """The key that is the same for failures of one cause. For a wrong cell in a reduced case it
-    names the class of the value that is left in the cell there; else it is the key of the failure's
-    cause.
+    """The key that is the same for failures of one cause. If the case was reduced, it is made anew
+    of the narrowest suspect that is left there: for a wrong cell, of the class of the value that
+    stands in it now. It is the key of the failure's cause for a case that was not reduced, and for
+    a refused or lost message, of which each cell is a suspect.
     """
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:

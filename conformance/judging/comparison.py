@@ -63,8 +63,9 @@ SHOWN: Final = 1_200
 
 
 def _are_keys(change: Change, keys: tuple[str, ...]) -> bool:
-    """Whether the key columns that a decoder returned are right: the expected ones, or others that
-    identify a row as well.
+    """Whether the key columns that a decoder returned are right: the expected ones in their order,
+    or others that identify a row as well (`other_keys` in their order, `key_sets` in any). A change
+    without key columns owes (). The number of names is compared, too, since a set hides doubles.
     """
     in_order = (change.keys or (), *change.other_keys)
     in_any_order = ((len(names), names) for names in change.key_sets)

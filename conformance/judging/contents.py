@@ -253,8 +253,9 @@ def text_day(cell: Cell, level: int) -> str:
 
 
 def is_in_first_second(cell: Cell, level: int) -> bool:
-    """Whether an instant's time of day is less than a second after midnight. At level one (cells as
-    text) the time of day in the message's text counts, if it has one.
+    """Whether the time of day of an instant is less than a second after midnight. At level one
+    (cells as text) it is the one in the message's text, if there is one; else it is that of the
+    typed value. False for a value that has none.
     """
     clock = _CLOCK.search(cell.text) if level == 1 and cell.text else None
     if clock is not None:
@@ -274,7 +275,8 @@ def describe_moment(moment: str) -> Iterator[str]:
     """
     has_blank = re.search(r"\d \d\d:", moment) is not None
     has_zeros = re.search(r"[.]\d*0\Z", moment) is not None
-    # No shift changes a date that no calendar has.
+    # Decoders that shift times with a blank cannot shift a date that no calendar has: such a value
+    # would come out right in spite of the words, and speak against them.
     if has_blank and not _DATE_OF_ZEROS.match(moment):
         yield "with a blank before its time of day"
     if has_zeros:
@@ -303,8 +305,9 @@ def describe_content(value: Value, family: Logical) -> tuple[str, ...]:
 # Equal numbers of two types, 1 and Decimal(1), are described in other words.
 @lru_cache(maxsize=1 << 14, typed=True)
 def _describe_spelled(value: Value, family: Logical, _spelling: str) -> tuple[str, ...]:
-    """What a value contains, in words. The spelling of a number, such as 0E-10, tells it from an
-    equal one with fewer digits, of which other words may be remembered.
+    """What a value contains, in words. `_spelling` is the text of a number, else "". It is not
+    read: with it the cache tells a number such as 0E-10 from an equal one with fewer digits, which
+    has other words.
     """
     content, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
@@ -497,8 +500,8 @@ def _describe_number(number: Decimal) -> Iterator[str]:
 
 
 def _describe_places(number: Decimal) -> Iterator[str]:
-    """How many digits a finite number has behind the decimal point, in words; nothing for a number
-    that is not finite.
+    """The words for each limit of _PLACES that the number's digits behind the decimal point exceed,
+    such as `of over 2 places`; nothing for NaN and infinity, which have no digits.
     """
     if number.is_finite():
         yield from _over(_count_places(number), _PLACES, "places")

@@ -69,6 +69,10 @@ def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Dev
     """The deviation (way of being wrong) of one finding, whatever other findings say. `elsewhere`
     allows the answer that the value is that of another image, row or column; callers set it to
     false where that is chance.
+
+    A finding is on an unreadable message if it is on its CORRUPT change, or on no change of a case
+    with a fault. It is doubtful where any rows are right (`anything`). A column that an image
+    should not have is a value for NULL at level two, where all columns are there.
     """
     change = change_of(finding, case)
     unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
@@ -246,9 +250,12 @@ def _is_by_chance(
     wrong_by_family: Mapping[str, int],
     index: RunIndex,
 ) -> bool:
-    """Whether values that seem to be those of another image, row or column are so by chance: they
-    are few of the wrong values of their families, and of too few families of types. `counts` are
-    the units with the deviation by family, `wrong_by_family` all wrong ones.
+    """Whether values that seem to be those of another image, row or column are so by chance.
+    `counts` are the units with the deviation by family of types, `wrong_by_family` all wrong ones.
+
+    It is no chance if they are nearly all wrong values of some family, or if they are of enough
+    families: FAMILIES for another image, 2 for another row or column, or, if the run has fewer, all
+    families that can show it (those in UPDATEs, in messages of several rows, in any row).
     """
     if not _is_elsewhere(deviation):
         return False

@@ -208,6 +208,10 @@ def population_of(deviation: Deviation) -> PopulationName:
     """The name of the set of expected things (values, NULLs, rows, unreadable messages ...) that a
     deviation (a way of being wrong) is compared with: its failing units are explained by what the
     other units of that set do not have.
+
+    Values of the after image in the place of others stand in the before image, and are compared
+    with its cells, and the other way round. A field of the envelope that came as NULL (COMES_AS) is
+    compared with the rows that owe a value in it, any other wrong field with all rows with fields.
     """
     if deviation.is_of_other_image:
         return "there-before" if deviation.other_image == "after" else "there-after"
@@ -232,16 +236,18 @@ def spell_op(came: object) -> str:
 
 
 def spell_owed(failing: Failing) -> str:
-    """The owed value of a failing cell, spelled as a decoder's value would be: equal values have
-    equal spellings. NULL if there is no cell.
+    """The expected value of the cell that fails, in the spelling that a decoder's value would have,
+    so that the two can be compared as texts. The spelling of NULL if the failure is not one of a
+    cell.
     """
     cell = cell_of(failing.finding, failing.result.case)
     return value(None) if cell is None else spell_cell(cell, failing.result.case.level)
 
 
 def spell_cell(cell: Cell, level: int) -> str:
-    """An owed cell, spelled as a decoder's value would be: at level one its text in the message, at
-    level two its typed value as the source prints it. Spelled as NULL without a value.
+    """An expected cell, spelled as a decoder's value would be: at level one by its text in the
+    message, at level two by its typed value as the source prints it. The spelling of NULL for a
+    cell that is not owed one certain value.
     """
     if cell.state is not State.VALUE:
         return value(None)
@@ -249,6 +255,8 @@ def spell_cell(cell: Cell, level: int) -> str:
 
 
 def spell_came(failing: Failing) -> str:
-    """The decoder's wrong value as text; a missing column is spelled as NULL."""
+    """The decoder's wrong value, spelled as text. The spelling of NULL for a column that the
+    decoder left out.
+    """
     came = failing.finding.came
     return value(None if came is NOT_THERE else came)

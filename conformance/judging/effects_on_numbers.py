@@ -92,8 +92,11 @@ def find_effect_on_numbers(values: WrongValues) -> Relation | None:
 
 
 def _find_effect_on_decimals(values: WrongValues) -> Relation | None:
-    """The relation that says what happens to all of these numbers, which may have a fraction: they
-    are 0, cut, rounded, or without their exponent. None if no one way is known.
+    """The relation that says what happens to all of these numbers, which may have a fraction. None
+    if no one way is known. All may come as 0, whatever relation they have. Those that came through
+    a float (FLOAT) may be rounded to some digits, or have the digits of a double. Those whose
+    relation is of `_OF_DIGITS` may be rounded to digits, cut or rounded to places behind the point,
+    or have lost their exponent.
     """
     if all(pair.number_that_came == 0 for pair in values.pairs):
         return Relation(RelationKind.ONE_VALUE, name="0")
@@ -216,9 +219,10 @@ def _find_sign_bit(values: WrongValues) -> Relation | None:
 
 
 def _find_lost_bits(values: WrongValues) -> Relation | None:
-    """The relation LOW_BITS if all of these large integers come as 0, as if only their lowest bits
-    were kept. It has the number of bits that are left if several integers show it, else 0. None if
-    the integers do not come so.
+    """The relation LOW_BITS if all of these integers come as 0 because only their lowest bits are
+    kept: there is a width (8, 16 ... bits) for which this is so of all. The relation has the
+    largest such width as its number, or 0, for an unknown one, if there is only one integer. None
+    if the integers do not come so.
     """
     integers = _gather_integers(values)
     if not integers or any(came for _, came in integers):

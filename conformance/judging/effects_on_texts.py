@@ -37,8 +37,8 @@ class _Texts(NamedTuple):
 
 
 def find_effect_on_texts(values: WrongValues) -> Relation | None:
-    """The one thing that happens to all of these texts, bytes or documents; None if they are none,
-    or none is known.
+    """The relation that says what happened to each of these values, if they are texts, bytes,
+    labels or documents, and the same known thing happened to all of them; else None.
     """
     if values.is_unexplained and all(map(_has_replaced_bytes, values.pairs)):
         return Relation(RelationKind.NO_UTF8)
@@ -209,8 +209,8 @@ def _find_letters(texts: list[_Texts]) -> Relation | None:
 
 
 def name_letters(values_that_came: Iterable[object]) -> str:
-    """`small` if all texts in these values are in small letters, `capital` if all are in capital
-    ones; else "", as of values without a text.
+    """The word small if no text in these values has a capital letter, else capital if none has a
+    small one; "" if they have both, or if there is no text in them. Texts without letters are both.
     """
     words = list(itertools.chain.from_iterable(map(_texts_within, values_that_came)))
     if not words:
@@ -262,8 +262,10 @@ def _find_replaced_characters(texts: list[_Texts]) -> Relation | None:
 
 
 def _find_replacement(relation: Relation, texts: list[_Texts]) -> Relation | None:
-    """The relation that says what stands in the place of the characters of the sort that `relation`
-    names, if it is the same in all of these texts; None if it is not.
+    """The relation that says what stands in the place of replaced characters, if it is the
+    same in all of these texts; None if it is not, or if it cannot be printed. The characters are
+    those of the sort that `relation` names, a key of CHARACTER_SORTS. Texts that are all escaped
+    for HTML have a relation of their own.
     """
     if all(
         came in (html.escape(expected), html.escape(expected, quote=False))

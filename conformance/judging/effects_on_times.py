@@ -137,9 +137,11 @@ def _find_limit(moments: list[_Moments]) -> str:
 
 
 def _find_fraction(moments: list[_Moments]) -> Relation | None:
-    """The relation that says what is left of the fractions of seconds of all these times: rounded
-    or cut to some digits, lost, a thousandth, or its digits taken for microseconds. None if no
-    single way fits all.
+    """The relation that says what is left of the fractions of seconds of all these times, or None
+    if no single way fits all. Tried in this order: the fraction is cut (lost if no digit is left),
+    or rounded half up, to 0 to 5 digits, fewest first; it is a thousandth (milliseconds taken for
+    microseconds); its digits are taken for microseconds, as the column has them or without the
+    zeros at their end.
     """
     for digits in _DIGITS_OF_FRACTIONS:
         unit = 10 ** (6 - digits)
@@ -178,8 +180,8 @@ def _cuts(micros: int, unit: int) -> frozenset[int]:
 
 
 def _find_larger_unit(values: WrongValues, moments: list[_Moments]) -> Relation | None:
-    """The relation that all of these times come without their seconds, or that the days of all
-    these dates are taken for milliseconds; None if neither.
+    """The relation that all of these times come without their seconds, or that the numbers of all
+    these dates (days since 1970) are taken for milliseconds; None if neither.
     """
     if all(pair.came in _cuts(pair.expected, MINUTE) for pair in moments):
         return Relation(RelationKind.CUT_TO_MINUTES)

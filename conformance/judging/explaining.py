@@ -202,8 +202,10 @@ capitals.
 
 
 def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[Trait]:
-    """The traits on the size of values that fit a relation: over the length after which all values
-    are cut, or over the number of bits that are left of all.
+    """The traits on the size of values that fit a relation: over the number of bits that are left
+    of all values (LOW_BITS), or over the length after which all are cut, in the characters or bytes
+    that the relation names. Traits know only the lengths in LENGTHS, so that it is the next lower
+    one. Empty if the values are not cut after one length.
     """
     families = {failing.family for failing in failings}
     if relation.kind is RelationKind.LOW_BITS:
@@ -217,8 +219,9 @@ def _sizes_of_relation(relation: Relation, failings: Sequence[Failing]) -> set[T
 
 
 def _digits_of_rounding(relation: Relation, failings: Sequence[Failing]) -> set[str]:
-    """If all of these numbers came rounded to the same number of digits: the contents "of over N
-    digits" that explain it. Else an empty set.
+    """If all of these numbers came rounded to the same number N of digits, the words of the traits
+    that explain it, "of over N digits" and "of over N significant digits": numbers with fewer
+    digits come out right. Else an empty set.
     """
     effect = find_effect_on_numbers(WrongValues.gather(relation, failings))
     if effect is None or effect.kind is not RelationKind.ROUNDED_TO_DIGITS:

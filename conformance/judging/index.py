@@ -79,7 +79,7 @@ POPULATIONS_OF_FIELDS: Final[Mapping[str, PopulationName]] = {
 
 def _owes_image(change: Change, side: SideOrRow, level: int) -> bool:
     """Whether a right decoder must return the row's before or after image; not if it has none, or
-    if anything is right in all of its cells.
+    if anything is right (ANY) in all of its cells. An image without columns must be returned.
     """
     image = change.image(side, level)
     if image is None:
@@ -189,7 +189,7 @@ class ExpectedRow:
 
     @cached_property
     def suspects(self) -> set[Trait]:
-        """What a decoder that refuses the row may fail on."""
+        """The suspects of a refusal of the row: traits that may be why a decoder fails on it."""
         return row_suspects(self.case, self.case.written[self.message].changes, self.change)
 
     @cached_property
@@ -199,8 +199,8 @@ class ExpectedRow:
 
     @cached_property
     def suspects_of_cells(self) -> Mapping[CellGroup, set[Trait]]:
-        """The suspects (traits that may be why a decoder fails) that the row's cells clear if all
-        of them came out right, by image and by whether the cell is NULL.
+        """The suspects (traits that may be why a decoder fails) that are cleared if every cell of
+        the row came out right, by image and by whether the cell is NULL.
         """
         return self.suspects_of_right_cells(())
 
@@ -208,8 +208,8 @@ class ExpectedRow:
         self, wrong_cells: Collection[tuple[str, str | None]]
     ) -> Mapping[CellGroup, set[Trait]]:
         """The suspects (traits that may be why a decoder fails) that the row's right cells clear,
-        by image and by whether the cell is NULL. `wrong_cells` (side and column) clear nothing and
-        are left out.
+        by image and by whether the cell is NULL. `wrong_cells` are pairs of image and column; these
+        cells clear nothing. Without any, all cells of the row are right.
         """
         by_group: dict[CellGroup, set[Trait]] = defaultdict(set)
         for side, column, cell in cells(self.change, self.case.level):
@@ -222,8 +222,9 @@ class ExpectedRow:
 
     @property
     def shows_a_row(self) -> bool:
-        """Whether a right decoder must return this row. If it may as well refuse the row, that no
-        finding names it does not show that it came.
+        """Whether a right decoder must return this row. Then, if no finding names the row, it came.
+        Of a row that may as well be refused, this would not follow: no finding may also mean that
+        it was refused.
         """
         return self.change.kind is Kind.ROW and not self.may_be_refused
 
@@ -251,19 +252,22 @@ class RowOutcome:
 
     @property
     def has_compared_cells(self) -> bool:
-        """Whether the row's cells were compared."""
+        """Whether the row's cells were compared: not if its kind, its op or an image as a whole is
+        wrong.
+        """
         return not any(finding.aspect in _UNCOMPARED for finding in self.findings)
 
     @property
     def wrong_cells(self) -> frozenset[tuple[str, str | None]]:
-        """Side and column of the cells that are wrong."""
+        """The image ("before" or "after") and the column of each cell that is wrong."""
         cell_findings = (finding for finding in self.findings if finding.aspect in CELL)
         return frozenset((finding.side, finding.column) for finding in cell_findings)
 
     @property
     def hidden_sides(self) -> frozenset[str]:
         """The sides ("before", "after") whose image is wrong as a whole, so that no finding could
-        tell of its single cells; "" stands for the whole row.
+        tell of its single cells. "" stands for the whole row: it did not come, or its kind or op is
+        wrong, so that no cell of it was compared.
         """
         hiding = (finding for finding in self.findings if finding.aspect in _HIDING)
         return frozenset(f.side if f.aspect is Aspect.IMAGE else "" for f in hiding)
@@ -452,8 +456,10 @@ class RunIndex:
             return True
 
         def find_best(candidates: Iterable[Traits]) -> Traits:
-            """The traits that explain the most failing units, of those that nearly no passing unit
-            has.
+            """The traits, one candidate set, that explain the most failing units; () if there is
+            none. Of the units that have the traits a share of NEARLY (_SURELY for sorts that many
+            units have by chance) must fail; the lower this share, the less the traits count. Of
+            equally good sets the favoured one is taken, then the one that ranks lowest.
             """
             worth = []
             for traits in candidates:
@@ -473,8 +479,10 @@ class RunIndex:
             return best_traits
 
         def find_with_op(traits: Traits) -> Traits:
-            """The traits with the op or kind that all failing units with them have, if then all
-            units with them fail, and without it not all. What a value holds explains without one.
+            """The traits, and in front of them an op or kind if it makes them exact: all failing
+            units with the traits have it too, and all units with the traits and it fail, while of
+            the units with the traits alone some pass. Traits on what a value holds get none: they
+            explain whatever the op is.
             """
             holds_content = any(trait[0] == "held" for trait in traits)
             if not traits or holds_content or failing_share(traits) == 1:
@@ -575,6 +583,7 @@ class RunIndex:
                 if is_fault and not self._shows_nothing_of_a_fault(outcome):
                     yield self.traits.of_fault(case, number)
             elif name in _OF_ROWS:
+                # A row that breaks a rule which does not count is neither failing nor passing.
                 is_compared = not is_fault and not outcome.breaks_other_rules(self.counting)
                 if is_compared and _OF_ROWS[name](change, case.level):
                     yield self.traits.of_row_with_cells(case, number, change)

@@ -53,7 +53,9 @@ class Judge(RuleLedger):
         """
 
         def is_open(change: Change) -> bool:
-            """Whether the decoder of the other table may refuse the change."""
+            """Whether a decoder of typed rows (level two) of the message's own table may refuse the
+            change, by a CORRUPT row.
+            """
             subject = Subject(
                 case.profile,
                 2,
@@ -63,7 +65,7 @@ class Judge(RuleLedger):
                 Aspect.CORRUPT,
                 tags=case.tags,
             )
-            # A pair of kind and op that is right besides those of the change itself.
+            # The kind and op of a CORRUPT row, which is then as right as the change itself.
             if (Kind.CORRUPT, None) in change.accept:
                 return True
             rule_of_refusals = self.find_owner(subject)
@@ -72,9 +74,10 @@ class Judge(RuleLedger):
         return is_refusal(output_rows) and any(map(is_open, changes))
 
     def _as_refused(self, findings: Iterable[Finding], output_rows: Sequence[OutputRow]) -> bool:
-        """Whether the decoder refuses a message of another table, when it has also refused a row of
-        the requested table under a rule that is no MUST. `findings` are those of the case so far.
-        The case does not say what the other table's message holds.
+        """Whether a refused message of another table goes unpunished: the rows only refuse it, and
+        the decoder has also refused a row of the requested table where the rule is no MUST. So it
+        may be refused for the same reason; the case does not say what the other table's message
+        holds. `findings` are those of the case so far.
         """
         refusal_rules = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return is_refusal(output_rows) and any(

@@ -161,8 +161,9 @@ class Expectations:
 
 
 def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
-    """The verdict that a single finding on this rule would give; `case` is the verdict on the whole
-    case, which stays if the case was not decoded.
+    """The verdict that a single finding on this rule would give. `case` is the verdict on the whole
+    case: it is returned if the case has no rows (it errored or timed out). A finding of the aspect
+    ACCEPTED is on a message that must be refused and gave ordinary rows.
     """
     if case in UNDECODED:
         return case

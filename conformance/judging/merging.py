@@ -185,8 +185,9 @@ def _is_of_bare_rows(mistake: Mistake) -> bool:
 
 
 def _has_same_values(mistake: Mistake, earlier: Mistake) -> bool:
-    """Whether the units of one mistake all have the traits that the other tells of, so that both
-    are about the same values.
+    """Whether two mistakes on wrong values are about the same values: they name the same traits
+    (`traits`), or all units of one have (`shared`) the traits that the other names. The second is
+    asked only if one of them names what values hold, or if `mistake` does not say what fails.
     """
     if mistake.traits == earlier.traits:
         return True

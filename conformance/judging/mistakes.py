@@ -416,9 +416,10 @@ def _explain_by_place(
     traits_of_failures: Sequence[frozenset[Trait]],
     unexplained: Sequence[Failing],
 ) -> _Part | None:
-    """The unexplained failing values of many families of types as one part, if all are of rows of
-    one op: a decoder that loses values whatever their type does so for what their row does. None if
-    they are of few families or of several ops.
+    """The failing values that no trait explains, as one part of a mistake, if NULL came for all of
+    them, in many families of types, and they stand in rows of one op: a decoder that loses values
+    whatever their type does so for what their row does. None otherwise. At least the share LARGE
+    of all values in such places must fail.
     """
     families = {failing.family for failing in unexplained}
     if deviation != deviations.NULL or len(families) < deviations.FAMILIES:
@@ -487,7 +488,9 @@ def _widen_to_families(
     deviation: Deviation,
 ) -> list[_Part]:
     """A part for each family of types of the failing values, if most values of these families fail;
-    else none.
+    else none. Several families are only told where values came for NULL (`is_for_null`); otherwise
+    the failing values must be of one family. A failing cell without the trait of a family, which is
+    the family "" here, ends the attempt.
     """
     by_family: dict[Trait, list[Failing]] = defaultdict(list)
     for failing in failings:
@@ -785,8 +788,9 @@ _SINGLE: Final = frozenset(
 
 
 def _is_single(deviation: Deviation) -> bool:
-    """Whether all units with this deviation count as one mistake of the decoder, even if they have
-    no trait in common.
+    """Whether all units (compared rows, cells or fields) with this deviation count as one mistake
+    of the decoder, even if they have no trait in common. Of wrong values these are the values of
+    the row's other image, and values that come as something else (COMES_AS), such as a text.
     """
     return deviation.kind in _SINGLE or (
         deviation.is_wrong_value
@@ -845,8 +849,12 @@ def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
 
 
 def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
-    """Whether two sets of traits show two mistakes, because one names what the other does not:
-    signs of a name, a value's content, a zero date, a property of the row.
+    """Whether two sets of traits show two mistakes, because one names what the other does not.
+
+    They do so in this order: both are on names of columns and differ; only one is on names; only
+    one names a date that no calendar has; one is on the row alone and another on what values are;
+    they name different classes of texts, or different contents that are no sizes. With `of_names`
+    (columns are missing) the second and the fourth do not count.
     """
     first_sorts, second_sorts = {trait[0] for trait in first}, {trait[0] for trait in second}
     if first_sorts | second_sorts <= OF_NAMES:
@@ -878,8 +886,9 @@ def _has_zero_date(traits: Traits) -> bool:
 
 def _mistake(account: _Account, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
     """The mistake that an account (a statement and the traits it is about) tells of these failing
-    units. The example is the failing unit in the smallest case; an uncompressed case is preferred,
-    since a reader can read its bytes.
+    units. The statement's deviation is made more exact by what all units show together (such as
+    that all are cut after 255 characters). The example is the failing unit in the smallest case; an
+    uncompressed case is preferred, since a reader can read its bytes.
     """
     small = min(
         failings,

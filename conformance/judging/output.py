@@ -212,8 +212,9 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
 
 
 def _decode_text(value: Any) -> Any:
-    """A cell of a column that was read as bytes because its text is not all UTF-8: text at any
-    depth of lists and mappings, with backslash escapes for the bytes that are no UTF-8.
+    """A value whose texts were read as bytes, because they are not all UTF-8, with its texts: in
+    lists, tuples and mappings each item is decoded, and other values stay. A byte that is no UTF-8
+    becomes an escape of four characters: a backslash, x and two hex digits.
     """
     match value:
         case bytes():

@@ -29,8 +29,8 @@ from generators.sources import mysql
 
 def owed_changes(case: Case, written: Written) -> tuple[Change, ...]:
     """The changes for which a right decoder returns rows of a message: all of them at level one
-    (changes of any table), at level two (typed rows of one table) those of the case's table, and
-    unreadable messages.
+    (changes of any table), at level two (typed rows of one table) the row changes of the case's
+    first table, told by its name, and unreadable messages.
     """
     if case.level == 1:
         return written.changes

@@ -215,9 +215,9 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
 
 
 def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
-    """How a wrong value at level two (typed columns) is related to the right one. A value that
-    means the same is of the wrong SPARK_TYPE or in the wrong SPELLING. None if no relation is
-    known.
+    """How a wrong value at level two (typed columns) is related to the right one; None if no
+    relation is known. If both mean the same, it is the Spark type that is wrong (SPARK_TYPE), or,
+    where that is accepted for the column, the spelling (SPELLING).
     """
     wrong_type = not is_accepted(cell, came.family)
     relation = _relate_typed_values(cell, came)

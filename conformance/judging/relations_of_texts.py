@@ -70,8 +70,8 @@ def _find_end(expected: str, actual: str) -> str:
 
 
 def find_encoding(expected: bytes, actual: str) -> Relation | None:
-    """The relation of bytes to a text that encodes them, such as base64; None if the text does not,
-    or there are no bytes.
+    """The relation ENCODED of bytes to a text that encodes them, such as base64; None if the text
+    does not. No bytes at all are encoded only by the text `0x`: an empty text is no encoding.
     """
     if expected and actual.lower() == expected.hex():
         return Relation(RelationKind.ENCODED, name="hexadecimal digits")
@@ -89,7 +89,8 @@ def _read_as_latin(expected: str) -> str:
 
 def relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
     """How wrong bytes are related to the right ones (encoded as text, reversed, cut ...); None if
-    they are equal, or no relation is known.
+    they are equal, or no relation is known. That no bytes at all came is a cut only if what is
+    missing begins with a sort of character before which a decoder may cut.
     """
     if expected == actual:
         return None

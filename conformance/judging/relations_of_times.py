@@ -94,9 +94,11 @@ def _relate_long_times(expected: int, actual: int) -> Relation | None:
 
 
 def find_parts(expected: int, actual: int) -> Iterator[Relation]:
-    """Yields the relations FACTOR by which one time, in microseconds, may be the thousandth or the
-    millionth of another one: cut or rounded at its last digit, or off by a microsecond.
+    """Yields the relations FACTOR that say that `actual` may be the thousandth (-3) or the
+    millionth (-6) of `expected`, both in microseconds: if it is off by less than its own last
+    digit (so that it may be cut or rounded there), or by one microsecond.
     """
+    # The value of the last digit that is not 0; a second if there is no fraction.
     digit = next(unit for unit in _UNITS_OF_FRACTIONS if actual % unit == 0)
     for power in (3, 6):
         difference = abs(actual - expected // 10**power)

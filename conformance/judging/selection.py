@@ -115,7 +115,9 @@ class Selection:
 
     def of_cases(self, judged_rules: Sequence[Rule]) -> tuple[str, ...]:
         """The patterns of --select, if cases that they do not match need not even be made. () if
-        all cases are needed: there is no pattern, or one of --select or --exclude matches a rule.
+        all cases are needed: there is no --select, or a pattern of --select or --exclude matches
+        the id of a rule. Whether such a pattern is about rules or cases shows only once all cases
+        are made (`rule_patterns`).
         """
         patterns = (*self.select, *self.exclude)
         names_rule = any(matches_any_pattern(rule.id, patterns) for rule in judged_rules)
@@ -159,6 +161,8 @@ def _ids_of_drawn_cases(
 def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
     """Checks the decoder's CAPABILITIES (what it claims to support). Raises UnknownName, with the
     nearest name, for a pattern that matches no profile, kind, envelope column or column type.
+    Profiles of all formats count, and types of all sources and of the cases' tables. The name of a
+    profile that the cases have is right even if no format lists it.
     """
     every: list[SourceType] = []
     for source in SOURCES.values():

@@ -174,7 +174,10 @@ def describe_statement(statement: Statement) -> str:
 def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) -> str:
     """A noun for the units with all of the traits, such as `row of DELETE under the option x`.
 
-    With `is_unit_told` it goes on after a noun that named the unit: `of DELETE`.
+    With `is_unit_told` it goes on after a noun that named the unit: `of DELETE`. The trait that
+    something is a row is told only if it is the only one. The words of traits are joined by `and`,
+    or by a blank where one goes on after the other (`_CONTINUED_SORTS`, `_CLAUSES`,
+    `_CIRCUMSTANCES`). Of two traits on values of one family only the first names the family.
     """
     described = _name_families_once(tuple(trait for trait in traits if trait != ("row",)) or traits)
     phrase = _describe_trait(described[0], unit, "" if is_unit_told else unit)
@@ -190,8 +193,9 @@ def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) ->
 
 
 def _name_families_once(traits: Traits) -> Traits:
-    """The traits, without a trait that names a family of types where another trait names it too.
-    The other then names exactly this family, and not all families that decoders read alike.
+    """The traits without the trait ("family", F) where another trait begins with the same family.
+    That trait then names F: by itself it would name `float` for `double`, since traits have one
+    name for families that decoders read alike (`merge_family`).
     """
     families = {merge_family(trait[1]): trait for trait in traits if trait[0] == "family"}
     named: list[Trait] = []
@@ -268,7 +272,9 @@ def _join_traits(first: Traits, second: Traits) -> Traits:
 
 def _describe_units(statement: Statement) -> str:
     """The subject of a mistake's sentence: how many of which rows, columns or values, and what they
-    have.
+    have. A quantity is its own word with a blank, such as "every ", or "". Units with faults (ways
+    to spoil a message) are told by these; units of a mistake that no trait explains (it has no
+    `alternatives`) by families of types, if it occurs in these alone.
     """
     unit, quantity = statement.unit, statement.quantity
     if quantity is Quantity.MOST:
@@ -299,7 +305,8 @@ def _continue_noun(traits: Traits, unit: str) -> str:
 
 def _describe_name(deviation: Deviation, statement: Statement) -> str:
     """What a mistake's sentence names as wrong: the ops that came, an image with its article, else
-    the name in the deviation, such as a column of the envelope.
+    the name in the deviation, such as a column of the envelope. A missing image without a name is
+    either image: the mistakes on both were joined.
     """
     if deviation.kind is DeviationKind.OTHER_OP:
         return ", ".join(statement.ops_that_came)

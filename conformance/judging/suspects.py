@@ -32,9 +32,14 @@ NO_ROW: Final[Trait] = ("kind", "none")
 
 
 def suspects_of_finding(finding: Finding, case: Case) -> list[Trait]:
-    """The suspects of a finding that is no refusal of a row: what it is about, each a sort and its
-    words, such as ("cell", "int", "value"). The narrowest is first; for a cell or a statement wider
-    ones follow, which include it.
+    """The suspects (traits that a decoder may fail on) of a finding that is no refusal of a row:
+    what it is about, each a sort and its words, such as ("cell", "int", "value"). The narrowest is
+    first; for a cell or a statement wider ones follow, which include it.
+
+    A column that the image should not have is no cell, so that its image is the suspect. Of a
+    message that must be refused it is the fault, of a message of another table that gave rows
+    ("foreign",), of a law that compares calls what the law changed about the call. What nothing
+    here fits has the suspect of its message.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     of_message = _suspect_of_message(case, change)

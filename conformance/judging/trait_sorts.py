@@ -85,8 +85,11 @@ RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
 
 def rank_trait(trait: Trait) -> tuple[int, bool]:
     """The rank of a trait among those that explain equally many failing units; the lowest wins.
-    That a value is ordinary ranks just before what values hold: of few values, most hold something
-    by chance.
+
+    The first part is the place of the trait's sort in `_RANKED`. The second is False only for the
+    trait that a value is of its family's ordinary class ("kin" with `plain`, or `whole` of dates).
+    This one gets the place of "held" (what a value holds), and so comes just before these: of few
+    values, most hold something by chance.
     """
     sort, *words = trait
     is_ordinary = False

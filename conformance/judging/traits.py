@@ -272,8 +272,9 @@ class RunTraits:
         return frozenset(traits)
 
     def of_row_with_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """The traits of a row change and of all of its cells together, without the traits of a
-        cell's place (such as its side).
+        """The traits of a change and of all of its cells together, without those that tell where in
+        the row a cell stands (such as its side). `number` is that of the message in the case. A row
+        has the trait ("row",) beside, which a statement or an unreadable message lacks.
         """
         traits = set(self.traits_of_row(case, number, change))
         if change.kind is Kind.ROW:
@@ -284,7 +285,9 @@ class RunTraits:
         return frozenset(traits)
 
     def of_row_for_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        """The traits of a row that may make its cells wrong."""
+        """The traits of a row that may be why its cells are wrong: all but those that only explain
+        what is wrong in its envelope.
+        """
         return self.traits_of_row(case, number, change) - _OF_ENVELOPES
 
     def of_cell(
@@ -389,7 +392,8 @@ def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
 
 def _of_record(case: Case, number: int) -> Iterator[Trait]:
     """The traits of a Kafka record beside the content of its value: ("keyless",) without a key, and
-    ("other-schema",) if an earlier message of the topic has another id of the schema registry.
+    ("other-schema",) if an earlier message of the topic has another id of the schema registry. A
+    message without an id, whose id is b"" here, counts as no earlier schema.
     """
     message = case.written[number].message
     if message.key is None:
@@ -438,7 +442,9 @@ def _spell_rows(changes: Sequence[Change]) -> Sequence[object]:
 
 
 def _find_messages_with_same_rows(case: Case) -> frozenset[int]:
-    """The messages, by number, whose rows an earlier message of the case owes, too."""
+    """The messages of a case, by number, that owe just the rows that an earlier message of the case
+    owes.
+    """
     earlier: list[Sequence[object]] = []
     same_rows = set[int]()
     for number, written in enumerate(case.written):
@@ -488,8 +494,8 @@ def _key_values(change: Change) -> set[tuple[object, ...]]:
 @lru_cache(maxsize=1 << 14)
 def _of_message(value: bytes | None) -> frozenset[Trait]:
     """A trait for each member of a message's JSON document, and of its `payload`, that is null or
-    empty: in a report their names lead to the decoder's line that misreads them. No trait if the
-    message is no JSON.
+    empty. A report names the member, which leads to the line of the decoder that misreads it. No
+    trait if the message is no JSON.
     """
     try:
         return frozenset(_members(json.loads(value or b"")))
@@ -569,7 +575,9 @@ def _of_table(change: Change) -> Iterator[Trait]:
 
 
 def _key_of(case: Case, change: Change) -> tuple[str, ...]:
-    """The key columns of a row: those that its message names, else those of its table."""
+    """The key columns of a row: those that its message names (() if it says that there are none),
+    else, where the format names no key (None), the primary key of its table; () for no such table.
+    """
     if change.keys is not None:
         return tuple(change.keys)
     tables = (table for table in case.tables if change.is_row_of(table.name))

@@ -27,7 +27,9 @@ def bad_cell(case: Case) -> CellFault | None:
 
 def holds_kept_value(case: Case, cell: CellFault, output_row: OutputRow) -> bool:
     """Whether the decoder's row holds exactly the unfit value (one that the column's type cannot
-    hold) that the fault put into the cell, as the message spells it.
+    hold) that the fault put into the cell. A number too large for what reads it has come as a cell
+    of the family "wrong form", whose text is the number, BEYOND and the type; any other value is
+    compared as one of the column's type.
     """
     type, got = _spoiled_type(case, cell), (output_row.after or {}).get(cell.column)
     if cell.kept_value is None or type is None or not isinstance(got, Typed):

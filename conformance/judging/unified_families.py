@@ -35,10 +35,14 @@ from conformance.judging.relations_of_numbers import read_number
 
 
 def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
-    """The failing units by deviation, with the deviations of one family of types (or of one
-    envelope column) made one: with the relation that nearly all of its wrong values have to the
-    right ones, or else with none. Relations that are mistakes of their own (such as lost
-    characters), and value classes that are wrong in another way, keep their deviation.
+    """The failing units (compared rows, cells or fields) by deviation, where the wrong values of
+    one family of types, or of one envelope column, share a deviation. Its relation (how the wrong
+    value comes from the right one) is the one that nearly all of these values have; if there is
+    none, it has no relation.
+
+    Two sorts of wrong values keep their own deviation: those whose relation is a mistake of its own
+    (such as lost characters), and value classes that are wrong in another way than the rest. Units
+    of all other deviations, such as lost rows, stay as they are.
     """
     families: dict[str, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)

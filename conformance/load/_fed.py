@@ -29,7 +29,10 @@ class MessageCounts:
         self._before = [0]
 
     def count_before(self, unit: int) -> int:
-        """The number of messages of all units (short scenarios) before this one."""
+        """The number of messages of all units (short scenarios) before this one. It is computed if
+        each unit has as many messages as offsets (`is_even`); else messages are made until the
+        unit's entry in `_before`, a list of these numbers, is known.
+        """
         if self._feed.is_even:
             return unit * self._feed.width
         while len(self._before) <= unit:
@@ -38,7 +41,8 @@ class MessageCounts:
 
     def units_of(self, count: int) -> int:
         """The least number of units (short scenarios), from the first on, that have `count`
-        messages or more. Raises HarnessError if PROBED units in a row have none.
+        messages or more. It is computed if each unit has `width` messages (`is_even`); else units
+        are counted until there are enough. Raises HarnessError if PROBED units in a row have none.
         """
         if self._feed.is_even:
             return -(-count // self._feed.width)
@@ -50,7 +54,9 @@ class MessageCounts:
         return bisect_left(self._before, count)
 
     def _count_more(self) -> None:
-        """Counts the messages of PROBED more units (short scenarios), by making them."""
+        """Counts the messages of PROBED more units (short scenarios), by making them. Each unit has
+        `width` offsets, used or not, so that a message's offset tells its unit.
+        """
         first, width = len(self._before) - 1, self._feed.width
         messages = self._feed.messages(first, first + PROBED)
         counts = Counter(fed.offset // width for fed in messages)
@@ -152,7 +158,10 @@ class Fed(Publisher):
     def settle(self) -> None:
         """Computes, at the end of a load, for how many messages of all its queries the decoder owes
         a row (`owed`, and `places`, the sum of their hashes), and which messages of the last query
-        are sampled for the judge (`samples`).
+        are sampled for the judge (`samples`). Each query read the units from 0 up to its entry in
+        `_unit_counts`, so that a message counts once for each query that read its unit. If the
+        first PROBED units' messages all owe a row, all are taken to: then their expected changes
+        are not made.
         """
         feed, owing_feed = self._feed, self._feed.owing
         probes = [self._owes_row(fed.changes) for fed in owing_feed.messages(0, PROBED)]

@@ -142,7 +142,9 @@ class Producer(Publisher):
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
         """Starts to publish in a thread; the command says how many messages (`count`), how fast
-        (`rate`) and how long at most (`duration_s`). `take` gives the events.
+        (`rate`) and how long at most (`duration_s`). `take` gives the events. The Tally counts what
+        is acknowledged, in the intervals that `_command_with_account` adds to the command; this one
+        producer (1) has the limits of its samples alone.
         """
         assert self._source is not None
         with_intervals = self._command_with_account(command)
@@ -245,8 +247,9 @@ class Executors(Publisher):
             raise HarnessError(f"publishing on executors failed: {error}") from None
 
     def begin_command(self, command: Mapping[str, Any]) -> None:
-        """Tells the producers in Spark's tasks to publish the messages of a command. Raises
-        HarnessError.
+        """Tells the producers in Spark's tasks to publish the messages of a command. These follow
+        the messages of the commands before it: `first` is the number of the first one, counted
+        from 0 over all commands. Raises HarnessError.
         """
         self._request("begin", **self._command_with_account(command), first=self._first)
         self._first, self._busy = self._first + command["count"], True

@@ -279,7 +279,8 @@ class Feed:
     @property
     def width(self) -> int:
         """The number of offsets that each unit of the feed (a short scenario) takes up, whether or
-        not it has so many messages.
+        not it has so many messages: WIDTH for a user's tables and for nemeses (disturbances of a
+        stream), where the messages are not counted beforehand.
         """
         if self.pickled_tables or self.selected_nemeses:
             return WIDTH

@@ -220,6 +220,7 @@ class Step:
         messages are decoded soon after they were due, and the rest soon after the sending (SLOPE,
         LAG_S, DRAIN_S; the module's docstring has the criterion).
         """
+        # A producer may be slower than asked for. A send rate of 0 was not measured.
         rate = min(self.rate, self.send_rate) or self.rate
         during = [size for at, size in self.backlog() if at <= self.last_acknowledged]
         at_end, growth = (during[-1] if during else 0), self.growth

@@ -189,9 +189,9 @@ class ProducerSource:
         self._messages = itertools.cycle([pooled.message for pooled in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Makes the first message of unit (short scenario) number `unit` the next one, if messages
-        are made from templates. A pool of messages made beforehand is not rewound: it goes on where
-        it is.
+        """Makes the message of unit (short scenario) number `unit` the next one, if messages are
+        made from templates (one for each unit); `drawn` counts from there again. A pool of
+        messages made beforehand is not rewound: it goes on where it is.
         """
         if self.from_templates:
             self._messages, self._start, self.drawn = self._make_messages(unit), unit, 0
@@ -208,6 +208,7 @@ class ProducerSource:
         """Which message the iterator gave as number `number` since its beginning, counted from 0,
         and whether a decoder must return a row for it.
         """
+        # With templates each unit is one message (its ordinal is 0), and each owes a row.
         if self.from_templates:
             return Identified(MessageId(self._start + number, 0), True)
         pooled = self._pool[number % len(self._pool)]

@@ -554,8 +554,9 @@ class Lane:
 
     def settle(self) -> None:
         """At the end of a load, if the decoder has decoded all messages: records for how many of
-        them it owes (must return) a row, so that this can be compared with the rows that it
-        returned.
+        them it owes (must return) a row, and the sum of their hashes (`owed_places`), to compare
+        both with the rows that it returned. `accounted` says that these are known. Spark's source
+        (`Fed`) counts only now what is owed; other producers count while they publish.
         """
         outcome = self.outcome
         if isinstance(self.producer, Fed):

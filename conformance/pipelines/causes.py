@@ -175,6 +175,7 @@ class Causes:
             return Difference("convergence", f"{text}; {shared}")
         if (culprit := self._undone_by(last, older)) is not None:
             return Difference("order", f"{text}, and {culprit.name} undid it")
+        # If the table also misses a change whose time is clearly later, its order is not to blame.
         if self._in_one_moment(older, missed) and not self._missed.has_clear_update:
             return Difference("order", f"{text}; {MOMENT}")
         if self._stage(older) == self._stage(missed):
@@ -287,7 +288,8 @@ class Causes:
 
     def _rule_of_one_batch(self, removal: Version) -> str:
         """The rule that is broken if a batch both removes a row and inserts it again, and the table
-        is wrong after the batch: truncate or one-per-batch.
+        is wrong after the batch: `truncate` if a statement removed the row, else `one-per-batch`
+        (several changes of one row come in one batch).
         """
         return "truncate" if self._rule_of(removal) == "truncate" else "one-per-batch"
 
@@ -351,8 +353,9 @@ class Causes:
         return arrivals[-1] if is_again and self._is_sent_as_delete(removal) else None
 
     def _is_sent_as_delete(self, removal: Version) -> bool:
-        """Whether the message of a removal has a DELETE of the row, as also an UPDATE of the key
-        may.
+        """Whether the first message that holds the row at its `removal` (the version at which it is
+        gone) has a DELETE among its changes. Some writers send an UPDATE of the key as a DELETE and
+        an INSERT, so that its message has one, too. False if there is no such message.
         """
         message = self.judged.reader.first_of(removal.event, self.key)
         return message is not None and any(
@@ -360,10 +363,13 @@ class Causes:
         )
 
     def _came_with_row(self, removal: Version) -> bool:
-        """Whether the row came in the batch of its removal, and was not there before."""
+        """Whether the row came in the batch of its removal, and was not there before. Only a
+        removal that its message tells as a DELETE counts, not that by a TRUNCATE.
+        """
         stage = self._stage(removal)
         if stage is None or not self._is_sent_as_delete(removal) or len(self.versions) < 2:
             return False
+        # The last version is the removal, the one before it the row as it came.
         was_there = stage > 0 and self.key in self.judged.displayed[stage - 1]
         return not was_there and self._stage(self.versions[-2]) == stage
 

@@ -207,8 +207,11 @@ class RowHistory:
 
     def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
         """Checks that the pipeline's history has each version that the row had, in the order of the
-        source, and no other; returns the first difference, or None. `numbers` has for each version
-        of the history the index in `expected` of the version with its values, or None.
+        source, and no other. Returns the first difference, or None.
+
+        `numbers` has for each version of the history the index in `expected` of the version with
+        its values; None if the row never had these values, or only before those that an earlier
+        version of the history shows (`_matching_indices`).
         """
         for version, number in zip(self.kept_in_order, numbers, strict=True):
             if number is not None:
@@ -223,6 +226,7 @@ class RowHistory:
                 "versions", f"{self._row_name}: from {version.start} a version {what}"
             )
         if self.compacted:
+            # The messages of the versions that are missing may be gone.
             return None
         numbers_of_kept = set(numbers)
         for number in self._distinct():

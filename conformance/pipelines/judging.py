@@ -356,6 +356,6 @@ def judge(
     fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: OwnTypes
 ) -> PipelineResult:
     """Judges the table that a pipeline kept from one stream, by the snapshots that were taken of it
-    after each stage.
+    after each stage. `claims` are the columns that the pipeline keeps as another type on purpose.
     """
     return Judge(fmt, stream, snapshots, claims).judge()

@@ -53,7 +53,8 @@ class MissedChanges:
     @cached_property
     def by_key(self) -> dict[Key, Version]:
         """For each wrong row of the last table, by its key, the newest row change that the table
-        does not show. Doubtful keys and keys with several rows are left out.
+        does not show. Left out are keys with several rows, and doubtful ones (a message of their
+        row may rightly be reported as unreadable).
         """
         missed_by_key: dict[Key, Version] = {}
         for key, versions in self.tables.timelines.items():
@@ -188,8 +189,8 @@ class MissedChanges:
 
 
 def _life_of(versions: Sequence[Version]) -> list[Version]:
-    """The versions of a row since it was last inserted, the oldest first; [] if the last one is its
-    removal.
+    """The versions of a row since its last removal, the oldest first; [] if the row is removed
+    now.
     """
     life: list[Version] = []
     for version in reversed(versions):

@@ -45,7 +45,7 @@ class PipelineResult:
     @property
     def converged(self) -> bool:
         """Whether the table became the source's, and never showed older rows than it had shown
-        before.
+        before: it was judged (`lost` is "") and broke no rule.
         """
         return not self.broken and not self.lost
 
@@ -57,8 +57,9 @@ class PipelineResult:
         return "converged" if self.converged else "differs"
 
     def differ(self, rule: str, what: str) -> None:
-        """Counts a difference under the pipeline rule `rule` (the last part of its id), and keeps
-        its text if it is the rule's first, or few are kept yet.
+        """Counts a difference, described by `what`, as a breach of the pipeline rule `rule` (the
+        last part of its id). It keeps the description in `wrong` if it is the first one of that
+        rule, or if fewer than SHOWN are kept so far.
         """
         name = f"{self.format}/pipeline/{rule}"
         # One of each rule before a second of any.

@@ -112,8 +112,9 @@ def _is_double_of(cell: Cell, actual: Typed) -> bool:
 
 
 def unaccepted(table: Table, rows: Sequence[TypedRow], claims: OwnTypes) -> dict[str, str]:
-    """The columns whose values in the table are of a type that no right value can have, with that
-    type (its family). Types that the pipeline claims in TYPES are accepted.
+    """The columns of the user's table that hold a value of a type that no right value can have,
+    each with the family of that type (of several the first by name). A type that the pipeline
+    claims in TYPES for a column is the only right one there. NULL has no type.
     """
     wrong: dict[str, str] = {}
     for column in table.columns:

@@ -162,15 +162,16 @@ def _nemeses(glob: str) -> list[Nemesis]:
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
-    """The profiles on which a pipeline is judged: all that the user's pattern selects; without a
-    pattern the first one whose messages can keep a table, and that writes from the database of the
-    user's tables, if there are any. [] if there is none.
+    """The profiles on which a pipeline is judged: all that the user's pattern selects. Without a
+    pattern it is one whose messages can keep a table: the one that the format names since its first
+    does not exercise every stream rule (`profile_for_wrong_keepers`), or else the first. With
+    tables of the user only profiles that write from their database count. [] if there is none.
     """
     default_profile = order_of(fmt.name).profile_for_wrong_keepers
     chosen = select_profiles(fmt, settings.profile or default_profile or "*")
     if settings.tables is not None:
         if default_profile and not settings.profile:
-            # Of another database than the tables that profile may be.
+            # The named profile may write from another database than that of the tables.
             chosen = tuple(dict.fromkeys((*chosen, *select_profiles(fmt, "*"))))
         chosen = profiles_of_source(fmt, chosen, settings.tables.schema)
     if settings.profile:
@@ -309,8 +310,8 @@ class Run:
         return snapshot
 
     def judge_snapshots(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
-        """Judges the snapshots that were taken of the table after each stage, with the types that
-        the pipeline claims.
+        """Judges the snapshots that were taken of the table after each stage. The child's answer
+        has the pipeline's variable TYPES: the columns that it keeps as another type on purpose.
         """
         claims = OwnTypes.parse(self.answer.get("types", {}))
         return judge(self.settings.format, self.stream, snapshots, claims)

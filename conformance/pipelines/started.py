@@ -114,11 +114,12 @@ def _judge_on_session(
 
     def engine_on_session() -> AbstractContextManager[LiveEngine]:
         """The engine on the caller's session. It gets a pipeline that the caller gave as a Python
-        function or object under its name; one in a file it loads by itself.
+        function or object under its name; one in a file it loads by itself. The caller's settings
+        replace ours (LIVE).
         """
         return LiveEngine(
             session.spark,
-            None,
+            None,  # No decoder: a pipeline decodes by itself.
             conf={**LIVE, **session.conf},
             pipelines={} if pipeline is None else {name: pipeline},
         )

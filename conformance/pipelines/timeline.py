@@ -92,10 +92,12 @@ def timelines_of(story: Streamed, *, compacted: bool = False) -> dict[Key, list[
     """The versions of each row that the source's table ever had, by the row's key, the oldest
     first: what a pipeline's table is compared with. `story` is the stream that was published.
 
-    A row change without a message leaves the version before it. A placeholder stands for the value
-    before it, which may be lost if the topic was `compacted`.
+    A row change without a message leaves the version before it. A placeholder in a message stands
+    for a value that was not sent: the row keeps the value that it had, which may be lost if the
+    topic was `compacted`.
     """
     names = story.table.primary_key
+    # What the messages carry: the images after each event, by the event's number and the row's key.
     owed = _owed_images(story.written, names)
     versions: dict[Key, list[Version]] = {}
     for number, event in enumerate(story.history.events):

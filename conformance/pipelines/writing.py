@@ -68,6 +68,7 @@ def pipeline_text(fmt: str, sink: Sink, file: str) -> str:
         file=file,
         module=module_name(fmt),
         version="\n".join(f"    {json.dumps(part)}" for part in version_sql(order)),
+        # Of changes at one position the one with the higher rank is the newer one.
         rank="IF(op = 'DELETE', 0L, 1L)" if order.deletes_first else "0L",
         unsent=json.dumps(list(order.placeholders)),
     )

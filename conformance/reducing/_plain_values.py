@@ -166,7 +166,9 @@ def _integer_variants(value: int) -> Iterator[int]:
 
 
 def _replace_digits(digits: str) -> Iterator[str]:
-    """The number's texts with one digit replaced by zero or one."""
+    """The texts of a number without its sign, in each of which one digit other than 0 is replaced
+    by 0, or by 1.
+    """
     for i, digit in enumerate(digits):
         if digit not in "0.":
             yield f"{digits[:i]}0{digits[i + 1 :]}"

@@ -199,8 +199,8 @@ def batch_messages(batch: Batch) -> Iterator[Message]:
 
 
 def split_batch(batch: Batch) -> list[Batch]:
-    """The two halves of a batch whose call raised, to find the candidate that does it; [] for a
-    batch of one.
+    """The two halves of a batch, the first candidates and the last: run alone, they show which
+    candidate makes the batch's decode call raise. [] for a batch of one.
     """
     half = len(batch.candidates) // 2
     return [

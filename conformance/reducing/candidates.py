@@ -136,8 +136,9 @@ def _cut_to(single: Scenario, column: str | None) -> _CutRow:
 
 
 def _likely_columns(table: Table, images: RowImages) -> list[str]:
-    """The columns, beside the key, that a failure without a known column most likely needs: up to
-    two whose values change, and the first one.
+    """The columns that a failure without a known column most likely needs: of those outside of the
+    key (the primary key, or else a unique one that cannot be NULL) up to two whose values change,
+    and the first one.
     """
     other_columns = [c.name for c in table.columns if c.name not in table.handle_key]
     before, after = images.before or {}, images.after or {}

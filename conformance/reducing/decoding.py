@@ -67,7 +67,9 @@ class Decoding:
 
     def by_reference(self) -> Decoding | None:
         """The same decoding with the reference decoder, to confirm smaller cases; None if there is
-        none, or if the reference decoder is the one that fails.
+        none, or if the reference decoder is the one that fails. It has limits of its own
+        (CONFIRMING), and no `mapping`, which is for the user's decoder. Both number their files of
+        records together, since they share the engine.
         """
         if self.reference in ("", self.decoder):
             return None
@@ -146,7 +148,7 @@ class Decoding:
         places, path = write_table(self.engine.directory, handle, messages)
         self.places = dict(zip(map(id, messages), places, strict=True))
         self.engine.keep_records(handle, path).result()
-        # Before its first answer the engine may be busy with other formats.
+        # Time runs from the first answer: before it the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
         return handle
 

@@ -47,8 +47,10 @@ def with_short_names(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def find_short_names(scenario: Scenario) -> ShortNames:
-    """Short names for the table of the first row change: `t`, its database `d`, a key `id`, other
-    columns `c`, `c1` ..., where they are shorter. At level two the database is the pool's.
+    """Short names for the table of the first row change: `t`, its database `d`, the column of a key
+    of one column `id`, and all other columns, also those of a longer key, `c`, `c1` ... A name is
+    only changed if the new one is shorter, and a column's only if no column that keeps its name has
+    the new one. At level two the database keeps its name.
     """
     table = row_changes(scenario)[0].table
     other_columns = [c.name for c in table.columns if (c.name,) != table.handle_key]

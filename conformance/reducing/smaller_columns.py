@@ -89,8 +89,9 @@ def _cut_table(table: Table, column_names: Collection[str], key: str | None) -> 
 
 
 def with_one_image(scenario: Scenario) -> Iterator[Scenario]:
-    """Scenarios in which an event with two images has only one: an UPDATE or DELETE becomes an
-    INSERT of either image, an UPDATE a DELETE.
+    """Scenarios in which one event is plainer: an UPDATE or DELETE becomes an INSERT of the after
+    or the before image, or an UPDATE a DELETE of the before image. An image that a row of the event
+    lacks cannot be taken.
     """
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in OPS_BY_PLAINNESS[1:]:

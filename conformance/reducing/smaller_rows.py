@@ -24,10 +24,10 @@ class _SingleRow(NamedTuple):
 
 
 def with_one_row(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Scenarios with one row of `scenario` alone, whose event `where` says the failure is in first:
-    the row cut to the key and the failing column, then with all columns, then cut and among all
-    events that are no row changes. Last, each of these other events alone. Nothing if there is just
-    one row already.
+    """Scenarios with one row of `scenario` alone; rows of the event in which the failure is, as
+    `where` has it, come first. All rows are tried cut to the key and the failing column, then all
+    with all columns, then all cut and together with the events that are no row changes. Last, each
+    of these other events is tried alone. Nothing if the scenario is just one row already.
     """
     events = scenario.history.events
     columns = {where.column} if where.column is not None else set()

@@ -219,11 +219,13 @@ def excerpt_value(
     *,
     is_key: bool = False,
 ) -> ValueExcerpt:
-    """A key or value with a finding's field marked, in about `limit` characters.
+    """A key or value as a report shows it, in about `limit` characters, with the field of a finding
+    marked. Words stand in place of no value (None) and of an empty one. `is_key` says that the
+    bytes are a record's key, of which only columns are marked.
 
-    Bytes that are no text are escaped; the bytes before a frame's JSON stand in brackets, as
-    hex; Kafka Connect's schema is left out. Binary data is shown as `document` if it could be
-    decoded, else with the column's name and the expected text marked.
+    Bytes that are no text are escaped; the bytes before a frame's JSON stand in brackets, as hex;
+    Kafka Connect's schema is left out. Binary data is shown as `document`, what it was decoded as.
+    If that is None, the column's name and the expected text are marked in the escaped bytes.
     """
     if not value:
         words = NO_VALUE if value is None else EMPTY_VALUE
@@ -346,8 +348,10 @@ class _KeyColumn(NamedTuple):
 
 
 def _key_columns(key_text: str) -> list[_KeyColumn]:
-    """The columns in a record's key, a JSON text: the members of Kafka Connect's `payload`; else
-    those named `pk.COLUMN`; else all members, but none if they name a table.
+    """The columns in a record's key, a JSON text. They are the members of Kafka Connect's
+    `payload`; without one, the members named `pk.COLUMN` (as Maxwell writes them); without these,
+    all members at the top, but none if some of them are a table's name (`_TABLE_NAMES`): such a key
+    tells the table and not the row.
     """
     values = [node for node in nodes(key_text) if node.path]
     in_payload = [node for node in values if node.path[:-1] == ("payload",)]
@@ -426,9 +430,10 @@ def _read_by_codec(data: bytes, codec: Codec) -> str | None:
 
 
 def _read_registered(data: bytes) -> str | None:
-    """Decodes Avro data that begins with the number of a registered schema (Confluent's framing);
-    None if no writer of this process has registered that schema.
+    """Avro data that begins with the number of a registered schema (Confluent's framing) as JSON
+    text; None if it does not begin so, or if no writer of this process has registered that schema.
     """
+    # SCHEMAS has for each number the subjects of the schema and its text.
     number = int.from_bytes(data[len(confluent.MAGIC) : confluent.HEAD])
     if data[: len(confluent.MAGIC)] != confluent.MAGIC or number not in confluent.SCHEMAS:
         return None

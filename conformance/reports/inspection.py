@@ -171,7 +171,8 @@ def _describe_sign(sign: Sign, tally: Tally) -> str:
 
 def _describe_range(chosen_releases: Sequence[str], all_releases: Sequence[str]) -> str:
     """Some of a format's releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`. Both
-    sequences are in the order of the releases, and the first is not empty.
+    sequences are in the order of the releases, and the first is not empty. Releases with a gap
+    between them, and one or two that do not reach to the last release, are listed one by one.
     """
     first, last = all_releases.index(chosen_releases[0]), all_releases.index(chosen_releases[-1])
     if (len(chosen_releases) < 3 and last + 1 < len(all_releases)) or last - first + 1 != len(

@@ -35,7 +35,9 @@ def legal(raw_text: str) -> str:
 
 
 def render(result: RunResult) -> str:
-    """The run as the text of a JUnit XML document."""
+    """The run as the text of a JUnit XML document: a suite for each format; if the run used a
+    record of known failures, one for its entries; if the run did not finish, one that says so.
+    """
     root = ET.Element(
         "testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}"
     )
@@ -46,6 +48,7 @@ def render(result: RunResult) -> str:
             name=fmt.format,
             time=f"{sum(call.seconds for call in fmt.calls):.3f}",
         )
+        # When the run began, in UTC; its offset `+00:00` is left out.
         if began := result.header.versions.get("date"):
             suite.set("timestamp", legal(began.partition("+")[0]))
         _add_properties(suite, result, fmt)

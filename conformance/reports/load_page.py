@@ -380,8 +380,9 @@ def subject(result: Mapping[str, Any]) -> str:
 
 
 def render(outcome: LoadResult) -> RenderableType:
-    """The result of `load` for a terminal: broken rules, each rate of a search, the figures, the
-    verdict.
+    """The result of `load` for a terminal: up to five broken rules, the rates that a search tried,
+    the figures, the verdict. Each rate is a line of the rate asked for, the rate offered, and a
+    sentence, which is KEEPS if the decoder kept up.
     """
     result = record(outcome)
     parts: list[RenderableType] = [failure(f) for f in outcome.sample.failures[:5]]

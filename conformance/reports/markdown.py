@@ -190,7 +190,9 @@ def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
 
 def _mistakes(result: RunResult) -> Iterator[str]:
     """The Markdown list of the decoder's mistakes, what to repair first before the rest, each with
-    a failing message as example; nothing if there are none.
+    a failing message as example; nothing if there are none. A mistake without a new failure that
+    shows it has a finding, but no message and no command that judges it again; a decoder that fails
+    before it reads a message has no example at all.
     """
     for fmt in result.formats:
         format_repairs = repairs(fmt, result)

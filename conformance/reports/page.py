@@ -167,8 +167,9 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
 
 
 def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
-    """What the page's template needs to show one format; its sign is ✗ if a rule was not
-    exercised.
+    """What the page's template needs to show one format. Its sign is ✗ if a rule that the run could
+    reach was compared with nothing. A cell is certain if it has exactly one right answer. With
+    `strict` (--strict) failures of rules that are not MUST count, too.
     """
     format_row, profile_rows = facts.matrix(fmt, strict)
     total = sum(fmt.cells.values())

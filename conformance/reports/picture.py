@@ -113,7 +113,8 @@ class Drawn:
     def state(self, profile: str) -> str:
         """How the picture shows a profile: `none` (nothing was judged), `good`, `warn` (the record
         of known failures covers every failure) or `bad`. Of a case that breaks MUST rules, only
-        these rules count.
+        these must be on record; of another, all that it breaks. A failed case that breaks no rule
+        is bad: no record can cover it.
         """
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"

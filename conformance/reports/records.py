@@ -35,8 +35,10 @@ def records(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def header(head: Header) -> dict[str, Any]:
-    """The first line of report.jsonl as an object: seed, budget, decoder, broker and versions of
-    the run.
+    """The first line of report.jsonl as an object: the run's settings. `version` is that of the
+    form of report.jsonl, `versions` are those of packages, with the run's date and system, and
+    `arguments` are those of the command line. `topic` is None if the run has none, and only a run
+    on a user's own tables has `tables`.
     """
     return {
         "type": "header",
@@ -153,7 +155,13 @@ def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-    """The line of report.jsonl on a failure, as an object."""
+    """The line of report.jsonl on a failure (a rule and one cause why it is broken), as an object.
+
+    `cases` counts the cases with this cause, `new` those of them that the record of known failures
+    does not cover; `known` says that there are none of these. `other_causes` counts further causes
+    of the rule that have no line. `side` is "" for what is of the row itself; `reduced` describes
+    the case before it was made smaller; `file` is the saved crash file.
+    """
     finding = failure.finding
     message = failure.result.case.written[finding.message].message
     return {

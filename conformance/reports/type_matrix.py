@@ -157,8 +157,8 @@ class _CellPlace(NamedTuple):
 
 
 def _cells(result: CaseResult) -> Iterator[tuple[_CellPlace, Cell]]:
-    """The expected cells in the row changes of a case, each with its place; cells that the messages
-    do not hold are left out.
+    """The expected cells in the row changes of a case, each with its place. Left out are cells that
+    the messages do not hold, and changes for which any rows are right (`anything`).
     """
     for number, written in enumerate(result.case.written):
         for change in written.changes:

@@ -354,6 +354,8 @@ def format_json(pieces: Sequence[Segment]) -> list[Segment]:
     no JSON gets odd line ends, but loses nothing.
     """
     out: list[Segment] = []
+    # `opened`: the last character but for white space opened an object or array. The line end after
+    # it waits for the next one, since `{}` and `[]` stay in one line.
     depth, in_string, escaped, opened = 0, False, False, False
     for piece in pieces:
         formatted: list[str] = []

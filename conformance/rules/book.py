@@ -271,10 +271,11 @@ def _orders_of_families() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def read_laws() -> Mapping[str, EntryFields]:
-    """The rules that every format has and that no selector gives findings to (each has a check of
-    its own), from laws.toml. The key is the rule's name: law/* for decoding, stream/* for tables
-    kept from a stream, pipeline/* for a user's pipeline, and garbage/* for mutated messages. The
-    value has the fields of a Rule, and `needs`: what a format must have for the rule to apply.
+    """The laws from laws.toml: rules that are the same in all formats, and whose findings come from
+    a check of their own, not from a selector. The key is the rule's name: law/* for decoding,
+    stream/* for tables kept from a stream, pipeline/* for a user's pipeline, and garbage/* for
+    mutated messages. The value has the fields of a Rule. It may also have `needs`: what a format
+    must have for the rule to apply.
     """
     file = TableFile(*read_package_toml(__package__, "laws"), {"rules": dict})
     return {name: entry for _, name, entry in _entries(file, "rules")}

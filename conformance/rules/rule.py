@@ -157,7 +157,7 @@ class Selector:
 
     def matches(self, s: Subject) -> bool:
         """Whether a comparison (its field, aspect, level, operation, type ...) meets all conditions
-        of the selector, so that the rule owns it.
+        of the selector, so that the rule owns it. A condition without values is met by any.
         """
         return (
             self.concerns(s.field, s.aspect, s.level)
@@ -258,7 +258,7 @@ class RuleViews:
 
 def owner(rules: tuple[Rule, ...], subject: Subject) -> Rule | None:
     """The first rule, in the given order, whose selector matches the comparison; None if no rule
-    owns it.
+    owns it. A law owns none: it has a check of its own in place of a selector.
     """
     for rule in rules:
         if not rule.law and rule.selector.matches(subject):

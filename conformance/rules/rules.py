@@ -38,9 +38,9 @@ __all__ = [
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The rules of a format: special ones before general ones, then its laws (rules with a check of
-    their own in place of a selector). Raises UnknownName for an unknown format, and UsageError for
-    an error in its file of rules.
+    """The rules of a format: special ones before general ones, then the laws of decoding that apply
+    to it. A law is a rule with a check of its own in place of a selector. Raises UnknownName for an
+    unknown format, and UsageError for an error in its file of rules.
     """
     format_rules = book(fmt).rules
     laws_of_format = (
@@ -60,10 +60,10 @@ DECIMAL.
 
 
 def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
-    """Whether a law on readings (a decoder must read a column in one way in all messages) applies
-    to a format. It does if one of the format's rules that is no MUST leaves open how to read what
-    the law is about. `need` is "open-forms" (values), "open-zones" (dates with times),
-    "open-images", or "" for a law that always applies.
+    """Whether a law of decoding applies to a format, by what the law needs. `need` is "" for a law
+    that always applies. Else the law is about readings (a decoder must read a column in one way in
+    all messages), and applies if one of the format's rules that is no MUST leaves open how to read
+    what `need` names: "open-forms" (values), "open-zones" (dates with times) or "open-images".
     """
     loose = (rule.selector for rule in format_rules if rule.obligation is not Obligation.MUST)
     match need:

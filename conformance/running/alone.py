@@ -112,8 +112,10 @@ class Alone:
         """Waits for the decoding, and returns the findings of the judge on the case; `rule` is the
         rule that the case broke in the run. For the laws of batches and of environments (a message
         decodes alike in every batch and session) it also decodes the same messages in other batches
-        and sessions; for a law of readings (a decoder reads a column in one way) it compares the
-        readings within this case. Raises DecodeRaised, DecodeTimeout, ChildDied and HarnessError.
+        and sessions, unless the case was decoded behind neighbours; for a law of readings (a
+        decoder reads a column in one way) it compares the readings within this case. At the end
+        the engine forgets records that it kept for this decoding alone (`has_own_handle`). Raises
+        DecodeRaised, DecodeTimeout, ChildDied and HarnessError.
         """
         try:
             outputs = read(self.future.result(), self.case.level)
@@ -225,7 +227,9 @@ def choose_displayed(
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
         """The failure as reports show it: with whether its case fails when it is decoded alone, or,
-        if it does not, the original with the other cases behind which it fails.
+        if it does not, the original (`origin`, before its case was reduced) with the other cases
+        behind which it fails. These are not searched for a known failure. The laws of readings
+        compare several cases, so that one which passes alone says nothing (`hidden` is False).
         """
         fails = fails_alone.get(id(failure), False)
         hidden = id(failure) in fails_alone and not fails and failure.rule.law not in readings.LAWS

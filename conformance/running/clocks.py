@@ -43,8 +43,9 @@ class Clock:
         return (utc.astimezone(self._info).replace(tzinfo=None) - _EPOCH) // _MICRO
 
     def to_instants(self, wall: int) -> tuple[int, int]:
-        """The two instants at which the clock shows the wall time `wall`. They are equal but where
-        the clock is put back (it shows the time twice) or forward (it leaves the time out).
+        """The two instants at which the clock shows the wall time `wall`, all in microseconds since
+        1970. They are equal but where the clock is put back (it shows the time twice) or forward
+        (it leaves the time out): there Python's `fold` chooses between two offsets.
         """
         wall_time = (_EPOCH + wall * _MICRO).replace(tzinfo=self._info)
         first, second = wall_time.utcoffset(), wall_time.replace(fold=1).utcoffset()
@@ -90,9 +91,9 @@ def zones() -> tuple[str, ...]:
 
 
 def readings_of(time_zone: str) -> Iterator[Reading]:
-    """Every way in which a decoder may read moments of a server in `time_zone`: it takes the digits
-    on the wire, which are in that zone or UTC, for the wall clock of some zone, or shows them on
-    it.
+    """Every way in which a decoder may read moments of a server in `time_zone`. The digits on the
+    wire are of a clock in that zone or in UTC. A decoder takes them for the wall clock of some zone
+    ("read as"), or shows the moment on the wall clock of some zone ("shown as").
     """
     for wire in dict.fromkeys((time_zone, "UTC")):
         for zone in (time_zone, *zones()):

@@ -175,8 +175,8 @@ def _apply_changes(
 
 
 def _key_value(cell: Any) -> Value:
-    """The value of a key cell as a dictionary key: of a typed cell the value in it, of a decimal
-    the integer.
+    """The value of a key cell as a dictionary key: of a decoded cell (`Typed`, a value with its
+    Spark type) the value in it, of a decimal the integer.
     """
     value = cell.value if isinstance(cell, Typed) else cell
     return int(value) if isinstance(value, Decimal) else value

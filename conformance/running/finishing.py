@@ -311,9 +311,11 @@ def _judge_cases(
     failed: Container[str] = (),
 ) -> list[CaseResult]:
     """Judges the cases of a call by the decoder's rows, `outputs`. The call's foreign messages are
-    judged too, and give a result if they fail: one of another table owes no row (the decoder may
-    refuse it where it may in a call of that table), a repeated one owes its rows again. `failed`
-    are the ids of cases that are already known to fail.
+    judged too, and give a result if they fail. At level two these are messages of another table:
+    each owes no row, and the decoder may refuse it where it may in a call of that table. At level
+    one they are repeated messages: each owes its rows again. `failed` are the ids of cases that
+    have a failing result already; `cases` is without them, and a foreign message of theirs is
+    passed over.
     """
     results = [judge.judge(case, _rows_of_case(prepared, case, outputs)) for case in cases]
     for message in call.foreign:
@@ -366,7 +368,8 @@ def _with_findings(
 
 def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, is_counted: bool) -> RuleResult:
     """How often a rule of a format was compared and broken in a run. Only a run of the reference
-    decoder at both levels, without a filter, marks a counted rule as reachable.
+    decoder at both levels, without a filter and with all capabilities (`Capabilities()`), marks a
+    counted rule as reachable: one that should own a comparison.
     """
     settings, loaded = prepared.settings, prepared.loaded
     is_complete = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()

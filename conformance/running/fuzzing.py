@@ -432,8 +432,9 @@ class Fuzzer:
             path.unlink(missing_ok=True)
 
     def _add_tally(self, chunk: _Chunk, tally: Tally) -> None:
-        """Adds a tally to the one with the same way, state, reason, outcome, kinds and error, and
-        keeps the smaller mutant as its example.
+        """Adds a tally to the one with the same way, state, reason, outcome, kinds and error (its
+        first line), and keeps the mutant of fewer bytes as its example; None for a mutant that the
+        chunk does not have.
         """
         key = (
             tally.way,
@@ -455,7 +456,9 @@ class Fuzzer:
 
     def _findings(self) -> Iterator[Finding]:
         """The findings of fuzzing a format: the tallies with a bad outcome, joined by way of
-        mutation, rule and outcome, each with its smallest message; the smallest first.
+        mutation, rule and outcome, each with its smallest message; the smallest first. The example
+        of a tally is its smallest message, with the profiles (`group`) that it was made for: all
+        of one deployment, so that the first stands for them.
         """
         merged: dict[tuple[str, str, str], Finding] = {}
         for key, tally in self._tallies.items():

@@ -104,9 +104,11 @@ def find_culprits(
     decode: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float
 ) -> dict[T, Exception]:
     """The items on which `decode` hangs or ends the process when it is given them alone, each with
-    its error. Items that the limits of the search leave out are missing.
+    its error. Items that the limits of the search leave out are missing. Items that timed out in
+    a process's first call, and for whose second try no time was left, are among them (`doubted`).
 
-    `decode` is given items and their time limit in seconds, 0 for the engine's own.
+    `decode` is given items and their time limit in seconds, 0 for the engine's own. A call that
+    only raises has answered: its items are not searched further.
     """
     convicted: dict[T, Exception] = {}
     search = Search(parts(items), timeout_s, cold=True)

@@ -55,9 +55,10 @@ class BlamedCase:
 
 
 def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
-    """A foreign message of a decode call as a case that can be judged: at level two a message of
-    another table, which requires no row; at level one a repeated message, which requires its rows
-    again.
+    """A foreign message of a decode call as a case that can be judged. At level one (the call has
+    no table) it is a repeated message, which requires its rows again. At level two it is a message
+    of another table, which requires no row. The case is a copy of the message's own one (`owner`),
+    with this message alone and an id of its own, `ID#again` or `ID#in-TABLE`.
     """
     owner = prepared.owners[id(message)]
     if call.table is None:

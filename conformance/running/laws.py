@@ -133,7 +133,8 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
     ) -> None:
         """Submits the decode call of a sample once more, on the messages at the coordinates `part`
         and with the request's fields `changed`, and notes it as a trial of these laws; its rows are
-        later compared with those of the judged call.
+        later compared with those of the judged call. `laws` are names of laws, such as `batch`;
+        `environment` says in words what is different.
         """
         future = engine.decode(replace(target.plain, ranges=ranges_of(part), **changed))
         target.trials.append(Trial(laws, environment, tuple(part), (future,)))

@@ -132,8 +132,9 @@ def _typed_rows(
     engine: ChildEngine, handle: str, messages: Sequence[_StoredMessage], spec: str
 ) -> dict[Place, list[OutputRow]]:
     """The decoder's typed rows (level two) by the coordinates of their messages: one call for each
-    table, on the messages of its cases. Of a message that several calls read, a typed row of one
-    hides a CORRUPT row of another.
+    table, on the messages of its cases. Cases of level two are asked for if the corpus has any,
+    else all cases. `handle` is the engine's name of the messages, `spec` names the decoder. Of a
+    message that several calls read, a typed row of one hides a CORRUPT row of another.
     """
     requested = [s for s in messages if s.case.level == 2] or list(messages)
     by_table: dict[Table, list[_StoredMessage]] = {}
@@ -253,6 +254,7 @@ def _cell_as_json(value: Any) -> Any:
         case bytes():
             return plain_value.hex()
         case list():
+            # The type of the items is not known (""): what Python has of them decides.
             return [_cell_as_json(Typed("", item)) for item in plain_value]
         case _:
             return str(plain_value)

@@ -261,7 +261,7 @@ def _prepare_messages(
 
 def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> bool:
     """Whether the decoder's capabilities include every kind of row that the reference decoder
-    returned for the case's message.
+    returned for the case's message. A case here has one message, an observed one.
     """
     reference_rows = reference_outputs.get(prepared.place(case.written[0].message), ())
     return all(
@@ -298,7 +298,7 @@ def _reference_outputs(engine: Engine, reference_request: Request) -> Outputs:
 
 
 def _kinds_text(rows_of_message: Sequence[OutputRow]) -> str:
-    """The kinds of a message's rows in words, such as `ROW, ROW`."""
+    """The kinds of a message's rows in words, such as `ROW, ROW`; "no row" if it has none."""
     return ", ".join(str(output.kind) for output in rows_of_message) or "no row"
 
 

@@ -176,6 +176,7 @@ class Readings:
             elif actual is None:
                 continue
             elif case.level == 2:
+                # The text on the wire stands in level one's cell, or else in the typed one.
                 wire = change.image(side, 1) or {}
                 for column, cell in expected.items():
                     spot = Spot(case.id, number, change.row, side, column)
@@ -228,8 +229,9 @@ class Readings:
             self._take_moment(case, law, owner, ReadMoment(spot, (expected,), actual))
 
     def _take_moment(self, case: Case, law: Rule, owner: Rule, moment: ReadMoment) -> None:
-        """Keeps a moment for the law ONE_ZONE, by its deployment and the rule that owns it, unless
-        it lies outside the years that are compared.
+        """Keeps a moment for the law ONE_ZONE, by its profile, its deployment and the rule that
+        owns it. It is left out if one of the moments that would be right (`options`) lies outside
+        1970 to 2037, where copies of the tz database differ.
         """
         if all(_FIRST <= option < _LAST for option in moment.options):
             self._compared[law.id] += 1

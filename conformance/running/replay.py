@@ -330,7 +330,8 @@ def _resolve_decoder(decoder: str) -> tuple[Path, str]:
 def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
     """The ids of the cases that failed in earlier runs of the settings' decoder, from the crash
     files in the directory; only cases of the settings' formats and level. Files that cannot be read
-    are left out: a run judges all cases anyway.
+    are left out: a run judges all cases anyway. The case of a foreign message (`ID#again` of a
+    repeated one, `ID#in-TABLE` of one in another table's call) stands for the case ID.
     """
     crashes: dict[Path, Crash] = {}
     for path in sorted(directory.glob("*.json")):

@@ -36,6 +36,10 @@ are, for which another rule may be responsible.
 def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
     """A right decoder's rows of one message, changed in the one part that one comparison of the
     judge (`site`) looks at, so that only the rule which owns that comparison may be broken.
+
+    MISSING takes away the rows with the site's number (all, if no other number is there), EXTRA
+    adds a row behind the last, and ACCEPTED gives an INSERT in place of a refusal. Any other aspect
+    changes the row with the site's number, and a row that is alone whatever its number.
     """
     match site.aspect:
         case Aspect.MISSING:
@@ -150,8 +154,9 @@ def _change_value(value: Any) -> Any:
 
 
 def _change_float(value: float, family: str) -> float:
-    """Another float than `value`: of 32 bits (`family` "float") the one with the other sign, of 64
-    bits the next one towards 0; 1.0 for NaN and for 0 of 32 bits.
+    """Another float than `value`. Of 64 bits it is the next one towards 0, and for 0 the smallest
+    one. Of 32 bits (`family` "float") it is the one with the other sign, and 1.0 for 0: the next
+    double may be the same number once it is rounded to 32 bits. For NaN it is 1.0.
     """
     if value != value:  # NaN, next to which is NaN again
         return 1.0

@@ -128,8 +128,9 @@ class Bench:
                 yield answered
 
     def cover(self, level: int) -> list[AnsweredCase]:
-        """The cases on which every operator (an imitated mistake of a decoder) is tried: some for
-        each rule, and the first of each scenario.
+        """The cases of a level on which every operator (an imitated mistake of a decoder) is tried:
+        of each rule up to TRIED of those in which the judge saw it decide a comparison, and the
+        first case of each scenario.
         """
         covering: set[str] = set()
         for (_, case_level), case_ids in self.judge.seen.items():

@@ -234,6 +234,10 @@ def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
 def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
     """Checks that each liar (a decoder that is wrong on purpose) that the TOML tables list for the
     format is convicted by the rule that its entry names.
+
+    A liar with a `breach` (the name of a function in `memory.BREACHES`) breaks a law on calls, so
+    that its results are those of decode calls: its breach takes the place of the decoder that is
+    left empty here, and the law chooses the cases. Any other liar alters right rows.
     """
     prepared = staging.stage_cases(bench, staging.choose_law_cases(bench), seed, "")
     memory = Memory(staging.right_rows_by_place(bench, prepared))
@@ -356,7 +360,8 @@ def check_blame(bench: Bench) -> Iterator[Check]:
 
 def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator: Operator) -> int:
     """In how many of the cases an operator's (imitated mistake's) verdict is weaker after blame
-    (the search for the rule behind a finding) than before it.
+    (the search for the rule behind a finding) than before it. The weakest are all verdicts that do
+    not count, then comes pass-non-strict (which fails with --strict), then those that fail a run.
     """
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     altered = [answered.apply_operator(operator) for answered in cover]

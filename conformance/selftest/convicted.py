@@ -201,8 +201,10 @@ class Convictions:
         yield ""
 
     def summary(self) -> str:
-        """The table of the documentation that says for each habit of wrong pipelines in how many
-        formats it is convicted, by which rules, and under which nemeses.
+        """The table of the documentation that says for each habit (a mistake of pipelines) in how
+        many formats it is convicted, by which rules (those that convict most often come first), and
+        under which nemeses (ways to disturb a stream). In `rows` each writer has a cell for each
+        nemesis of SMOKE, in this order: the rule that convicts the habit, or why there is none.
         """
         lines = []
         for habit in COMMONEST:

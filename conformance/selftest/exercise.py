@@ -30,8 +30,9 @@ def find_exercising_case(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] |
 
 
 def _size_key(exercising: tuple[Case, Message]) -> tuple[bool, int]:
-    """A sort key for pairs of a case and a message that exercises a rule: those without compression
-    first, and of these the smallest message.
+    """A sort key for pairs of a case and its message that exercises a rule; the first pair is the
+    example that `rules --explain` shows. Messages without compression come before compressed ones,
+    and among each of both the smallest comes first.
     """
     case, message = exercising
     return case.deployment.compression != "none", message.size

@@ -153,8 +153,9 @@ class Fold(Keeper):
         return Keeper._after_statements(self, table, state)
 
     def _images(self, change: Change) -> tuple[TypedValues | None, TypedValues | None]:
-        """The images before and after a change as a typed decoder gives them, each None if the
-        change has none; a value of the after image that was not sent is the placeholder.
+        """The images before and after a change as a decoder of level two (typed columns) gives
+        them, each None if the change has none. In the after image, the placeholder that the message
+        has for a value that the source did not send stands as if it were the value.
         """
         output_row = row_of_change(change, 2)
         cells = change.image("after", 2)
@@ -250,7 +251,9 @@ class NoTruncate(Fold):
     """A wrong pipeline: it ignores TRUNCATE and DROP TABLE."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
-        """Notes the statement as a right fold does, but forgets every TRUNCATE and DROP TABLE."""
+        """Notes the statement as a right fold (code that keeps a table in memory) does, but forgets
+        every TRUNCATE and DROP TABLE; a DROP COLUMN stays noted.
+        """
         Fold._note_statement(self, record, table, version)
         self.cleared.clear()
 
@@ -317,8 +320,8 @@ class ByOp(NoGuard):
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Merges the batch's newest change of each key, unless the table's state of that key is as
-        new or newer: an UPDATE only into a row that is there, any other upsert only where no row
-        is, a DELETE always.
+        new or newer: an UPDATE (a change that is not `whole`) only into a row that is there, any
+        other upsert only where no row is, a DELETE (without an image) always.
         """
         for key, state in self._newest(events).items():
             states = self.rows.get(key, [])
@@ -358,8 +361,8 @@ class FixedColumns(Fold):
             ]
 
     def _only_first_columns(self, image: TypedValues | None) -> TypedValues | None:
-        """A row's image with NULL in each column that no row of the table had after the first batch
-        of messages that left it rows; None for no image.
+        """A row's image with NULL in each column that is not of `first_columns` (those that rows
+        had after the first batch which left any); None for no image, as of a deleted row.
         """
         if image is None:
             return None
@@ -453,8 +456,9 @@ class DeletedInserted(NoGuard):
     before_images: dict[tuple[RowKey, Version], TypedValues] = field(default_factory=dict)
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What a row change does to the rows of keys; the before image of a DELETE is kept, since
-        this fold inserts it where no row is.
+        """What a row change does to the rows of keys. The before image of a DELETE is kept for
+        `_fold_events`, which inserts it where no row is; it is found again by its key and by `tie`,
+        which tells changes of one version apart.
         """
         for event in Fold._events(self, record, change):
             before, _ = self._images(change)
@@ -482,7 +486,7 @@ class HighWater(Fold):
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         """Merges only those changes of a batch that are newer than every row which the table had
-        before the batch.
+        before the batch, deleted ones included. Every version is above that of an empty table, ().
         """
         versions = [state.version for state in chain.from_iterable(self.rows.values())]
         mark = max(versions, default=())

@@ -106,8 +106,9 @@ class HistoryFold(Fold):
         }
 
     def snapshot(self) -> Snapshot:
-        """The history in the form in which the judge reads a user's, with the versions that have no
-        end as the rows of the table.
+        """The history in the form in which the judge reads a user's: every version of every row
+        with the interval in which it was current. The rows of the table are the versions that have
+        no end. Nothing is said of unreadable messages (None).
         """
         history: list[KeptVersion] = []
         for key in self.states_of_keys:

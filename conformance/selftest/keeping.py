@@ -44,7 +44,8 @@ class Keeping:
 
     def rules(self, fmt: str) -> tuple[str, ...]:
         """The names of the stream rules that must catch this mistake of a keeper (code that keeps
-        tables from a stream of changes) in a format.
+        tables from a stream of changes) in a format: `convicts`, and `also` if there is such a rule
+        and the timestamps of the format's records are in the order of the commits.
         """
         if self.also and order_of(fmt).stamps_in_order:
             return (self.convicts, self.also)
@@ -191,9 +192,11 @@ class Keeper:
         return order_of(self.group.fmt.name)
 
     def add(self, records: Iterable[Record]) -> None:
-        """Reads a micro-batch. It notes control messages; drops rows below the watermark that their
-        lane had before the batch; merges the other rows, and those whose schema has come by now;
-        and applies TRUNCATE and DROP at the end.
+        """Reads a micro-batch. While it reads, it notes what is no row (TRUNCATE is none, too), and
+        drops late rows: those below the watermark that their lane (a partition of any stream) had
+        before the batch; the mistake LATE_ROWS_APPLIED keeps them. Then it merges the other rows,
+        together with the `waiting` ones of earlier batches, whose schema may have come by now. Last
+        it applies TRUNCATE and DROP.
         """
         marks_before, row_changes = dict(self.marks), self.waiting
         self.waiting = []
@@ -204,6 +207,7 @@ class Keeper:
                 if change.kind is not Kind.ROW or change.op is Op.TRUNCATE:
                     self._take_control(record, change)
                     continue
+                # A lane without a watermark counts as at -1, so that no row is late.
                 is_late = self._version(record, change) < (marks_before.get(record.lane, -1),)
                 if not is_late or self.mistake is LATE_ROWS_APPLIED:
                     row_changes.append((record, change))
@@ -251,7 +255,8 @@ class Keeper:
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         """Notes when a TRUNCATE, DROP TABLE or DROP COLUMN took effect, so that it is applied to
-        older rows at the end of the batch.
+        older rows at the end of the batch. A statement before which the table was not there, or is
+        not known, is passed over. A `table` without a name means the table of the record's event.
         """
         event = record.stream.story.history.events[record.written.message.event]
         if not isinstance(event, SchemaChange) or event.before is None:
@@ -284,8 +289,10 @@ class Keeper:
         return change.keys
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What a row change does to keys: an upsert or a delete of one key; an UPDATE of the key
-        does both, to two keys.
+        """What a row change does to keys: an upsert or a delete of one key. An UPDATE that changes
+        the key does both: a delete (the half 0) of the old key, which the mistake OLD_KEY_LEFT
+        leaves out, and an upsert (the half 1) of the new one. Nothing while the key columns are not
+        known.
         """
         columns = self._key_columns(record, change)
         if not columns:
@@ -369,8 +376,8 @@ class Keeper:
         return replace(new, image=image)
 
     def _apply_statements(self) -> None:
-        """Applies each statement to the rows that are older than it, and forgets tombstones below
-        the watermark.
+        """Applies each TRUNCATE, DROP TABLE and DROP COLUMN noted so far to the rows that are older
+        than it, and forgets deleted rows that are older than the watermark of their lane.
         """
         for key, states in list(self.rows.items()):
             table, _ = key
@@ -380,8 +387,10 @@ class Keeper:
                 del self.rows[key]
 
     def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
-        """The state of a row after the newer TRUNCATE, DROP TABLE and DROP COLUMN on its table.
-        None for a tombstone that is below the watermark, so that it can be forgotten.
+        """The state of a row after the TRUNCATE, DROP TABLE and DROP COLUMN on its table that are
+        newer than its version. None if it is then a tombstone below the watermark of its lane (the
+        partition that its last change came from): no older change can come there any more, so it is
+        forgotten.
         """
         image: Texts | None = None
         if state.image is not None and not state.version < self.cleared.get(table, ()):

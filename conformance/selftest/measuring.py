@@ -104,7 +104,9 @@ class Measured:
     example: str
 
     def reason(self, table: ReasonTable) -> str:
-        """The reason that a table of reasons.toml gives for it, or ""."""
+        """Why the operator is not convicted by a MUST rule here, as reasons.toml says in its table
+        `table` (right, impossible or loose); "" if it says nothing there.
+        """
         return find_reason(table, f"{self.format}/{self.operator.name}/{self.level}")
 
     @property
@@ -173,8 +175,8 @@ def measure(
     bench: Bench, operators: Sequence[Operator] = tuple(OPERATORS.values())
 ) -> Iterator[Measured]:
     """What becomes of every operator (an imitated mistake of a decoder) at its levels, on the cases
-    that cover the format. Where those do not convict it, or only drawn ones of them do, it is tried
-    on all cases, the named ones first.
+    that cover the format. Where no rule convicts it there that should (HOLES), or only drawn cases
+    of them do, it is tried on all cases, the named ones first.
     """
     judge = bench.empty_judge()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
@@ -290,8 +292,9 @@ class Rate:
 
     @property
     def pairs(self) -> int:
-        """The pairs that should be convicted: all but those that are right, left open, or without
-        effect.
+        """The number of pairs of operator and level that a rule should convict: the convicted ones,
+        the `missed` ones, and the `undecided` ones, which no MUST rule convicts and for which no
+        reason is noted. Not counted are `open`, `right`, `impossible` and `untried` ones.
         """
         return self.convicted + self.missed + self.undecided
 
@@ -313,8 +316,9 @@ class Rate:
 
 
 def count_answers(measured: Sequence[Measured]) -> Rate:
-    """How many operators (imitated mistakes of decoders) of a format were convicted, misled, missed
-    and so on.
+    """How many pairs of an operator (an imitated mistake of a decoder) and a level have each answer
+    in a format. In the Rate `named` counts the answer CONVICTED (by a MUST rule that names the
+    fault), and `strict` counts LOOSE (only with --strict).
     """
     counts = Counter(operator_measure.answer for operator_measure in measured)
     return Rate(

@@ -88,9 +88,10 @@ def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
 
 
 def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
-    """A decoder that breaks a law: it returns one row for messages of several partitions with the
-    same offset, which shows only in the environment with few messages in a partition
-    (IN_PARTITION).
+    """A decoder that breaks a law: of messages of several partitions with the same offset it
+    returns only one. It shows only in the environment in which a partition has few messages, as
+    many as the setting IN_PARTITION says. There the offsets of each partition begin at 0, but
+    `answer` has the original places (topic, partition, offset): the remainder is the offset there.
     """
     records_of_partition = int(request.conf.get(IN_PARTITION, 0))
     if not records_of_partition:

@@ -29,8 +29,8 @@ WHAT: Final = {
 def render(checks: Sequence[Check]) -> RenderableType:
     """The self-test's result for the terminal: a table of counts; a line for each passed check of
     Spark, streams, rates and stacks (decoders with several mistakes at once), of an operator that
-    is convicted weakly or by drawn cases alone, and of a lie that breaks other rules, too; and a
-    line for each failed check.
+    is convicted weakly or by drawn cases alone, and of a lie (a change of a writer's messages that
+    the judge is not told of) that breaks other rules, too; and a line for each failed check.
     """
     table = Table("format", "what", "shown", "of", header_style="bold")
     for name in dict.fromkeys(c.format for c in checks):

@@ -55,9 +55,10 @@ def breaks_law_of_calls(convicts: str) -> bool:
 
 
 def choose_law_cases(bench: Bench) -> list[Case]:
-    """The cases of level one on which liars (decoders that are wrong on purpose) are tried that
-    break laws, all of one deployment and profile: at most READABLE small cases of nothing but rows
-    (or, if there are none, of rows and marks of transactions), and one of an unreadable message.
+    """The cases of level one (cells as text) on which liars (decoders that are wrong on purpose)
+    are tried that break laws, all of one deployment and profile. They are at most READABLE small
+    cases in which all changes are rows, and one of an unreadable message. If no small case has rows
+    alone, those that also have marks of transactions (BEGIN, COMMIT) are taken.
     """
     level_one = (answered.case for answered in bench.cases.values() if answered.case.level == 1)
     law_cases = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
@@ -88,7 +89,7 @@ def _is_small_case(case: Case) -> bool:
 
 
 def _has_kinds(case: Case, *kinds: Kind) -> bool:
-    """Whether a case has no changes of other kinds than these."""
+    """Whether all changes of a case are of these kinds."""
     return {change.kind for change in _changes_of_case(case)} <= set(kinds)
 
 
@@ -116,8 +117,8 @@ def messages_of_calls(calls: Iterable[Call]) -> Iterator[Message]:
 def stage_cases(
     bench: Bench, cases: Iterable[Case], seed: int, decoder: str, unsent: Collection[int] = ()
 ) -> Prepared:
-    """The cases grouped into decode calls, and the place of each message. Messages whose identity
-    (`id`) is in `unsent` have none.
+    """The cases grouped into decode calls of the decoder that `decoder` names, with a place (topic,
+    partition and offset) for each message. Messages whose identity (`id`) is in `unsent` have none.
     """
     calls = group_calls(bench.fmt, cases, (1, 2), seed)
     messages = [message for message in messages_of_calls(calls) if id(message) not in unsent]
@@ -158,8 +159,10 @@ def results_of_liar(
     judge: Judge,
     case_ids: Collection[str],
 ) -> list[CaseResult]:
-    """The results of a liar, whose decoder is that of `prepared`. For a rule that is no law it is
-    tried on the cases of `case_ids`, call by call, until its rule `convicts` it.
+    """The results of a liar (a decoder that is wrong on purpose), whose decoder is that of
+    `prepared`. `convicts` is the id of the rule that must catch it. If that is a law on decode
+    calls, the liar is tried as the law says; else on the cases of `case_ids`, at most CALLS calls
+    one after the other, until the rule is broken.
 
     Raises what a decode call raises.
     """

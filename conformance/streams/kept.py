@@ -457,6 +457,7 @@ def _check_watermarks(
     for written in written_messages:
         for change in written.changes:
             if change.kind is Kind.WATERMARK and change.position is not None:
+                # The keeper numbers partitions over all streams that were read with this one.
                 partition = stream.first + written.message.partition
                 highest[partition] = max(highest.get(partition, 0), int(change.position))
     for partition, mark in highest.items():

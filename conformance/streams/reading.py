@@ -104,10 +104,11 @@ class GroupReader:
     def read(
         self, stage: int = 0, hold: Mapping[str, Any] | None = None
     ) -> Future[Mapping[str, Any]]:
-        """Asks the child to read from where it stopped to the present end of the source; `hold`
-        says at which batch it has to wait, so that it can be killed there. The future raises the
-        errors of `ChildEngine.ask_service`, but HarnessError when the time limit expires: slowness
-        is no verdict on a decoder.
+        """Asks the child to read from where it stopped to the present end of the source; the tables
+        then are those after `stage`. `hold` says in which batch, and where in it, the child has to
+        wait (MOMENTS), so that it can be killed there; without it, it does not wait. The future
+        raises the errors of `ChildEngine.ask_service`, but HarnessError when the time limit
+        expires: slowness is no verdict on a decoder.
         """
         request = {
             "source": dict(self.source),
@@ -374,6 +375,8 @@ def undo_commit(mark: Path, batch: int) -> None:
     checkpoint = json.loads(mark.read_text("utf-8")).get("checkpoint")
     if checkpoint is None:
         return
+    # The batch's own offsets stay, so that Spark reads the same records again. A file may have a
+    # checksum beside it, whose name begins with a dot.
     for part, first in (("commits", batch), ("offsets", batch + 1)):
         for path in Path(checkpoint, part).iterdir():
             number = path.name.removeprefix(".").partition(".")[0]

@@ -80,7 +80,9 @@ class StreamResult:
         return not self.broken and not self.lost
 
     def differ(self, rule: str, what: str) -> None:
-        """Records a difference that breaks the stream rule `rule` (the last part of its id)."""
+        """Counts a difference that breaks the stream rule `rule` (the last part of its id), and
+        keeps its description `what` if it is among the first SHOWN of all rules.
+        """
         name = f"{self.format}/stream/{rule}"
         self.broken[name] += 1
         if len(self.wrong) < SHOWN:
@@ -204,12 +206,14 @@ class Recipe:
     alone: bool = False
 
     def stream(self) -> ReadStream:
-        """Makes the stream that the recipe describes: history, messages, and their stages under the
-        nemesis. The same recipe always gives the same stream.
+        """Makes the stream that the recipe describes: history, messages, and their stages (parts
+        that are published one after the other) under the nemesis. The same recipe always gives the
+        same stream.
         """
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, stream_seed = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._make_history(fmt, profile, nemesis, stream_seed)
+        # From here on a message has a lane (a partition's number over all topics) as its partition.
         written, topics = assign_lanes(
             story, self.pattern, APPEND_TIME if nemesis.append_time else ""
         )
@@ -221,13 +225,15 @@ class Recipe:
     def _make_history(
         self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int
     ) -> Streamed:
-        """Makes the history for a nemesis. For a nemesis with late schemas (`quiet`) it tries
-        several table names, until the table's rows are in another partition than its schemas.
+        """Makes the history for a nemesis. A `quiet` nemesis needs one without statements: then it
+        tries several table names, until no row is in the first partition, where the schemas are; if
+        all fail, it takes the first name.
         """
         name = f"{self.subject.label}_{self.number}"
         if self.alone:
             name = self.subject.table or ALONE
         if not nemesis.quiet:
+            # None: the usual statements; () below: none.
             statements = nemesis.statements or None
             return self.subject.streamed(
                 fmt,
@@ -527,8 +533,8 @@ def why_updates_split(story: Streamed) -> str:
 
 
 def _is_inserted_again(deleted_row: Image, update: RowChange) -> bool:
-    """Whether a row that a message of an UPDATE shows as deleted has the key of a row that is there
-    after the UPDATE.
+    """Whether an UPDATE leaves a row under the key of a row that one of its messages shows as
+    deleted. Such a message does not delete a row: with the next one it stands for the UPDATE.
     """
     key = update.table.primary_key
     deleted_key = {column: deleted_row[column].value for column in key if column in deleted_row}

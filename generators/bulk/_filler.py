@@ -241,7 +241,8 @@ class Filler:
 
         def text_maker(at: int, place: VaryingBytes) -> Callable[[Value], bytes]:
             """The function that asks the writer for the bytes that spell a value at `place` in part
-            number `at` (the key or the value of one of the messages).
+            number `at` (the key or the value of one of the messages). `place.slot` is the name of
+            the value's column; the other columns get their first probe.
             """
             return lambda value: ask_writer({place.slot: value})[at][place]
 
@@ -256,6 +257,7 @@ class Filler:
         seed of what a writer leaves to chance). Variants whose messages are equal at the first
         commit time share one result; `_verify` compares all with the writer's.
         """
+        # `_plain` is the profile without compression; {} gives every column its first probe.
         bases = [
             self._write_messages(self._plain, op, variant, TIMES[0], {})
             for variant in range(VARIANTS)
@@ -425,8 +427,8 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
-        """The partition into which the writer puts the message of an INSERT of a row with this key;
-        0 if it writes none.
+        """The partition into which the writer puts the last message of an INSERT of a row with this
+        key; 0 if it writes none. It is asked of the profile without compression (`_plain`).
         """
         messages = self._write_messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
         return messages[-1].partition if messages else 0

@@ -137,7 +137,7 @@ class Drawer:
 
     def _integer(self, low: int, high: int) -> int:
         """An integer from `low` to `high`: half of the time uniformly drawn, else with a uniformly
-        drawn number of bits.
+        drawn number of bits. `low` must not be above 2, the smallest limit of a number of bits.
         """
         if self.chance(0.5):
             return self._random.randint(low, high)

@@ -213,7 +213,10 @@ class _Source:
         return str(number) if type.logical is Logical.TEXT else number
 
     def _changed_row(self, before: Row) -> Row:
-        """The row after an UPDATE of some of its columns; rarely of its key, too."""
+        """The row after an UPDATE of some of its columns; rarely of its key, too, which it must be
+        where the table has no other columns. The key is the one by which the source identifies rows
+        (`handle_key`), and its new value is one that no row of the history has or had.
+        """
         key = self._table.handle_key
         free_columns = [c for c in self._table.columns if c.name not in key]
         changed_columns = (

@@ -183,8 +183,8 @@ class Mutants:
         """
 
         def pick_message(chance: random.Random) -> bytes:
-            """The value of another valid message, drawn from `chance`, the mutant's own random
-            stream.
+            """The value of any valid message, drawn from `chance`, the mutant's own random stream:
+            as it was sent (a null value as no bytes) with `packed`, else uncompressed.
             """
             _, message, plain = self._bases[int(chance.random() * len(self._bases))]
             return (message.value or b"") if packed else plain

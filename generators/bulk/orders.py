@@ -331,7 +331,8 @@ def payload_texts(size: int) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     """For each column of the load table, the value that each random number stands for: the key has
-    4096 numbers, the payload 16, every other column 256.
+    4096 numbers, the payload 16, every other column 256. `options` says which keys are preferred
+    (SKEWS), and how many of the 256 numbers of the note, from 224 on, stand for NULL.
     """
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *other_columns = column_values()
@@ -387,6 +388,9 @@ def load_scenario(
 def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
     """The history of load unit n, which is one statement, from the random bytes `raw` of its block;
     `place` is the unit's number within the block, `source` the name of the database.
+
+    Each row of the unit has UNIT bytes in `raw`. The first row's bytes 0 to 2, and half of byte 3,
+    decide for the whole statement: operation, variant (the history's seed), key of the first row.
     """
     offset = place * UNIT * options.rows
     op = options.op_by_byte()[raw[offset]]

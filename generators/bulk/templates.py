@@ -295,9 +295,12 @@ def _common_prefix_length(first_bytes: bytes, second_bytes: bytes) -> int:
 
 
 def _widened_span(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
-    """Span i with up to _MARGIN bytes more on each side, because the bytes around a value, such as
-    its length, may depend on the value, too. It grows at most to the neighbouring span, or a third
-    of the way to it if both belong to one slot.
+    """The (start, end) of span i with up to _MARGIN bytes more on each side, because the bytes
+    around a value, such as its length, may depend on the value, too.
+
+    A span is (start, end, slot): bytes that change with a slot, which is a column's name, or "" for
+    the commit time. The span grows at most to the neighbouring span, or to the message's end; a
+    third of the way if both spans belong to one slot, so that bytes stay between them.
     """
     start, end, slot = spans[i]
     room_before = start - (spans[i - 1][1] if i else 0)
@@ -400,6 +403,9 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
 def _numbers_at(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
     """The bytes of the numbers that stand at these spans of `base`, as the other message `data` has
     them, where they may have other lengths. Raises NotLearned if anything else differs from `base`.
+
+    A span is (start, end, binary). A binary number is one of Avro's variable-length integers, which
+    ends with the first byte up to 7F; any other is decimal digits.
     """
     numbers, last, at = [], 0, 0
     for start, end, binary in spans:

@@ -58,7 +58,7 @@ def why_not_learned(
     fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT
 ) -> str | None:
     """Why the writer itself must write each message of load, which is slower; None if its bytes can
-    be learned.
+    be learned (a template of the message's bytes, into which new values are filled).
     """
     learned = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
     return learned if isinstance(learned, str) else None

@@ -77,8 +77,9 @@ def as_case(
     fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT
 ) -> Case:
     """The scenario as a case: the messages that the profile writes for it, each with the case's id
-    and the changes expected of a decoder. Raises Refused for a history that is impossible at the
-    profile's source.
+    and the changes expected of a decoder at the scenario's level (one: values as text, two: typed
+    rows of one table). For MongoDB the tables become collections first. Raises Refused for a
+    history that is impossible at the profile's source.
     """
     scenario = scenario_of_collections(scenario, profile.source)
     name = case_id(fmt, profile, scenario)

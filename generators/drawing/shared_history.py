@@ -184,10 +184,11 @@ def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
 
 
 def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Reference:
-    """The shared history of a seed for one format: `changes` events of one row each, with the
-    columns that the format supports.
+    """The shared history of a seed for one format, with the rows that are left at its end:
+    `changes` events of one row each, with the columns that the format supports.
     """
     table, key = _table(fmt, profile, NAME), key_of(profile)
+    # By the shared name of a column: its name in the source, which is another one for the key.
     names = {name: key if name == KEY else name for name in supported(fmt, profile)}
     final_rows: dict[Value, Row] = {}
     events = []
@@ -262,7 +263,7 @@ class _SharedStory(Story):
 
     def new_row(self) -> Row:
         """A new row. Its key is new, or one that no row has any more because its row was deleted or
-        got another key.
+        got another key. Keys are tuples of one value here; a new key is the next number.
         """
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1

@@ -586,7 +586,8 @@ def _draw_scenario(
     draw: DrawFn, fmt: Format[Any], database: str, source: databases.Source
 ) -> Scenario:
     """Draws a level-one scenario (judged by one output row for each change): a change of up to 3
-    rows in a drawn table, or, once in 8, a history of up to 5 events.
+    rows in a drawn table, or, once in 8, a history of up to 5 events. One drawn number, `chance`,
+    chooses the commit time of a lone change, and is its history's seed.
     """
     if draw(_values.between(0, 7)) == 7:
         history = _drawing.draw_history(draw, fmt, database, 5, source)

@@ -133,8 +133,8 @@ class Story(ABC):
 
     @abstractmethod
     def updated_row(self, key: Key) -> Row:
-        """Makes the row that an UPDATE leaves of the existing row with this key: a few columns
-        change, sometimes the key.
+        """Makes the row as it is after an UPDATE of the existing row with this key. A few columns
+        change, sometimes the key. `rows` still has the old row.
         """
 
     def key(self, cells: Row) -> Key:
@@ -228,9 +228,9 @@ class Story(ABC):
             self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
 
     def apply(self, image: RowImages) -> None:
-        """Applies the change of one row to the table's rows, and notes three things: keys that an
-        UPDATE replaced (`moved`), keys of deleted rows (`gone`), and the event that last changed
-        each row.
+        """Applies the change of one row, given by its images, to the table's rows, and notes three
+        things: keys that an UPDATE replaced (`moved`), keys of deleted rows (`gone`), and the
+        number of the event that last changed each row (`last`), which is the next one to be added.
         """
         old = None if image.before is None else self.key(image.before)
         new = None if image.after is None else self.key(image.after)

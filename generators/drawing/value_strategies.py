@@ -358,8 +358,9 @@ def _fractions(fsp: int) -> SearchStrategy[int]:
 
 
 def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
-    """The strategy of moments from day `low` to day `high` since 1970, in microseconds, with no
-    finer fraction of a second than the type holds.
+    """The strategy that draws moments, in microseconds since 1970, from the beginning of day `low`
+    to the end of day `high` (days since 1970), with no finer fraction of a second than the type
+    holds.
     """
 
     def join(parts: tuple[int, int, int]) -> int:
@@ -509,8 +510,8 @@ def _choices(type: SourceType) -> _Choices:
     """What `pick` draws values of a type from.
 
     An index below the pool's size means that value of the pool. As many indexes follow behind, and
-    mean any value. For a nullable column a fifth of the indexes are there for NULL, which `pick`
-    shifts below 0.
+    mean any value (`_range`). For a nullable column a fifth of the indexes are there for NULL,
+    `(size + 1) // 2` of them: `pick` takes that number off, so that they are below 0.
     """
     values = pool(type)
     size = len(values)

@@ -83,8 +83,10 @@ def is_blob(type: SourceType) -> bool:
 
 
 def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
-    """The `sqlType` code of a value in a column of that type. It depends on the value: an unsigned
-    number above the signed range takes the code of the next wider type.
+    """The `sqlType` code (a constant of `java.sql.Types`) of a value in a column of that type. It
+    depends on the value: an unsigned number above the signed range takes the code of the next wider
+    type. A tinyint(1) has a code of its own, which is `facts.boolean_code`, or TINYINT (-6) for
+    NULL. Of any other NULL the code follows from the type and the release.
     """
     over = (
         type.logical is Logical.INT

@@ -53,7 +53,9 @@ class Cases:
     def of(
         self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None
     ) -> Cases:
-        """The same maker of cases, but with other columns or other keys for its tables."""
+        """The same maker of cases, but with other columns or other keys for its tables. No columns,
+        or None, leave what there is; an empty tuple is no key.
+        """
         key, unique = self.key if key is None else key, self.unique if unique is None else unique
         return Cases(self.database, columns or self.columns, key, unique, self.schema)
 

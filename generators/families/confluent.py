@@ -292,7 +292,8 @@ def _base(schema: Mapping[str, Any], space: str, records_before: dict[str, int])
 
 def _field(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> dict[str, Any]:
     """A field of a Connect struct as a field of Avro's record; its default is the schema's own, or
-    null for an optional field.
+    null for an optional field. `space` is the namespace of the record; `records_before` counts, by
+    name, the records that stand before the field, and is updated (see `_avro`).
     """
     field = {"name": schema["field"], "type": _avro(schema, space, records_before)}
     if _is_default(schema):
@@ -320,7 +321,8 @@ def sized(raw: bytes) -> bytes:
 
 def _value(schema: Mapping[str, Any], value: Any) -> Any:
     """The value that fastavro encodes for a value of JsonConverter's JSON, by the value's Connect
-    schema in that converter's form.
+    schema in that converter's form. A lone surrogate in a text becomes `?`, since Avro's texts are
+    UTF-8.
     """
     match schema["type"]:
         case _ if value is None:
@@ -368,7 +370,8 @@ def encode_payload(schema: str, payload: str) -> bytes:
 def convert_message(message_json: str, topic: str, side: str, subject: Subject) -> bytes:
     """A key or value with its schema, in JsonConverter's JSON, as AvroConverter writes it: in
     Confluent's framing. `subject` names the schema's subject; `side` says whether it is a `key` or
-    a `value`.
+    a `value`. The schema's text is taken from the message as it stands: from behind _OPENING to the
+    payload (_BETWEEN).
     """
     _, end = json.JSONDecoder().raw_decode(message_json, len(_OPENING))
     schema = message_json[len(_OPENING) : end]
@@ -475,7 +478,10 @@ def change_record(
     """
 
     def apply(value: bytes) -> bytes | None:
-        """The value with its record changed and written again by the same schema."""
+        """The value with its record changed and written again by the same schema; None if `change`
+        returns False. The first HEAD bytes, magic byte and schema id, stay.
+        """
+        # `physical` is the schema without logical types: members are read as they are encoded.
         _, schema_json = SCHEMAS[int.from_bytes(value[1:HEAD])]
         plain = physical(json.loads(schema_json))
         members: Any = fastavro.schemaless_reader(io.BytesIO(value[HEAD:]), plain, None)

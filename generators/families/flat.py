@@ -144,7 +144,11 @@ class Flat:
             yield from self._row_messages(event)
 
     def _row_messages(self, event: RowChange) -> Iterator[WireMessage]:
-        """The messages of an INSERT, UPDATE or DELETE, one for each row."""
+        """The messages of a row change, one for each row. The members of a message's value come
+        from `members_of_row` if the format gives it, else from `members`.
+        """
+        # The functions of the format (`position`, `members`, `key`) get the row's number within
+        # the event: `change.row`.
         for row_number, images in enumerate(event.rows):
             before = self.image(event.table, images.before)
             after = self.image(event.table, images.after)
@@ -161,9 +165,13 @@ class Flat:
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
         """The change that a decoder must return for the message of one row. `before` and `after`
-        are the row's complete images, None where the operation has none.
+        are the row's complete images, None where the operation has none. In the change, `before`
+        and `after` are what the message has of them, `full_before` and `full_after` what a reader
+        can complete. `accept` are the other kinds of rows that are right, too: CORRUPT if a cell
+        is open or too wide for Spark (`_is_doubtful`).
         """
         sent_before, full_before = before, before
+        # A message may leave out columns that did not change only in an UPDATE's before image.
         if before is not None and after is not None:
             sent_before, full_before = self._before_of_update(before, after)
         unit_us = self.time_unit_ms * 1000
@@ -191,6 +199,11 @@ class Flat:
     def _before_of_update(self, before: Image, after: Image) -> tuple[Image, Image]:
         """Two before images of an UPDATE, from its complete images: the one in the message, and the
         one that a reader can complete from the after image.
+
+        A message without a before image tells nothing of the old row, so any cell is right
+        (UNTOLD). A message that has the changed columns alone lacks the others (ABSENT), which a
+        reader takes from the after image. If NULLs are left out, too, a changed column that was
+        NULL looks like one that has not changed, so any value is right there (NULL_UNTOLD).
         """
         if not self.has_before(before, after):
             unknown = {name: _leave_open(cell, UNTOLD) for name, cell in before.items()}
@@ -235,8 +248,11 @@ class Flat:
         }
 
     def image(self, table: Table, source_row: Row | None) -> Image | None:
-        """The cells of a row in this format; None without a row. A JSON number has one value, where
-        its text may have several (`State.ONE_OF`).
+        """The cells of a row in this format; None without a row. A column that the row lacks is
+        NULL. A cell has MySQL's text (`cell`), unless the format spells the value otherwise
+        (`respell`) or writes the type as a JSON number (`numbers`). A JSON number has one value,
+        where its text may have several (`State.ONE_OF`). `wire_cell.json` says that the cell is a
+        JSON value already.
         """
         if source_row is None:
             return None
@@ -329,12 +345,14 @@ def values_of_members(members: Members, event: RowChange, change: Change) -> Map
 
 def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:
     """The function that gives a message's member with the cells of one of the change's images, by
-    column: {"id":1,"a":"x"}. It gives ABSENT if there is no such image.
+    column: {"id":1,"a":"x"}. It gives ABSENT if there is no such image, or if the message does not
+    tell it.
     """
 
     def member(_event: RowChange, change: Change) -> Any:
         """The cells of the image by column, without absent ones; ABSENT if there is no image, or if
-        all of its cells are absent.
+        the message tells none of its cells (UNTOLD). A cell that is JSON goes out as it is, any
+        other as a text.
         """
         image = image_of(change)
         if image is None or all(cell.reason == UNTOLD for cell in image.values()):

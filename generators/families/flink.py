@@ -93,7 +93,8 @@ def supports(type: SourceType) -> bool:
 
 def spell_cell(type: SourceType, value: Value, profile: FlinkProfile) -> Cell:
     """A column's value as the sink writes it, and what a decoder owes for it. A zero date, which no
-    Flink type has, is NULL.
+    Flink type has, is NULL. A BIGINT UNSIGNED is spelled as a decimal without fraction digits, a
+    BIT as true or false. A value of any other type has MySQL's text.
     """
     if value is None or isinstance(value, ZeroDate):
         return Cell(State.NULL, type)

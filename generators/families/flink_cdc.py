@@ -202,7 +202,10 @@ def _sent_image(image: Image | None, profile: FlinkCdcProfile) -> Image | None:
 
 
 def _record_key(table: Table, source_row: Row) -> Mapping[str, Any]:
-    """The members of a record's key: the table's name with its database, and the key's columns."""
+    """The members of a record's key: the table's name with its database, and the key's columns.
+    Their values are spelled as a sink without options spells them (KEY_PROFILE), whatever the
+    options of the value are.
+    """
     types = {column.name: column.type for column in table.columns}
     return {
         "TableId": f"{table.database}.{table.name}",

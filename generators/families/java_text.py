@@ -130,9 +130,11 @@ def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
 
 
 def _estimate(exponent: int, fraction: int) -> int:
-    """An estimate of the decimal exponent of a binary floating-point number, at most one too high.
-    It uses Java's own constants, because the digits depend on it.
+    """An estimate of the decimal exponent of a binary floating-point number, at most one too high,
+    from its binary exponent and its fraction. It uses Java's own constants, because the digits
+    depend on it.
     """
+    # The number with the same fraction bits between 1 and 2.
     mantissa: float
     (mantissa,) = struct.unpack(
         "<d", struct.pack("<Q", _BIAS << _FRACTION_BITS | fraction & ((1 << _FRACTION_BITS) - 1))
@@ -356,7 +358,9 @@ def document_text(
     """
 
     def print_value(item: Any) -> str:
-        """The JSON text of a value, at any depth."""
+        """The JSON text of a value, at any depth: integers and decimals in plain digits, the names
+        of an object sorted by `order`, all else as the arguments of `document_text` say.
+        """
         match item:
             case None | bool() | int():
                 return json.dumps(item)

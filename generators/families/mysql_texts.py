@@ -353,8 +353,10 @@ _HOUR: Final = 3600 * mysql.MICROS
 
 
 def _spell_time(value: int, fsp: int, facts: TextFacts) -> SpelledValue:
-    """How a TIME in microseconds is written. Releases with one of two bugs lose its hundred hours
-    or its sign (`TextFacts`).
+    """How a TIME in microseconds is written; `fsp` is the column's number of fraction digits. Some
+    releases lose one of two things (`TextFacts`), and a reader gets the value without it: the 100
+    hours of a TIME from 100 to below 101 hours (with `old_time` only in columns without fraction
+    digits), or the sign of a TIME below one second in columns of one to four fraction digits.
     """
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:

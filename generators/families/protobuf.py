@@ -199,8 +199,9 @@ class ProtoReader:
 
     def _value(self, proto_field: ProtoField, content: int | bytes) -> Any:
         """The value in a document for a field's content: a text, bytes, a document of its own, True
-        or False, a number, or an enumeration's word. Raises NotProtobuf for bytes that are no
-        message.
+        or False, a number, or an enumeration's word (its number if it has no word for that). Raises
+        NotProtobuf for bytes that are no message. Numbers are signed, of 64 bits. A text that is no
+        UTF-8 is noted in `doubtful_tags`, since readers differ on it.
         """
         if isinstance(content, bytes):
             if proto_field.message:

@@ -73,7 +73,9 @@ def print_message(
 
 
 def print_part(part: Part, printer: Printer | None) -> bytes | None:
-    """The bytes of a key or a value, None for a null."""
+    """The bytes of a key or a value, None for a null. A part that is bytes already stays as it is;
+    `printer` makes the bytes of one that is members, and may be None if there is no such part.
+    """
     if not isinstance(part, Mapping):
         return part
     assert printer is not None

@@ -132,7 +132,9 @@ UNTYPED_COLUMNS: Final = ("c_bit_8", "c_set_64")
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the guide or a printed record shows what values of the type are in JSON."""
+    """Whether the guide or a printed record shows what values of the type are in JSON. VECTOR,
+    which the model counts among the texts, is not shown.
+    """
     return (
         type.source == "mysql"
         and type.logical in NUMBERS | _CLOCKS | _TEXTS
@@ -142,7 +144,8 @@ def supports(type: SourceType) -> bool:
 
 def _spell(cell: Cell, value: Value) -> Cell:
     """The cell as DMS spells it where that is not MySQL's text: a DECIMAL with the digits of its
-    scale, a moment in ISO 8601 with a Z, NULL for a zero date.
+    scale, a moment in ISO 8601 with a Z, NULL for a zero date. `value` is not None. A value of a
+    DECIMAL that is no Decimal keeps MySQL's text.
     """
     if isinstance(value, ZeroDate):
         return Cell(State.NULL, cell.type)
@@ -276,7 +279,10 @@ def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[WireMessa
 
 def _flat(profile: AwsDmsProfile) -> Flat:
     """How the profile writes each event, as the table from which `writer` makes the format's
-    writer.
+    writer: which members a row's record has, and what a decoder owes for them. Database and table
+    are named, a key is not (`keyed`). Only with transaction details a record has a commit time, in
+    whole seconds, and a position, but never a row of a full load. With `before_image` an UPDATE has
+    its old row, whole.
     """
     return Flat(
         members=(

@@ -190,8 +190,9 @@ def _envelope(
 
 def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
     """The member `id` of a message. In Tencent's and Huawei's messages it grows from event to
-    event; here it passes from 18 digits to 19 half a minute after the beginning of a history.
-    CKafka's connector writes 0.
+    event; here it passes from 18 digits to 19 half a minute after the beginning of a history. Each
+    event has 16 numbers, of which all rows from the sixteenth on share the last. CKafka's connector
+    (the profile's `seconds`) writes 0.
     """
     since = event.at.tso - START.tso
     return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row_number, 15)
@@ -261,7 +262,9 @@ def _flat(profile: DialectProfile) -> Flat:
 
 def _statement(event: Event, profile: DialectProfile) -> Iterable[WireMessage]:
     """Yields the JSON message of a DDL statement and the change expected of it; nothing for other
-    events and for actions without an entry in DDL_TYPES.
+    events and for actions without an entry in DDL_TYPES. `profile.ddl` is the type that a service
+    gives every statement, "" for Canal's words. The commit time is in whole seconds, as the member
+    `es` is.
     """
     if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
         statement_members = {

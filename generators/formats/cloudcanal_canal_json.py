@@ -63,8 +63,8 @@ no end.
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:
-    """The messages of a history in order: row changes, one message a statement, and DDL of
-    tables.
+    """The messages of a history in order: row changes, one message a statement, and DDL of tables,
+    in Canal's words (`_SHAPE`). `_finish` gives each its members.
     """
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
@@ -72,7 +72,8 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
 def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> WireMessage:
     """The message of a draft (what CloudCanal says of an event, in whatever format): Canal's
     members in the order of the alphabet, and the changes that a decoder owes for it, which have the
-    draft's key columns.
+    draft's key columns. `no_old` is the JSON that the profile has for `old` where a row's message
+    has no old rows, "" for no such member.
     """
     no_old = Raw(profile.no_old) if profile.no_old else ABSENT
     members = {

@@ -79,7 +79,7 @@ transactions have an end.
 
 def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:
     """The messages of a history in order: row changes, DDL of tables, and a TRANSACTIONEND for
-    every COMMIT mark.
+    every COMMIT mark (`_SHAPE`). `_finish` gives each its members.
     """
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 

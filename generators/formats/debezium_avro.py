@@ -203,7 +203,9 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
 
 
 def _datum(schema: Schema, text: str) -> bytes:
-    """The Avro datum of a nullable column's value, which is given as JSON."""
+    """The Avro datum of a nullable column's value, which is given as JSON: the index of the union's
+    branch that is not null (SOME), then the value.
+    """
     return confluent.SOME + confluent.encode_payload(
         schema_text(replace(schema, optional=False)), text
     )

@@ -94,9 +94,10 @@ def _replace_op(op: str | None) -> PayloadChange:
 
 
 def _null_document(members: dict[str, Any]) -> bool:
-    """Puts null in the place of `after`, which has the new document, in the members of a message.
-    Returns whether it did: a message without `after` stays as it is, and so does one with
-    `updateDescription`, which also says what the document is.
+    """Puts null in the place of `after`, which has the new document, in the members of a message:
+    the fault document-gone, after which no member says what the document is. Returns whether it
+    did: a message without `after` stays as it is, and so does one with `updateDescription`, which
+    also says it.
     """
     if members.get("after") is None or members.get("updateDescription") is not None:
         return False

@@ -32,7 +32,9 @@ __all__ = ["FORMAT"]
 
 
 def members_of(written: WrittenChange, profile: FlinkCdcProfile) -> Mapping[str, Any]:
-    """The members of a message: the rows in lists of one, and the names."""
+    """The members of a message: the rows in lists of one, and the names. A deleted row stands in
+    `old` if the release writes it there (`deletes_in_old`), else in `data`.
+    """
     old, data = written.before, written.after
     if written.op is Op.DELETE and not profile.deletes_in_old:
         old, data = None, written.before

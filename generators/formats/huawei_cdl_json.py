@@ -73,7 +73,9 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
 
 def _value(event: Event) -> Mapping[str, Any]:
     """The JSON value of a row change: schema and payload of CDL's own members, in which DATA_STORE,
-    SEG_OWNER and TABLE_NAME say where the row is from.
+    SEG_OWNER and TABLE_NAME say where the row is from. `unique` is the row's key, LOB_COLUMNS the
+    names of large columns. The transaction's properties are those that the profile names, `lsn` and
+    `txId`.
     """
     table, string_schema, struct = event.table, Schema("string"), partial(Schema, "struct", True)
     numbers = {"lsn": event.lsn, "txId": event.transaction}

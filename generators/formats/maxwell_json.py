@@ -136,8 +136,10 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
 
 
 def _time_cell(cell: Cell, value: int) -> Cell:
-    """The cell of a TIME: `java.sql.Time` of the milliseconds, then the rest of the microseconds,
-    which has the sign of the value.
+    """The cell of a TIME of `value` microseconds: `java.sql.Time` of the milliseconds, a time of
+    day whose hours wrap at 24, then the rest of the second in `fsp` digits with the sign of the
+    value (maxwell#time). A negative one is filled up with zeros before its sign, as in
+    00:00:00.0000-1, so that any value is right; else the value is the time of day.
     """
     millis, fsp = int(value / 1000), cell.type.fsp
     clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
@@ -168,8 +170,10 @@ limit.
 
 
 def _position(event: Event) -> str:
-    """The member `position`: the file and the offset in the binlog. A history begins in the file
-    999999, so that file and offset both get one digit more within it.
+    """The member `position`: the file and the offset in the binlog. Both get one digit more within
+    a longer history (the files go from 999999 to 1000000), so that positions that are compared as
+    texts are out of order. Each millisecond takes 2^14 bytes of a file, and each commit in it one
+    of these.
     """
     since = event.at.ms - START.ms
     number = max(999_999 + since // _FILE_MS, 1)
@@ -177,7 +181,9 @@ def _position(event: Event) -> str:
 
 
 def _keys(event: RowChange, change: Change) -> list[Any]:
-    """The values of the member `primary_key`: those of the key's columns, in the key's order."""
+    """The values of the member `primary_key`: those of the key's columns, in the key's order, after
+    the change; of a DELETE those of the deleted row.
+    """
     cells = (change.full_after or change.full_before or {}).items()
     by_name = {name: Raw(cell.text or "null") if cell.json else cell.text for name, cell in cells}
     return [by_name[name] for name in event.table.primary_key]
@@ -196,9 +202,9 @@ def _key(event: RowChange, change: Change) -> Mapping[str, Any]:
 
 
 def _keys_of_the_record(event: RowChange) -> Mapping[str, Any]:
-    """As fields of an expected change: the sets of key columns that a decoder may name. It may take
-    them from the record's key, which has their names in lower case, or from the table
-    (maxwell#keys).
+    """The field `key_sets` of an expected change: the sets of key columns that a decoder may name.
+    It may take them from the record's key, which has their names in lower case, or from the table
+    (maxwell#keys). Empty for a table without a primary key.
     """
     key = event.table.primary_key
     return {"key_sets": (frozenset(key), frozenset(map(str.lower, key)))} if key else {}

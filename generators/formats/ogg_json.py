@@ -91,7 +91,9 @@ _TEXTS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.DATE, Logical.T
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the form of the type's values follows from the documentation."""
+    """Whether the form of the type's values follows from the documentation. That of VECTOR, which
+    the model counts among the texts, does not.
+    """
     return (
         type.source == "mysql"
         and type.logical in NUMBERS | _CLOCKS | _TEXTS

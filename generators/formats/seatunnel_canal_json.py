@@ -64,8 +64,9 @@ class SeaTunnelProfile(FlinkProfile):
 
 
 def spell(type: SourceType, value: Value, profile: SeaTunnelProfile) -> Cell:
-    """A column's value as the sink writes it, and what a decoder owes for it. A TIMESTAMP is a
-    wall clock without a zone.
+    """A column's value as the sink writes it, and what a decoder owes for it. A TIMESTAMP is
+    spelled as a DATETIME is: a wall clock without a zone (seatunnel#zone), of the time zone that
+    the deployment tells. All else is spelled as Flink's sink does.
     """
     if type.logical is not Logical.TIMESTAMP or value is None or isinstance(value, ZeroDate):
         return spell_cell(type, value, profile)

@@ -566,7 +566,9 @@ def _datum(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
 
 def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     """The cell faults of MySQL's types in strings, and numbers that Avro's type of the column can
-    hold and the column cannot.
+    hold and the column cannot. Columns are nullable: a datum begins with the index of the union's
+    branch that is not null (SOME). No fault is made of a SET, which is a string of its labels: a
+    decoder may pass labels on.
     """
     for fault in CELL_FAULTS:
         type, unfit_text = _COLUMNS[fault.column], json.loads(str(fault.spoiled_form))

@@ -337,7 +337,10 @@ def _messages(
 
 
 def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> list[Written]:
-    """The messages of a history, each with its expectation."""
+    """The messages of a history, each with its expectation. One HiddenColumns follows the
+    statements of the whole history (which columns TiDB adds for indexes on expressions). Texts are
+    quoted as Go's library json-iterator does (`iterator_string`).
+    """
     writer = sink.writer_of_events(
         partial(_messages, hidden_columns=HiddenColumns()),
         printer=partial(print_json, quote=text.iterator_string),
@@ -383,6 +386,10 @@ def _with_commit(schema: Schema) -> Schema:
 def _schema_json(schema: Schema, field: str = "") -> str:
     """The JSON of a schema, with members in TiCDC's order. `field` is the name of the field that
     has the schema, "" for the schema of a whole key or value. A column's `doc` is its TiDB type.
+
+    Some schemas have other members first: those of the envelope's fields in _FIRST, and that of a
+    whole key, whose name ends in Key. Members without content are left out, but for false and
+    `fields`.
     """
     members: dict[str, Any] = {
         "tidb_type": schema.doc,
@@ -420,7 +427,8 @@ of most schemas.
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
     """A column's name and its schema in a struct, with its default if the profile fills NULLs with
-    it and, with TiDB's extension, its type as `doc`.
+    it and, with TiDB's extension, its type as `doc`, which says `unsigned` of no DECIMAL, BIT or
+    YEAR.
     """
     kind, shape = column.type, schema(column.type, column.nullable)
     if profile.fills_nulls:
@@ -432,7 +440,9 @@ def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]
 
 def _default(column: Column) -> str:
     """The default in a column's schema as JSON, "" if the schema has none, as for most zero dates
-    of a nullable column (ticdc-debezium#schema-defaults).
+    of a nullable column (ticdc-debezium#schema-defaults). An integer is written as a double holds
+    it, a YEAR below 100 as a year of 1970 to 2069, a BINARY as text; other values as in a row of
+    v8.5 (`fills_nulls`, `years`).
     """
     type, default = column.type, sink.default_of(column)
     if default is None:
@@ -457,8 +467,13 @@ def _default(column: Column) -> str:
 
 
 def _default_expression(column: Column, default: Default) -> str:
-    """The default in a column's schema as JSON where the default is an expression: its text for
-    columns of texts; "" for numbers, which the text is not.
+    """The default in a column's schema as JSON where the default is an expression; "" where the
+    schema has none (ticdc-debezium#schema-defaults).
+
+    Columns of texts, ENUM, SET, JSON and BIT have the expression's text, numbers have none. A
+    TIMESTAMP has the epoch for CURRENT_TIMESTAMP if it is NOT NULL, else none, and 0 for another
+    expression. A DATETIME has 0 for CURRENT_TIMESTAMP, and for another expression if it is NOT
+    NULL.
     """
     is_now = is_current_timestamp(default.text)
     match column.type.logical:

@@ -146,13 +146,16 @@ class Printer:
         }
 
     def _members_of_image(self, image: records.RowImage) -> dict[str, Raw]:
-        """The cells of an image by column, sorted by the bytes of their names."""
+        """The cells of an image by column, sorted by the bytes of their names. `image` has the type
+        and the stored value of each column.
+        """
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
         return {name: Raw(self.cell(*image[name])[0]) for name in names}
 
     def _quote(self, value: str) -> str:
         """A text as a JSON string in Go's spelling, with the short escapes of backspace and form
-        feed if the profile has them.
+        feed if the profile has them. Texts of up to 100 characters are escaped by a cached
+        function.
         """
         escape = text.escape if len(value) > 100 else text.escape_name
         escaped = escape(value)

@@ -416,8 +416,10 @@ def cell_fault_scenarios(
     faults: tuple[CellFault, ...] = CELL_FAULTS,
     source: str = "mysql",
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each cell fault of a column that the format supports, with the level-two INSERT to whose
-    message it is applied. Raises UnknownName for an unknown source.
+    """Each cell fault (an unfit form of a cell) whose column is of a type that the format supports,
+    with its scenario: an INSERT for decoders of typed rows (level two), NULL in all other columns
+    but the id. The fault is applied to the message of that INSERT later. Raises UnknownName for an
+    unknown source.
     """
     table = boundaries.every_type(supports, source)
     cells_without_fault: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)

@@ -115,7 +115,9 @@ class Way:
 DEEPEST: Final = 100_000
 """How many times a mutant nests an array, an object or both within each other at most."""
 LONGEST: Final = 1 << 18
-"""About how many bytes a mutant's long string has at most."""
+"""About how many bytes a mutant's long string has at most. The longest escape, of six bytes, makes
+it half as long again.
+"""
 
 
 def _flip_bits(m: Material) -> bytes:
@@ -318,8 +320,8 @@ def _nest_deeply(m: Material) -> bytes:
 
 
 def _replace_with_long_string(m: Material) -> bytes:
-    """A value of the document becomes a long string: one letter or escape, up to a quarter of
-    LONGEST times.
+    """A random value of the JSON document becomes a long string: one letter or one escape, repeated
+    from 250 times up to a quarter of LONGEST.
     """
     part, size = m.part(), m.scale(1000, LONGEST)
     return m.replace_range(

@@ -36,9 +36,9 @@ REMOVED: Final = b"removed by compaction"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The messages of one history, in the order of publication.
-
-    `faults` are ways to make garbage of one of them, `compression` that of whole values.
+    """The messages of one history, in the order of publication. `faults` are the ways in which one
+    of them may be made unreadable, `compression` is the one in which their values are written as a
+    whole ("none" without).
     """
 
     written: tuple[Written, ...]
@@ -161,8 +161,9 @@ def _duplicate_with_timestamps(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
-    """Twice in the middle the stream continues from an older place; at the end all messages come
-    once more.
+    """Three times the reader gets older messages again. The second and the third stage begin with
+    messages of stages before, as if the writer went on from an older place; the fourth has all
+    messages once more.
     """
     size = len(stream.written)
     borders = sorted(chance.sample(range(1, size), 2)) if size > 2 else [0, 0]
@@ -254,7 +255,9 @@ def _reorder(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _places(size: int, chance: random.Random) -> list[int]:
-    """Random places at which `size` messages are cut into stages; some may be the same."""
+    """STAGES - 1 random places at which a list of `size` messages is cut into stages, not in order;
+    some may be the same.
+    """
     return [chance.randint(0, size) for _ in range(STAGES - 1)]
 
 
@@ -291,7 +294,9 @@ def _is_control(written: Written) -> bool:
 
 
 def _rebatch(stream: Stream, chance: random.Random) -> Stages:
-    """Cuts the stream into stages at random places, two of which are next to each other."""
+    """Cuts the stream into its stages at random places. One stage has a single message, unless
+    another cut falls into it or it is behind the last message.
+    """
     size = len(stream.written)
     place = chance.randint(0, size)
     return _cut(stream.written, (place, min(size, place + 1), chance.randint(0, size)))

@@ -56,7 +56,10 @@ class Cluster:
         return "User:ANONYMOUS"
 
     def mask_secrets(self, client_text: str) -> str:
-        """The Kafka client's text with this cluster's secrets replaced by `***`."""
+        """A text of the Kafka client in which `***` stands in place of the value of each property
+        that is secret by its name (`secret`). Values that are shorter than _SHORTEST stay: they may
+        be parts of ordinary words.
+        """
         for name, value in self.properties.items():
             if secret(name) and len(value) >= _SHORTEST:
                 client_text = client_text.replace(value, "***")
@@ -79,7 +82,9 @@ def as_cluster(target: Target) -> Cluster:
 
 
 def settings(target: Target) -> dict[str, Any]:
-    """The client's settings with which it reaches the target."""
+    """The settings with which a Kafka client reaches the target: the cluster's properties, and its
+    address.
+    """
     cluster = as_cluster(target)
     return {**cluster.properties, "bootstrap.servers": cluster.bootstrap}
 
@@ -120,7 +125,9 @@ _PLAIN: Final = ("sasl.oauthbearer.token.endpoint.url",)
 
 
 def secret(name: str) -> bool:
-    """Whether the value of the property with this name is a secret."""
+    """Whether a property's name says that its value is a secret, such as a password, not a file
+    that has it.
+    """
     return (
         name not in _PLAIN
         and not name.endswith((".location", ".file"))

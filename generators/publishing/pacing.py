@@ -305,7 +305,9 @@ class Paced:
             self.producer.poll(0.05)
 
     def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for messages in flight, then drops the rest."""
+        """Waits at most `seconds` for messages in flight, then drops the rest. Never raises
+        PublishError.
+        """
         with contextlib.suppress(PublishError):
             deadline = time.monotonic() + seconds
             while len(self.producer) and time.monotonic() < deadline:
@@ -313,7 +315,9 @@ class Paced:
         self.abandon()
 
     def intended(self) -> float:
-        """The time at which the next message is due, in seconds since the epoch."""
+        """The time at which the next message is due, in seconds since the epoch; now if there is no
+        rate.
+        """
         return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
@@ -339,9 +343,9 @@ class Paced:
         return self.number - first
 
     def _publish_at_once(self, messages: Iterable[Message]) -> int:
-        """Gives the client all messages as fast as possible, with the writer's timestamps and
-        without a delivery report for each, so that nothing is kept of a message. Returns their
-        number.
+        """Gives the client all messages as fast as possible, with the writer's timestamps. All have
+        the same function for delivery reports, which counts them or also notes latencies, so that
+        nothing is kept of a single message. Returns their number.
         """
         chunk = self.number // _LARGEST_BURST
         report = (
@@ -371,8 +375,9 @@ class Paced:
         return number - first
 
     def _hand_over(self, message: Message, report: Callback, timestamp_ms: int) -> None:
-        """Gives the client one message, and waits while its queue is full. A message that the
-        client refuses counts as failed, and `report` is never called for it.
+        """Gives the client one message with this timestamp, and waits while its queue is full. The
+        client calls `report` when the message was acknowledged or has failed. A message that the
+        client refuses counts as failed at once, and `report` is never called for it.
         """
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
@@ -395,18 +400,22 @@ class Paced:
                 return
 
     def begin(self) -> None:
-        """Begins a transaction, if messages are published in transactions."""
+        """Begins a transaction, if messages are published in transactions (`commit_s` is not None).
+        Raises PublishError if that fails.
+        """
         if self.commit_s is not None:
             self.transact(self.producer.begin_transaction)
             self._begun_s = self.clock()
 
     def due(self) -> bool:
-        """Whether the open transaction is old enough to be committed."""
+        """Whether the open transaction is at least `commit_s` seconds old, so that it should be
+        committed; False without transactions.
+        """
         return self.commit_s is not None and self.clock() - self._begun_s >= self.commit_s
 
     def commit(self) -> None:
-        """Waits for messages in flight and commits the open transaction; does nothing without
-        one.
+        """Waits until no message is in flight, and then, if messages are published in transactions,
+        commits the open one. Raises PublishError if either fails.
         """
         self.drain()
         if self.commit_s is not None:

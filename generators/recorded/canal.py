@@ -81,7 +81,8 @@ class _EpisodeDraft:
 
 def episodes() -> Iterator[Episode]:
     """The episodes of every recording of Canal. Each is a history made of the truth (what SQL
-    showed at the source), with its recorded messages.
+    showed at the source), with its recorded messages. `volatile` blanks what differs from run to
+    run in a message's bytes.
     """
     for recording in store.recordings("canal"):
         yield from _RecordingCutter(replace(recording, volatile=_blank_volatile)).episodes()
@@ -115,6 +116,9 @@ class _RecordingCutter:
         """The episodes of the recording, in the order of their first message. Raises HarnessError
         if messages are left that no statement of the truth explains.
         """
+        # The methods named _cut_* take the statement's messages from `self.position` on. A note
+        # with "STATEMENT" marks a row change that the binlog has as its SQL text, not as rows. A
+        # DDL statement may change rows, too (CREATE ... SELECT).
         for statement in self.truth["statements"]:
             if statement["kind"] == "DDL":
                 self._cut_ddl(statement)
@@ -449,8 +453,9 @@ def _row_images(table: Table, truth_row: Mapping[str, Any], unnamed: frozenset[s
     """
 
     def side(name: str) -> Row | None:
-        """The row before or after the change, from the texts that SQL showed, as values of the
-        table's columns; None if there is none.
+        """The row before or after the change (`name` is "before" or "after"), from the texts that
+        SQL showed, as values of the table's columns; None if there is none. The member `NAME_num`
+        of the truth has ENUM's index or SET's mask, by column.
         """
         return (
             None

@@ -78,8 +78,10 @@ _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 
 def blank(data: bytes) -> bytes:
-    """A key or value with blanks in place of its positions, ids and clock times, and of the
-    connector's own name. A null stays, because a decoder sees the difference.
+    """A key or value without what differs from run to run: 0 in place of positions, ids and clock
+    times that are numbers, "" in place of those that are texts and of the connector's own headers,
+    P in place of the recordings' prefixes of names. Avro in Confluent's framing becomes readable
+    text first. A null stays, because a decoder sees the difference.
     """
     data = _CONTEXT.sub(rb'"\1":""', confluent.readable(data, _schemas))
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
@@ -123,6 +125,8 @@ class _Change:
 
 def episodes() -> Iterator[Episode]:
     """The episodes of every recording that has a profile of our writers."""
+    # A profile's name is its release, then its options, each behind a plus sign. PostgreSQL is
+    # such an option; without it the database is MySQL or MariaDB.
     for recording in store.recordings(PRODUCT):
         if recording.profile:
             is_mysql = "postgresql" not in recording.profile
@@ -211,6 +215,7 @@ def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
     number `until`. The history needs them because the connector repeats comments of columns; so
     none are returned for a table without comments.
     """
+    # From the last statement back, so that a RENAME gives the name that statements before it have.
     events: list[SchemaChange] = []
     for number, table in sorted(_made_tables().items(), reverse=True):
         sql = _statements("mariadb")[number]["sql"]
@@ -251,7 +256,8 @@ def _control_episodes(
 @cache
 def _made_tables() -> Mapping[int, Table]:
     """The tables after each of MariaDB's recorded statements that created or changed one, by the
-    statement's number; for a DROP, the table that was dropped.
+    statement's number; for a DROP, the table that was dropped. Tables that this project cannot
+    model (Unsupported) are left out.
     """
     tables: dict[int, Table] = {}
     for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
@@ -354,7 +360,8 @@ def _key_number(message: Message) -> int:
 
 def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
     """The table's rows at the end of the recording as one change of operation READ, as a snapshot
-    reads them, behind the last statement; nothing if the table is empty.
+    reads them, behind the last statement; nothing if the table is empty. The rows are in the order
+    of their column `id`. `server` is the name of the database in the truth (what SQL showed).
     """
     final_rows = sorted(
         store.truth(PRODUCT)[server]["final"].get(table, ()),
@@ -504,8 +511,9 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
 
 
 def _with_defaults(table: Table, statement: str) -> Table:
-    """A table of PostgreSQL with the defaults that its CREATE TABLE gives; a serial column's
-    default is the expression `nextval(...)`.
+    """A table of PostgreSQL with the defaults that `statement`, its CREATE TABLE, gives its
+    columns. The default of a serial column is an expression, with the text "nextval(" and no value.
+    Columns for which the statement has no default stay as they are.
     """
     defaults = {
         m[1] or m[2]: m[4] or "nextval(" for m in _GIVEN.finditer(statement) if m[3] or m[4]
@@ -528,14 +536,16 @@ def _default_of_literal(column: Column, default_text: str) -> Default:
         return Default(default_text)
     if column.type.logical is Logical.BINARY:
         return Default(default_text)
+    # The recorded truth has bit strings as `b:0101`, and `cell_value` reads them so.
     if column.type.logical is Logical.BIT and column.type.name != "boolean":
         plain = f"b:{plain}"
     return Default(default_text, postgresql_truth.cell_value(column.type, plain))
 
 
 def _column_default(column: Column, literal: str | None) -> Default | None:
-    """A column's default with the text that the statement has. Its value is known for a literal,
-    and None for an expression.
+    """A column's default with the text `literal`, which the streamed statement has for it; None
+    keeps the text of SHOW CREATE TABLE. Its value is known for a literal, and None for an
+    expression. None for a column without a default.
     """
     if column.default is None:
         return None

@@ -127,8 +127,9 @@ def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> boo
 
 def _action(sql: str) -> str:
     """The kind of a MySQL statement as events name it, such as `create table`; "" for a statement
-    whose message is not compared with ours.
+    whose message is not compared with ours. Any ALTER TABLE counts as `modify column`.
     """
+    # A pattern without a name of its own has the two words that name the action.
     return next(
         (
             name or f"{m[1]} {m[2]}".lower()
@@ -263,6 +264,8 @@ def _statements(server: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _statement_text(message: Message) -> str:
-    """The SQL in the message of a schema change."""
+    """The SQL in the message of a schema change: its member `ddl`, which stands in `payload` if the
+    message has its schema with it. An Avro message is read as JSON first (`confluent.readable`).
+    """
     body = json.loads(confluent.readable(message.value or b"{}"))
     return str(body.get("payload", body)["ddl"])

@@ -183,8 +183,8 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
 
 def _without_unjudged(change: Change, episode: Episode) -> Change:
     """The expected change of a recorded message without what is not judged: any value is allowed in
-    cells that the product loses, and what only the bytes hold (position, times, schema version) is
-    left out.
+    cells that the product loses, and what only the bytes hold is left out: the schema version, and
+    position and commit time, unless the truth has these (`timed`).
     """
 
     def keep_judged(image: Image | None) -> Image | None:
@@ -249,6 +249,7 @@ def _compared_parts(
     """The key, the value and the headers of a message, with what differs from run to run blanked;
     None for a key or value of null.
     """
+    # Headers look like members of JSON, so that the patterns of `blank_volatile` find them, too.
     headers = b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in message.headers)
     parts = (message.key, message.value, headers)
     return tuple(None if part is None else blank_volatile(part) for part in parts)

@@ -222,7 +222,10 @@ def _parse_days(date_text: str) -> int:
 
 
 def _parse_document(type: SourceType, document_text: str) -> Any:
-    """The contents of an hstore, point, array or JSON value, from the text that SELECT prints."""
+    """The contents of an hstore, point, array or JSON value, from the text that SELECT prints: of
+    an hstore texts (or None) by name, of a point the floats `x` and `y`, of an array a list, nested
+    for several dimensions, and of any other type what the JSON says.
+    """
     if type.name == "hstore":
         return {
             _unescape(pair[1]): None if pair[2] is None else _unescape(pair[2])
@@ -232,6 +235,7 @@ def _parse_document(type: SourceType, document_text: str) -> Any:
         match = _POINT.match(document_text)
         assert match is not None, document_text
         return {"x": float(match[1]), "y": float(match[2])}
+    # Bounds of an array before its items (`[0:1]=`) are dropped, as is the first brace.
     return (
         _parse_items(postgresql.element(type), _TOKEN.finditer(_BOUNDS.sub("", document_text)[1:]))
         if type.name.endswith("[]")

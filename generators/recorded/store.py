@@ -162,7 +162,10 @@ def truth(product: str, name: str = "truth") -> Any:
 
 
 def verify(product: str) -> list[str]:
-    """The problems of a product's files, a sentence each; empty if there are none."""
+    """The problems of a product's files, a sentence each; empty if there are none. A file that is
+    damaged, or that is missing, is the only problem named, since reading stops there; else these
+    are all files that the index does not list.
+    """
     problems = []
     try:
         for name, _ in _files(product):

@@ -129,8 +129,11 @@ def episodes() -> Iterator[Episode]:
 def _recorded_steps(
     recording: Recording, steps: Sequence[_Step], by_event: Mapping[int, Sequence[Message]]
 ) -> set[int]:
-    """The numbers of the events that the recorded messages hold. A message of Open Protocol has the
-    number of its first row only, but holds further rows of that transaction.
+    """The numbers of the events, among a table's `steps`, that the recorded messages hold and that
+    can be compared: without statements that our writers cannot parse, and without rows that the
+    capture itself changed (`_SPOILED`). `by_event` has the messages by the number of their event. A
+    message of Open Protocol has the number of its first row only, but holds further rows of that
+    transaction, so all rows of the transaction count.
     """
     spoiled = _SPOILED.get(recording.format, ())
     numbers = {
@@ -185,7 +188,8 @@ def _is_batched(recording: Recording) -> bool:
 
 def _joined_steps(steps: Sequence[_Step]) -> set[int]:
     """The numbers of those rows whose transaction changed the table with several operations. The
-    product puts them into one batch, and our writer makes a batch for each operation.
+    product puts them into one batch, and our writer makes a batch for each operation, so that they
+    cannot be compared. An UPDATE that TiDB splits into DELETE and INSERT is one operation.
     """
     transactions: dict[tuple[int, str, str], list[_Step]] = {}
     for step in steps:
@@ -232,7 +236,8 @@ UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 def _episode_limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """Why recorded messages of an episode may rightly differ from those of our writer, a sentence
-    each: facts that the history, from which our writer works, does not hold.
+    each: facts that the history, from which our writer works, does not hold. There is one such fact
+    so far: in recordings with checksums, rows of some tables (UNCHECKED) have none.
     """
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
         return (
@@ -383,8 +388,11 @@ def _other_table(event: Mapping[str, Any]) -> tuple[str, str]:
 
 def _steps_by_table(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
     """The events of each table, also under its later names, by the table's first name. Events that
-    name no table are grouped by their database, or stand alone under their kind and number.
+    name no table are grouped by their database, or stand alone under their kind and number. From an
+    EXCHANGE PARTITION on, both of its tables count as one, under the partitioned table's name; the
+    events of both before it are put together, too.
     """
+    # A table is (database, name); `_other_table` is the old name in a RENAME.
     first_names: dict[tuple[str, str], str] = {}
     lives: dict[str, list[_Step]] = {}
     for step in steps:
@@ -459,7 +467,9 @@ _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
     """The row changes that steps of one transaction in one table make, one for each operation. An
-    UPDATE of a key, which TiDB splits into a DELETE and an INSERT, becomes one UPDATE again.
+    UPDATE of a key, which TiDB splits into a DELETE and an INSERT, becomes one UPDATE again: if the
+    transaction's statement is an UPDATE (`_is_update`), the first row deleted and the first row
+    inserted are the two sides of one row, and so on.
     """
     table, at = steps[0].table, steps[0].at
     assert table is not None
@@ -483,8 +493,8 @@ def _row_images(step: _Step, table: Table) -> RowImages:
     """The images of the row that a step changed, from the texts that SQL shows."""
 
     def side(name: str) -> Row | None:
-        """The step's row before or after the change as values of the table's columns; None if there
-        is none.
+        """The step's row before or after the change (`name` is "before" or "after") as values of
+        the table's columns; None if there is none.
         """
         texts = step.truth[name]
         if texts is None:
@@ -613,10 +623,12 @@ _VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckL
 
 def _blank_record(value: Any) -> Any:
     """A decoded Simple message without what differs between runs (ids and versions of tables, the
-    clock, the file of a claim check), and with the keys of each row sorted.
+    clock, the file of a claim check), and with the keys of each row (`data`, `old`) sorted. A pair
+    is the branch of an Avro union and its value.
     """
     match value:
         case dict():
+            # A member `version` is a table's where `columns` stand beside it; else it stays.
             blank = _VOLATILE | ({"version": 0} if "columns" in value else {})
             return {
                 name: (
@@ -644,6 +656,7 @@ def _blank_open(data: bytes) -> bytes:
     without the lengths of its parts, which depend on that. The ids that TiDB gives to partitions,
     and to rows without an integer key, become 0.
     """
+    # Bytes that are no parts with lengths (None), or none at all, count as one part.
     parts = split_events(data.removeprefix(OPEN_VERSION)) or [data]
     return b"\n".join(_CLAIM_PLACE.sub(b"", _OWN_ID.sub(b"0", part)) for part in parts)
 

@@ -115,8 +115,8 @@ def slug(name: str) -> str:
 
 
 def neutral(name: str, letter: str = "t") -> str:
-    """A name for the table of the scenario `name`, or for a profile's database: a checksum, so that
-    no word in it says what a decoder should do.
+    """A name for the table of the scenario `name`, or for a profile's database: `letter` and a
+    checksum, so that no word in it says what a decoder should do.
     """
     return f"{letter}{zlib.crc32(name.encode()):010d}"
 
@@ -196,8 +196,8 @@ def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple
 def change(
     table: Table, op: Op, *image_pairs: tuple[Row | None, Row | None], at: Instant = START
 ) -> RowChange:
-    """A change of one or more rows by one statement, from the (before, after) pair of each row;
-    None stands for a missing image.
+    """A change of rows by one statement, from the (before, after) pair of each row: None stands for
+    an image that the row does not have.
     """
     return RowChange(
         at, table, op, tuple(RowImages(before, after) for before, after in image_pairs)

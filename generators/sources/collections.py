@@ -41,7 +41,9 @@ def is_collection(table: Table) -> bool:
 
 def collection_of(table: Table) -> Table:
     """The collection that keeps the rows of a table. A key of one column is the field `_id`; a row
-    of a table with another key or without one gets an ObjectId there, as of MongoDB itself.
+    of a table with another key or without one gets an ObjectId there, as of MongoDB itself. An
+    underscore replaces each sign that a name may not have: REPLACED_SIGNS in the database's, `$` in
+    the collection's.
     """
     if is_collection(table):
         return table

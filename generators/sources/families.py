@@ -211,7 +211,9 @@ def sqlserver_keyable(type: SourceType) -> bool:
 
 
 def _oracle() -> tuple[tuple[SourceType, ...], ...]:
-    """The groups of Oracle types from which a column's type is drawn."""
+    """The groups of Oracle types from which a column's type is drawn, each group equally often. The
+    plainest types of a group come first; some stand twice, to be drawn more often.
+    """
     digits = (6, 0, 3, 9, 1, 2, 4, 5, 7, 8)
     scales = tuple((p, s) for p, s in itertools.product(range(1, 39), range(1, 39)) if s <= p)
     return (

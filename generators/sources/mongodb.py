@@ -187,7 +187,7 @@ def spelled(source_type: SourceType) -> bool:
 
 def text_at(source_type: SourceType, number: int) -> str:
     """The text that a number below 2^128 stands for, in a type whose texts have a grammar
-    (`spelled`).
+    (`spelled`): a uuid, or an ObjectId, which has the lowest 96 bits of the number.
     """
     if source_type.name == "uuid":
         return str(uuid.UUID(int=number))

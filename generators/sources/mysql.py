@@ -63,7 +63,7 @@ def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> Sou
 
 
 def boolean() -> SourceType:
-    """The type BOOL, which MySQL stores as tinyint(1)."""
+    """The type of a BOOL column, which MySQL stores as TINYINT(1)."""
     return SourceType("tinyint", Logical.INT, length=1, low=-128, high=127)
 
 
@@ -88,7 +88,9 @@ def real(
     precision: int | None = None,
     scale: int | None = None,
 ) -> SourceType:
-    """The type FLOAT or DOUBLE, with the digits of FLOAT(p,s) if they are given."""
+    """The type FLOAT or DOUBLE, as `name` says; with `precision` and `scale` FLOAT(p,s) or
+    DOUBLE(p,s).
+    """
     logical = Logical.FLOAT if name == "float" else Logical.DOUBLE
     return SourceType(name, logical, unsigned=unsigned, precision=precision, scale=scale)
 
@@ -101,22 +103,24 @@ def bit(length: int = 1) -> SourceType:
 
 
 def text(name: str = "varchar", length: int | None = None) -> SourceType:
-    """The type CHAR(n) or VARCHAR(n) with n in characters, or one of the TEXT family, where n is
-    the limit in bytes.
+    """The type CHAR(n) or VARCHAR(n), with n in characters, or one of the TEXT family, with n in
+    bytes. `length` is n; without it n is 255, or the limit of the TEXT type.
     """
     limit = _TEXT_LIMIT.get(name, 255)
     return SourceType(name, Logical.TEXT, length=limit if length is None else length)
 
 
 def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
-    """The type BINARY(n) or VARBINARY(n) with n in bytes, or one of the BLOB family."""
+    """The type BINARY(n) or VARBINARY(n), or one of the BLOB family, with n in bytes. `length` is
+    n; without it n is 255, or the limit of the BLOB type.
+    """
     limit = _TEXT_LIMIT.get(name.replace("blob", "text"), 255)
     return SourceType(name, Logical.BINARY, length=limit if length is None else length)
 
 
 def temporal(name: str, fsp: int = 0) -> SourceType:
-    """The type DATE, DATETIME(f), TIMESTAMP(f) or TIME(f), f 0 to 6. Raises ValueError for another
-    f.
+    """The type `name`: date, datetime, timestamp or time, with `fsp` fraction digits of the second.
+    Raises ValueError for a number of digits other than 0 to 6.
     """
     if not 0 <= fsp <= 6:
         raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
@@ -279,7 +283,9 @@ _RANGES: Final = {
 
 
 def micros_step(fsp: int) -> int:
-    """Microseconds in the last of `fsp` fraction digits."""
+    """How many microseconds a step of the last digit is in a fraction of `fsp` digits (0 to 6):
+    1000 for 3.
+    """
     return int(10 ** (6 - fsp))
 
 
@@ -418,12 +424,14 @@ def _json_class(value: object) -> str:
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
-    """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
+    """The boundary values of a type by their names, without NULL. `slug` is the type's name in
+    `TYPES`. Raises KeyError if it is none.
+    """
     return candidates(TYPES[slug])
 
 
 def candidates(type: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of any MySQL type, without NULL."""
+    """The boundary values of any MySQL type by their names, without NULL."""
     match type.logical:
         case Logical.INT:
             return _integer_boundaries(type)
@@ -433,6 +441,7 @@ def candidates(type: SourceType) -> Mapping[str, Value]:
             values: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": type.high}
             if type.high is not None and type.high >> 63:
                 values |= {"signed-max": (1 << 63) - 1, "one-over-signed-max": 1 << 63}
+            # A SET is a number with a bit for each member: 0b101 is the first and the third one.
             if type.logical is Logical.SET and len(type.members) < 63:
                 values["two-members"] = 0b101
             return values
@@ -693,7 +702,7 @@ def key_order(key: str) -> tuple[int, bytes]:
 
 
 def quote(name: str) -> str:
-    """A back-quoted identifier."""
+    """A name in back quotes, as SQL has it; each back quote in it is doubled."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -86,7 +86,8 @@ def real(name: str = "binary_double") -> SourceType:
 
 def string(name: str = "varchar2", length: int | None = None) -> SourceType:
     """A type of texts: CHAR and VARCHAR2 of n characters, NCHAR and NVARCHAR2 of n units of UTF-16,
-    and the types of large texts.
+    and the types of large texts. Without `length`, n is 255; a large text has a length that no
+    value here reaches.
     """
     is_lob = oracle_types()[name].lob
     return _type(name, length=length or (_LARGE if is_lob else 255))
@@ -234,7 +235,9 @@ def fits(source_type: SourceType, value: Value) -> bool:
 
 
 def _fits_decimal(type: SourceType, value: Value) -> bool:
-    """Whether a decimal fits precision and scale; of a NUMBER without them, 38 digits."""
+    """Whether a decimal fits precision and scale; of a NUMBER without them, 38 digits, the last of
+    them at most 40 places before or behind the point.
+    """
     if not isinstance(value, Decimal) or not value.is_finite():
         return False
     parts = value.normalize().as_tuple()

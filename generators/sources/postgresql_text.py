@@ -23,15 +23,15 @@ def _trimmed(number_text: str) -> str:
 
 
 def time_text(micros: int) -> str:
-    """A time as PostgreSQL prints it: `HH:MM:SS` with as many fraction digits as needed; 24:00:00
-    is the end of a day.
+    """A time of day, in microseconds since midnight, as PostgreSQL prints it: `HH:MM:SS` with as
+    many fraction digits as needed. A whole day is 24:00:00.
     """
     return _trimmed(mysql.time_text(micros, 6))
 
 
 def timestamp_text(micros: int) -> str:
-    """A timestamp as PostgreSQL prints it: `YYYY-MM-DD HH:MM:SS` with as many fraction digits as
-    needed.
+    """A timestamp without time zone, in microseconds since 1970, as PostgreSQL prints it:
+    `YYYY-MM-DD HH:MM:SS` with as many fraction digits as needed.
     """
     return _trimmed(mysql.datetime_text(micros, 6))
 
@@ -47,8 +47,8 @@ def _offset_text(seconds: int) -> str:
 
 
 def timestamptz_text(micros: int, zone: str = "UTC") -> str:
-    """An instant as PostgreSQL prints it in a session of that time zone: `YYYY-MM-DD
-    HH:MM:SS[.f]+HH[:MM[:SS]]`.
+    """An instant, in microseconds since 1970 in UTC, as PostgreSQL prints it in a session of that
+    time zone: `YYYY-MM-DD HH:MM:SS[.f]+HH[:MM[:SS]]`.
     """
     moment = EPOCH.replace(tzinfo=UTC) + timedelta(microseconds=micros)
     offset = moment.astimezone(ZoneInfo(zone)).utcoffset()
@@ -58,8 +58,8 @@ def timestamptz_text(micros: int, zone: str = "UTC") -> str:
 
 
 def timetz_text(micros: int, offset: int) -> str:
-    """A time with time zone as PostgreSQL prints it, `HH:MM:SS[.f]+HH[:MM]`; `offset` is seconds
-    east of Greenwich.
+    """A time with time zone as PostgreSQL prints it: `HH:MM:SS[.f]+HH[:MM[:SS]]`. `micros` are
+    microseconds since the local midnight, `offset` is seconds east of Greenwich.
     """
     return time_text(micros) + _offset_text(offset)
 
@@ -70,8 +70,8 @@ _TIMETZ: Final = re.compile(
 
 
 def timetz_parts(clock_text: str) -> tuple[int, int]:
-    """The microseconds of the local time of day, and the seconds east of Greenwich, of a time with
-    time zone as PostgreSQL prints it. Raises ValueError for another text.
+    """The microseconds since the local midnight and the seconds east of Greenwich, in this order,
+    of a time with time zone as PostgreSQL prints it. Raises ValueError for another text.
     """
     match = _TIMETZ.fullmatch(clock_text)
     if not match:
@@ -189,8 +189,8 @@ def interval_read(typed: str) -> str:
 
 
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
-    """A network address as PostgreSQL prints it: with its prefix length unless it is a single
-    host's.
+    """A network address as PostgreSQL prints an inet: with the length of its prefix behind a slash,
+    unless that is a single host's.
     """
     full_length = address.network.prefixlen == address.max_prefixlen
     spelled = _address_text(address.ip)
@@ -199,7 +199,8 @@ def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str
 
 def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     """An address as PostgreSQL prints it: in IPv6 addresses of the forms `::ffff:1.2.3.4` and
-    `::1.2.3.4`, the last 32 bits are written as an IPv4 address.
+    `::1.2.3.4`, the last 32 bits are written as an IPv4 address. One of 16 bits at most, such as
+    `::1`, is not of the second form.
     """
     number = int(ip)
     is_mapped = number >> 32 == 0xFFFF
@@ -233,7 +234,7 @@ def real_text(type: SourceType, value: float) -> str:
 
 
 def bytea_text(value: bytes) -> str:
-    r"""`\x` and lower-case hex."""
+    r"""Bytes as PostgreSQL prints them: a backslash, x, and two lower-case hex digits for each."""
     return "\\x" + value.hex()
 
 

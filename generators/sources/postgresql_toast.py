@@ -76,6 +76,7 @@ def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> f
     if header + _row_size(stored_values) <= TARGET:
         return frozenset(value.name for value in stored_values if value.external)
     limit = target - header
+    # First the largest value is compressed, and moved out if it alone is too large even then.
     while _row_size(stored_values) > limit:
         biggest = _biggest(stored_values, compressing=True)
         if biggest is None:
@@ -83,6 +84,7 @@ def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> f
         _compress(biggest)
         if biggest.size > limit:
             _move(biggest)
+    # If compression was not enough, the largest values are moved out one by one.
     while _row_size(stored_values) > limit:
         biggest = _biggest(stored_values, compressing=False)
         if biggest is None:

@@ -274,7 +274,8 @@ def _writer_row(
 
 def _manifest(file: Path) -> dict[str, Plain]:
     """The fields of a bulk corpus's manifest file. Raises CorpusError if the file is not valid
-    JSON, has another version or other fields, or a seed that is no integer's text.
+    JSON, has another version or other fields, or a seed that is no text of an integer of up to 40
+    digits.
     """
     try:
         data = from_line(file.read_bytes())

@@ -358,8 +358,8 @@ class _Parquet:
 
 
 def find(folder: Path, none: bool = False) -> list[Path]:
-    """The folders of corpora at or below a folder, sorted. Raises CorpusError if there is none,
-    unless `none` is true.
+    """The folders of corpora at or below a folder, sorted; names that begin with a dot are passed
+    over. If there is none, it returns [] with `none` and else raises CorpusError.
     """
     folder = Path(folder)
     folders = sorted(
@@ -445,8 +445,8 @@ def _locate_errors(file: Path, line: int | None = None) -> Iterator[None]:
 
 
 def _load_seed(data: Plain, at: str) -> int:
-    """The seed in a manifest, which is the text of an integer. Raises Malformed for another
-    text.
+    """The seed in a manifest, which is the text of an integer. `at` is the field's path, for error
+    texts. Raises Malformed for another text.
     """
     seed_text = string(data, at)
     if not seed_text.removeprefix("-").isdecimal() or len(seed_text) > 40:
@@ -455,8 +455,8 @@ def _load_seed(data: Plain, at: str) -> int:
 
 
 def _load_component(data: Plain, at: str) -> str:
-    """The name of a format or profile in a manifest. Raises Malformed if it cannot name a
-    folder.
+    """The name of a format or profile in a manifest. `at` is the field's path, for error texts.
+    Raises Malformed if the name cannot be that of a folder.
     """
     name = string(data, at)
     if not _is_component(name):
@@ -644,8 +644,8 @@ def _split(
 
 
 def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
-    """The number of a table, as a line of a corpus gives it. Raises Malformed if the corpus has no
-    table of that number.
+    """The number of a table, as a line of a corpus gives it in its field `at`. Raises Malformed if
+    there is no such table among `tables`, those of the corpus.
     """
     number = integer(data, at)
     if not 0 <= number < len(tables):

@@ -132,7 +132,9 @@ def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
 
 
 def string(data: Plain, at: str) -> str:
-    """The text of a JSON form that `dump_text` made. Raises Malformed for any other form."""
+    """The text of a JSON form that `dump_text` made: a JSON string, or `{"wtf8": base64}` of a text
+    that holds surrogates. Raises Malformed for any other form.
+    """
     if isinstance(data, str):
         return data
     if isinstance(data, dict) and data.keys() == {"wtf8"}:
@@ -265,6 +267,7 @@ def dump_value(value: Value) -> Plain:
     match value:
         case None:
             return None
+        # These are an int and a date of Python, but no value of a source.
         case bool() | datetime():
             pass
         case int():
@@ -540,7 +543,10 @@ class Record(Generic[T]):
         ]
 
     def dump(self, value: T, known_parts: Mapping[str, Any] = NOTHING) -> dict[str, Plain]:
-        """The JSON object of a value; what is in `known_parts` is left out."""
+        """The JSON object of a value, without fields at an omitted default. `known_parts` is what
+        the reader knows already, by field: a field that equals it is left out; a field whose form
+        takes such knowledge is written without it.
+        """
         plain: dict[str, Plain] = {}
         for name, dump, omitted in self._steps:
             part = getattr(value, name)

@@ -36,8 +36,9 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
     """
 
     def header_structs(message: Message) -> list[dict[str, Any]] | None:
-        """A message's headers as Spark's Kafka source gives them: a list of names and values; null,
-        not an empty list, for a message without headers.
+        """A message's headers as Spark's Kafka source gives them: a list of structs of `key` and
+        `value`, in their order. None (NULL in the file), not an empty list, for a message without
+        headers.
         """
         return [{"key": name, "value": value} for name, value in message.headers] or None
 

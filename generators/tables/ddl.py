@@ -91,7 +91,9 @@ def _chosen_database(match: re.Match[str], script: Script) -> str:
 
 
 def _first_schema(match: re.Match[str], script: Script) -> str:
-    """The first schema of the search path in a statement of the script that `_PATH` matches."""
+    """The first schema of the search path in a statement of the script that `_PATH` matches: in
+    group 1 in apostrophes, in group 2 in quotes, in group 3 bare, which the script's dialect folds.
+    """
     if match[3]:
         return script.spelling.fold(match[3])
     return match[1] or match[2].replace('""', '"')
@@ -171,8 +173,9 @@ class DdlReader:
         return False
 
     def note_unread(self, script: Script, span: Span, beginning: str) -> None:
-        """Notes that a statement which makes no table is left out, with the kind of its object if
-        that is known.
+        """Notes that the statement at `span`, whose text begins with `beginning`, is left out,
+        since it makes no table: with the kind of its object if that is known. The note shows the
+        words up to the kind and 40 more characters, in which the name stands.
         """
         object_match = _OBJECT.match(beginning)
         end = min(
@@ -199,8 +202,8 @@ class DdlReader:
         return TableName(self.default_database(cursor), schema, name)
 
     def default_database(self, cursor: Cursor) -> str:
-        """The database of tables whose statements name none; if the user did not choose one, that
-        is noted once.
+        """The database of tables whose statements name none. If neither the user nor the script
+        chose one, it is `fallback`, and a note without a place (line and column 0) says so once.
         """
         if not self.database:
             self.database = self.fallback
@@ -356,7 +359,8 @@ class DdlReader:
 
     def drop_index(self, cursor: Cursor) -> None:
         """Reads DROP INDEX: MySQL's of one index of a table, PostgreSQL's of indexes of any tables.
-        An index that was not read is passed over.
+        An index that was not read is passed over. `Draft.rename_index` with the new name "" drops
+        an index.
         """
         cursor.expect("DROP INDEX")
         if not self.mysql:

@@ -179,7 +179,7 @@ class _ConditionReader:
     def _bounds(self, side: exp.Expr, *bounds: tuple[str, exp.Expr]) -> Check | None:
         """The CHECK that the column on this side lies within bounds, each a comparison (`gt`, `lte`
         ...) and a constant; None if the side is no column with an order, or a bound is not
-        understood.
+        understood. The limits of the CHECK are included: `_bound` makes of `> 5` the next value.
         """
         column = self._column(side)
         if column is None or column.type.logical not in _ORDERED:

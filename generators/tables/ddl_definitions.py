@@ -464,6 +464,7 @@ def read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...
             has_prefix = True
         part.accept("ASC", "DESC")
         note_leftover(part)
+    # With a prefix, as in KEY (name(10)), a plain index stays right: it makes nothing unique.
     if has_prefix and cursor.words[start].upper in ("UNIQUE", "CONSTRAINT", "PRIMARY"):
         cursor.note(start, "taken as a key over whole columns: the model has no prefixes")
     return tuple(columns)

@@ -109,8 +109,9 @@ class OracleReader(DdlReader):
         return bool(_IGNORED.match(beginning))
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
-        """Reads a statement if it is one that changes tables, or names the schema of names without
-        one. A type and a package are noted. Returns whether it was one of these.
+        """Reads the statement at `span` in the script, whose text begins with `beginning`, if it
+        changes tables, or names the schema of names without one. A type and a package are noted,
+        with 40 more characters, in which the name stands. Returns whether it was one of these.
         """
         if match := _SCHEMA.match(beginning):
             self.search_path, self.has_schema = match[1] or match[2].upper(), True
@@ -184,7 +185,8 @@ class OracleReader(DdlReader):
         for draft in self.drafts.values():
             if not draft.left_out:
                 bound_nanoseconds(draft, "timestamp", oracle.quote)
-            # Oracle keeps the index of a primary key under a statement of its own
+            # A script may make the primary key's index by a CREATE UNIQUE INDEX of its own, which
+            # is no second key.
             draft.indexes = [
                 replace(index, unique=False) if index.columns == draft.primary else index
                 for index in draft.indexes

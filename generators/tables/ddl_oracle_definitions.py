@@ -342,7 +342,8 @@ def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None
 
 def read_alterations(draft: Draft, cursor: Cursor) -> None:
     """Applies the actions of an ALTER TABLE at the cursor to the table's draft, one after the
-    other. One that is not understood leaves the table out.
+    other. Nothing stands between Oracle's actions: each goes up to the next ADD, MODIFY or DROP.
+    One that is not understood leaves the table out.
     """
     while not cursor.done:
         start = cursor.at

@@ -219,8 +219,9 @@ def _make_number(name: str, arguments: Sequence[str], spelled: str) -> SourceTyp
 
 def _spell_float(name: str, numbers: Sequence[int], spelled: str) -> OracleSpelling:
     """The type FLOAT of so many binary digits as `numbers` has, or of as many as REAL or FLOAT has
-    without an argument; `spelled` is the type for the error. Raises ValueError for more digits than
-    FLOAT has, and for an argument of another name.
+    without an argument; `spelled` is the type for the error. The spelling is "" for a FLOAT of all
+    digits, which has no bound of its own. Raises ValueError for more digits than FLOAT has, and for
+    an argument of another name.
     """
     digits = _REAL_DIGITS if name == "real" else _BINARY_DIGITS
     if numbers:
@@ -239,7 +240,8 @@ _MOMENT: Final = re.compile(
 
 def oracle_value(type: SourceType, literal_text: str) -> Value:
     """The value that a literal of Oracle, a string, a number or a date, has in a column of the
-    type; None if the type cannot hold it, or if its meaning depends on settings of the session.
+    type; None if the type cannot hold it, if its meaning depends on settings of the session, or if
+    the type's texts have a grammar (`is_sampled`).
     """
     try:
         match type.logical:

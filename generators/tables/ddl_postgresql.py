@@ -59,7 +59,10 @@ DEFERRING: Final = (
 
 @dataclass(slots=True)
 class Domain:
-    """A type that narrows another; `checks` are its conditions on VALUE."""
+    """A type that narrows another. `spelling` is that other type as SQL spells it, `nullable` is
+    false with NOT NULL, `default` is the default of its columns, and `checks` are its conditions on
+    VALUE.
+    """
 
     spelling: str
     nullable: bool = True
@@ -69,14 +72,15 @@ class Domain:
 
 @dataclass(slots=True)
 class Types:
-    """The enums and domains of the scripts by their last name."""
+    """The enums (their labels) and domains that the scripts made, by name without a schema."""
 
     enums: dict[str, tuple[str, ...]] = field(default_factory=dict)
     domains: dict[str, Domain] = field(default_factory=dict)
 
     def create_type(self, cursor: Cursor) -> None:
-        """Reads CREATE TYPE. An enum is kept for columns of that type; a composite or range type is
-        noted.
+        """Reads CREATE TYPE. The labels of an enum are kept by the type's name, for the columns of
+        that type. For any other type, such as a composite one or a range, a note says that its
+        columns are left out.
         """
         cursor.expect("CREATE TYPE")
         name = cursor.take_names()[-1]
@@ -89,10 +93,12 @@ class Types:
             cursor.note(0, "left out: columns of this type are left out, too")
 
     def add_label(self, cursor: Cursor) -> None:
-        """Reads ALTER TYPE of an enum: ADD VALUE adds a label behind the others, since they are
-        listed in the order in which the catalogue got them; RENAME VALUE takes one away and adds
-        another one, RENAME TO gives the type another name. Other actions are noted. Raises
-        UsageError for a neighbour or an old label that the enum does not have.
+        """Reads ALTER TYPE of an enum. ADD VALUE adds a label at the end, also with BEFORE or
+        AFTER: labels are kept in the order in which the catalogue got them. So RENAME VALUE removes
+        the old label and adds the new one at the end. RENAME TO gives the type another name, and
+        OWNER TO is passed over. For any other action, or a type that is no enum, a note says that
+        it is left out. Raises UsageError for a neighbour or an old label that the enum does not
+        have.
         """
         cursor.expect("ALTER TYPE")
         name = cursor.take_names()[-1]
@@ -120,8 +126,9 @@ class Types:
         return cursor.take().text
 
     def create_domain(self, cursor: Cursor) -> None:
-        """Reads CREATE DOMAIN and keeps the domain for columns of that type. A domain of another
-        domain has the checks of both, and the other's default unless it has one of its own.
+        """Reads CREATE DOMAIN and keeps the domain by its name, for columns of that type. A domain
+        of another domain has the checks of both, is NOT NULL if either is, and has the other's
+        default unless it has one of its own. One over an array of a domain has none of these.
         """
         cursor.expect("CREATE DOMAIN")
         name = cursor.take_names()[-1]
@@ -153,8 +160,10 @@ class Types:
 
 
 def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
-    """Reads PostgreSQL's type of a column at the cursor; the rest of the definition is not read.
-    Raises Unsupported for a type that this project does not have.
+    """Reads the type of a PostgreSQL column at the cursor, and returns the column `name` with that
+    type. A serial type gives it a default and NOT NULL, a domain what the domain has; a note says
+    that the domain's own type is taken. The rest of the definition is not read. Raises Unsupported
+    for a type that this project does not have.
     """
     start = cursor.at
     parts, spelling = postgresql_spelling(cursor)
@@ -218,8 +227,9 @@ def read_parameters(draft: Draft, cursor: Cursor) -> tuple[str, ...]:
 
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
     """Reads the rest of a CREATE INDEX, behind the table's name, and adds the index to the table
-    that is being read (`draft`). An index over an expression is noted and left out, and so is one
-    with WHERE unless it is unique: Debezium takes it for a key.
+    that is being read (`draft`). Without a name ("") it gets the one that PostgreSQL would give it.
+    An index over an expression is noted and left out. So is one with WHERE; if it is unique, it is
+    noted and kept, since Debezium takes it for a key.
     """
     if cursor.accept("USING"):
         cursor.take()

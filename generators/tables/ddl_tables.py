@@ -186,6 +186,7 @@ class Draft:
         """
         self.columns = [c for c in self.columns if c.name != name]
         self.generated.pop(name, None)
+        # A column of INCLUDE is part of the key, too: the key is dropped with it.
         if name in self.included:
             self.primary = self.included = ()
         self.primary = self._without_column(self.primary, name)
@@ -200,8 +201,8 @@ class Draft:
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
 
     def _without_column(self, columns: tuple[str, ...], name: str) -> tuple[str, ...]:
-        """The columns of a key or index after a column was dropped. PostgreSQL drops the key with
-        any of its columns (`()`), MySQL keeps it with the others.
+        """The columns of a key or index after the column `name` was dropped. PostgreSQL drops the
+        key with any of its columns (`()`), MySQL keeps it with the others.
         """
         if name in columns and not self.mysql:
             return ()
@@ -260,8 +261,8 @@ class Draft:
         self.new_names[name] = new_name
 
     def rename_index(self, name: str, new_name: str) -> None:
-        """Renames an index; drops it if the new name is "". PostgreSQL's names tell upper from lower
-        case.
+        """Gives the index of this name another name; drops it if `new_name` is "". Upper and lower
+        case matter in PostgreSQL alone. Does nothing if there is no such index.
         """
         fold = str if self.script.dialect == "postgresql" else str.lower
         self.indexes = [
@@ -285,8 +286,9 @@ class Draft:
         partial: bool = False,
         included: tuple[str, ...] = (),
     ) -> None:
-        """Adds an index of the columns, a `partial` one over some rows alone, with the columns that
-        INCLUDE adds. If it has no name, it gets that of its first column, as the database does.
+        """Adds an index over these columns: a `partial` one is over some rows alone, `included` are
+        the columns that INCLUDE adds. If its name is "", it gets that of its first column, with a
+        number from 2 on if that is taken, as MySQL does.
         """
         used_names = {index.name.lower() for index in self.indexes}
         free_name = name or columns[0]
@@ -386,7 +388,8 @@ def _computed_columns(
     user: UserTable, users: list[UserTable], draft: Draft, dialect: str
 ) -> tuple[tuple[str, str], ...]:
     """The generated columns of a table whose values can be computed, with their expressions, in the
-    table's order; the others are noted. A column of a key is not computed, because keys are made
+    table's order. `draft.generated` has the expressions of all of them (`Pending.condition`); for
+    each of the others a note is added. A column of a key is not computed, because keys are made
     unique before values are computed.
     """
     keys = (
@@ -412,8 +415,10 @@ def _computed_columns(
 def _resolve_foreign_key(
     key: ForeignKey, read_drafts: Mapping[TableName, Draft], pending: Pending
 ) -> ForeignKey | None:
-    """The foreign key with its parent's columns spelled as the parent has them. Returns None, and
-    adds a note, if the parent or one of its columns was not read.
+    """The foreign key with the names of its parent's columns as the parent's table has them now. A
+    key without names of columns refers to the parent's primary key. Returns None, and notes at the
+    place of `pending` that the key is left out, if the parent or one of its columns was not read,
+    or the two lists of columns differ in length.
     """
     parent = read_drafts.get(key.parent)
     parent_label = ".".join(part for part in key.parent if part)

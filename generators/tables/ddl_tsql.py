@@ -171,8 +171,9 @@ class TsqlReader(DdlReader):
             ddl_tsql_definitions.read_index(draft, cursor, name, unique=unique)
 
     def drop_index(self, cursor: Cursor) -> None:
-        """Reads DROP INDEX of indexes of tables, `i ON t` or `t.i`. An index that was not read is
-        passed over.
+        """Reads DROP INDEX of one or more indexes, each written `i ON t` or `t.i`, and takes them
+        from the tables that have been read. An index or a table that was not read is passed over,
+        without a note.
         """
         cursor.expect("DROP INDEX")
         cursor.accept("IF EXISTS")

@@ -75,6 +75,7 @@ def read_definition(draft: Draft, cursor: Cursor) -> None:
         if cursor.accept("AS NODE", "AS EDGE", "AS FILETABLE"):
             draft.leave_out(cursor, start, "left out: it has columns that no statement defines")
         elif cursor.accept("WITH ( SYSTEM_VERSIONING"):
+            # Back behind WITH, to take all of its parentheses.
             cursor.at = start + 1
             cursor.take_parentheses()
             cursor.note(start, VERSIONS)
@@ -251,7 +252,8 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
 def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
     """Reads the rest of an index's definition, from its columns on, into the table's draft. An
     index without columns (such as a clustered columnstore), or over a column that is left out, is
-    only noted. One over some rows alone (WHERE) is noted, too, because it is no key.
+    only noted. One over some rows alone (WHERE) is noted, too, because it is no key. Each note
+    shows all of the cursor's words (from word 0 on).
     """
     if not cursor.next_is("("):
         cursor.skip_rest(0, _FOREIGN_INDEX)
@@ -301,8 +303,9 @@ def read_alterations(draft: Draft, cursor: Cursor) -> None:
 
 
 def _alter_column(draft: Draft, cursor: Cursor) -> None:
-    """Gives a column of the draft the type and the attributes at the cursor. Raises UsageError if
-    the table has no such column.
+    """Gives a column of the draft the type and the attributes at the cursor. The column is read
+    anew at its old place, and keeps the spelling of its name. A table is left out if its primary
+    key has a column whose new type is not read. Raises UsageError if the table has no such column.
     """
     written_name = cursor.next_name
     name = read_column_name(draft, cursor)

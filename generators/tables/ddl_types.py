@@ -185,9 +185,12 @@ def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]
 
 
 def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
-    """The default of a MySQL column that stands at the cursor; None if it is NULL."""
+    """The default of a MySQL column that stands at the cursor; None if it is NULL. An expression,
+    a function or the next value of a sequence is taken to its end, and has no value.
+    """
     start, word = cursor.at, cursor.peek()
     sign = cursor.accept("+", "-")
+    # A word such as _utf8mb4 before a literal names the literal's character set.
     if (
         word.kind == "word"
         and word.text.startswith("_")

@@ -78,8 +78,8 @@ class LiveTables:
     def referred_columns(
         self, table_number: int, cells: Row, ignored_row: Row | None = None
     ) -> set[str]:
-        """The columns by which rows other than `ignored_row` refer to the row with these cells, so
-        that they must stay as they are.
+        """The columns of the row with these cells, in table number `table_number`, to which foreign
+        keys of live rows other than `ignored_row` refer, so that they must stay as they are.
         """
         names: set[str] = set()
         for child, keys in enumerate(self.parent_keys):
@@ -126,6 +126,7 @@ class LiveTables:
         }
         if not self._set_references(draw, table_number, cells):
             return None
+        # The drawn values, then each of the 64 values at most (realistic.SIZE) of a column's pool.
         for attempt in range(65):
             if self.has_free_keys(table_number, cells):
                 return cells
@@ -197,9 +198,10 @@ class LiveTables:
     def draw_change(
         self, draw: DrawFn, at: Instant, only_table: int | None = None
     ) -> RowChange | None:
-        """Draws an UPDATE or DELETE of a live row of a random table, or of table `only_table`, or
-        else an INSERT of one or more rows. If the table needs a row of a parent that has none, the
-        INSERT goes to the parent. None where no row can be inserted.
+        """Draws a row change of a random table, or of table number `only_table`: an UPDATE or
+        DELETE of a live row, if the table has one, or else an INSERT of one to three rows. If the
+        table needs a row of a parent that has none, the INSERT goes to the parent. None where no
+        row can be inserted.
         """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1))
@@ -318,8 +320,9 @@ def histories(
 
     @st.composite
     def draw_history(draw: DrawFn) -> History:
-        """Draws one history of at most `events` events: row changes and, with `ddl`, statements. A
-        change that no table can take is left out.
+        """Draws one history of at most `events` events, a millisecond apart: row changes and, with
+        `ddl`, statements (one event in ten, but never the first). A change that no table can take
+        is left out. The last draw is the history's seed.
         """
         live = LiveTables(values, users)
         drawn_events: list[Event] = []

@@ -144,8 +144,9 @@ def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> DdlSource
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
-    """The statements that make all tables and views of a MySQL database, as the server prints
-    them.
+    """The statements that make all tables of a MySQL database, as the server prints them, behind a
+    comment that tells the dialect, as that of a dump does. For a view, or another object that is
+    no table, a CREATE with nothing but its name stands, so that the reader notes it.
     """
 
     def decode(cell: Any) -> str:

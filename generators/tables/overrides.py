@@ -244,8 +244,9 @@ def _null(file: str, at: str, column: Column, value: Any) -> float:
 
 
 def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
-    """The lowest and the highest value of a column, from its `range` in the overrides file. Raises
-    UsageError for anything but two values in order that the column can hold.
+    """The lowest and the highest value of a column, from its `range` in the overrides file, [low,
+    high]. `file` and `at` say where that stands, for error texts. Raises UsageError for a column
+    whose type has no ranges, and for anything but two values in order that the column can hold.
     """
     if column.type.logical not in RANGED:
         raise UsageError(

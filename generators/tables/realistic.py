@@ -324,6 +324,7 @@ def _arrays(inner: SourceType) -> Mapping[str, Value]:
         f"item-{name}": array_item(inner, value)
         for name, value in boundaries(inner).items()
         if value is not None
+        # Example texts are right as they are; a candidate may be too long for the type.
         if _examples(inner) or databases.source_of(inner).fits(inner, value)
         if not (inner.logical in _MOMENTS and name in _OLD)
     }
@@ -337,7 +338,8 @@ _MOMENTS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TI
 
 def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
     """A pool of values for a column whose texts must obey a grammar, such as JSON, uuid or
-    interval; of other types the boundary values.
+    interval; of other types the boundary values, also of those whose values are JSON here but no
+    document at the source: arrays, hstore and point.
     """
     if (
         type.logical is Logical.JSON

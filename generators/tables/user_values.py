@@ -109,8 +109,9 @@ def comparison_form(value: Value) -> object:
 
 
 def identity(user: UserTable, key: tuple[str, ...], cells: Row) -> Identity | None:
-    """A row's values of a unique key, as the least exact collation compares them; None if NULLs in
-    them make the key equal to no other, which databases see differently (`Source.equal_nulls`).
+    """What a database compares to find rows with the same key: the values of a row's columns of the
+    unique key, in the form of the least exact collation. None if NULLs among them make the row's
+    key equal to no other (databases differ in that: `Source.equal_nulls`).
     """
     key_values = tuple(cells[name] for name in key)
     nulls = [value is None for value in key_values]
@@ -228,8 +229,8 @@ class Values:
         return distinct
 
     def pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """Realistic values of the column, each as often as it is to occur; without NULL, unless the
-        column can hold nothing else.
+        """Realistic values of the column that keep its checks. A value that is to occur more often
+        is in it several times. NULL is not in it; (None,) if the column can hold nothing else.
         """
         at = table_name(user.table), column.name
         if at not in self._pools:
@@ -237,8 +238,9 @@ class Values:
         return self._pools[at]
 
     def _pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """The values that a column has in rows: realistic ones that keep all checks, or its
-        boundary values if there are none.
+        """Makes the pool of a column: at most `realistic.SIZE` values that it can hold. They are
+        the choices of its checks and realistic values, each once for a column of a unique key; or
+        its boundary values if there are none of these. (None,) if there are none of either.
         """
         override = self.overrides.find(user.table, column)
         checks = [check for check in user.checks if check.column == column.name]

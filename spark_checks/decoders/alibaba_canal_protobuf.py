@@ -232,7 +232,8 @@ class _Message:
 
 def _packet_changes(value: bytes) -> list[dict[str, Any]]:
     """What a packet tells, an object for each change: rows and statements in their order, then the
-    begin and the end of transactions. Raises ValueError.
+    begin and the end of transactions. These are last, since level two has rows alone, numbered from
+    0, and marks before them would move the numbers. Raises ValueError.
     """
     packet = _Message(value)
     if packet.number(_PacketField.TYPE) != _PACKET_OF_MESSAGES:

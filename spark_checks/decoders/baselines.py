@@ -130,8 +130,8 @@ class Baseline:
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
         def map_of_texts(side: Column) -> Column:
-            """The image as a map of texts by column name; rows that are lists of values get their
-            names here.
+            """The image as a map of texts by column name. Where rows are lists of values (VALUES),
+            the names are those that the message lists at `self.names`.
             """
             return (
                 F.map_from_arrays(F.col(f"m.{self.names}.name"), side)

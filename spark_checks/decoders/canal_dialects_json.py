@@ -31,8 +31,8 @@ _BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]\z"
 
 def _kind(m: Column) -> Column:
     """The kind of a message: DDL for a statement (`isDdl` with its SQL), ROW for an INSERT, UPDATE,
-    DELETE or INIT with rows, which a DELETE may have in `old`; NULL for any other, which is
-    CORRUPT.
+    DELETE or INIT with rows, which a DELETE may have in `old`; NULL for any other, and for one that
+    does not name its database, which are CORRUPT.
     """
     is_row = m["type"].isin(*_canal.ROW_TYPES, _FULL_LOAD)
     deleted = (
@@ -46,7 +46,9 @@ def _kind(m: Column) -> Column:
 
 def _typed_sql(cell: str, type: SourceType, deployment: Deployment) -> str | None:
     """SQL that reads the text `cell` as a value of the type, where this dialect writes it
-    differently from MySQL; None elsewhere.
+    differently from MySQL; None elsewhere. A BINARY is hex digits, or a list of its bytes as
+    numbers such as `[1, 255]`. A TIMESTAMP that ends in ` +00:00` is in UTC, any other in the
+    deployment's time zone.
     """
     match type.logical, deployment.binary:
         case Logical.BINARY, "hex":

@@ -38,8 +38,9 @@ NAMES: Final = _canal.Names(
 
 
 def _kind(m: Column) -> Column:
-    """The kind of a message: TRANSACTION by `entryType`, then DDL or ROW by `isDdl` and `action`;
-    NULL for any other, which is CORRUPT.
+    """The kind of a message: TRANSACTION by `entryType`, then DDL or ROW by `action` and `isDdl`,
+    in an older edition `ddl` (a message with neither is no DDL); NULL for any other, which is
+    CORRUPT.
     """
     is_row = m["action"].isin(*_canal.ROW_TYPES)
     is_ddl = F.coalesce(m["isDdl"], m["ddl"], F.lit(False))

@@ -58,7 +58,9 @@ def _has_schemas(deployment: Deployment | None) -> bool:
 
 
 def _fields(document_text: Column) -> Column:
-    """The fields of a document by name, from its text: NULL if the text is not one object."""
+    """The fields of a document as a map of the text of each by its name, from the document's text;
+    NULL if that is not one JSON object.
+    """
     wrapped = F.concat(F.lit('{"d":'), document_text, F.lit("}"))
     schema = f"d {_MAP}, corrupt string"
     parsed = F.from_json(wrapped, schema, framing.OPTIONS)
@@ -66,14 +68,14 @@ def _fields(document_text: Column) -> Column:
 
 
 def _key_text(deployment: Deployment | None) -> Column:
-    """The text of `_id` in the record key, NULL if there is none."""
+    """The text of `_id` in the record key, as it stands in the message; NULL if there is none."""
     path = "$.payload.id" if _has_schemas(deployment) else "$.id"
     return F.get_json_object(F.col("key").cast("string"), path)
 
 
 def _identity(deployment: Deployment | None) -> Column:
-    """The field `_id` of the record key as a document; NULL if the key has none that can be
-    read.
+    """The `_id` of the record key as a map with this one field; NULL if the key has none that can
+    be read.
     """
     return _fields(F.concat(F.lit(f'{{"{ID}":'), _key_text(deployment), F.lit("}")))
 
@@ -114,7 +116,9 @@ def _message(deployment: Deployment | None, *, is_typed: bool) -> Column:
     """
 
     def extract(m: Column, is_whole: Column) -> Column:
-        """The struct of a message, parsed (`m`), behind the schema if messages have one."""
+        """The struct of the parsed message `m`, whose payload stands beside a schema if messages
+        have one. `is_whole`: the record's value is one JSON object with members of the right kinds.
+        """
         payload = m["payload"] if _has_schemas(deployment) else m
         return let_column(payload, lambda p: _changes(p, is_whole, deployment, is_typed))
 

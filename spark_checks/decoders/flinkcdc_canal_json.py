@@ -21,7 +21,8 @@ _OPS: Final = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 def _op(m: Column) -> Column:
     """The operation of a message that names its table and its key and has exactly the rows that the
-    operation needs; NULL for any other, which is CORRUPT.
+    operation needs; NULL for any other, which is CORRUPT. A DELETE has its row in `data`, or,
+    before Flink CDC 3.3, in `old`.
     """
     op = name_of_code(m["type"], _OPS)
     has_names = m["database"].isNotNull() & m["table"].isNotNull() & m["pkNames"].isNotNull()

@@ -129,8 +129,9 @@ def _parse_message(extract: Callable[[Column, Column], Column]) -> Column:
 
 
 def _kind(m: Column) -> Column:
-    """The kind of a message, by its `messageType`; NULL, which is CORRUPT, if a row change lacks
-    its columns or its row, a statement its text, or the type is no word.
+    """The kind of a message, by its `messageType`: a word that is not known is CONTROL. NULL, which
+    is CORRUPT, if a row change lacks its columns or its row, a statement its text, or the type is
+    no word.
     """
     message_type = m["messageType"]
     needed = F.when(message_type == "DELETE", m["oldColumns"]).otherwise(m["newColumns"])
@@ -162,7 +163,8 @@ def _fits(m: Column) -> Column:
 
 def _padded(values: Column, names: Column) -> Column:
     """The list of values, with NULLs behind one that is shorter than the list of names
-    (tencent#pairing).
+    (tencent#pairing); NULL for NULL. None is longer: a message with such a list is CORRUPT
+    (`_fits`).
     """
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(names) - F.size(values))
     return F.when(F.size(values) == F.size(names), values).when(
@@ -179,7 +181,10 @@ def _timestamp_text(c: model.Column, image: str) -> str:
 
 
 def _value(c: model.Column, image: str, deployment: Deployment) -> str:
-    """SQL that reads a column's text in the image as a value of its type."""
+    """SQL that reads a column's text in the image as a value of its type. A TIMESTAMP is a text of
+    date and time, or, in the older edition, milliseconds since 1970 (tencent#timestamp-epoch). No
+    source gives the form of ENUM and SET: both labels and numbers are read.
+    """
     cell = _framing.cell(c, image)
     match c.type.logical:
         case Logical.BINARY:
@@ -189,6 +194,7 @@ def _value(c: model.Column, image: str, deployment: Deployment) -> str:
                 " '' THEN X'' END"
             )
         case Logical.TIMESTAMP:
+            # A date has a hyphen behind its year.
             millis = f"try_cast(CASE WHEN substring({cell}, 5, 1) <> '-' THEN {cell} END AS bigint)"
             instant = (
                 f"CASE WHEN {millis} BETWEEN 1 AND {_LAST_SECOND}999 THEN"

@@ -137,8 +137,8 @@ def decode_rows(
 
     def part(m: Column, is_whole: Column) -> Column:
         """What level two needs of a message: `op`, which is CORRUPT for an unreadable message and
-        NULL for one of another table, the schema's `fields`, and `images`: the message's cells as
-        the before image if it is a DELETE (`gone`), else as the after image.
+        NULL for one of another table, the schema's `fields`, and `images`: the message's cells, by
+        their place, as the before image if it is a DELETE (`gone`), else as the after image.
         """
         kind = framing.kind(is_whole, F.when(_op(m).isNotNull(), "ROW"))
         of_table = (_name_part(m, 0) == _avro_name(table.database)) & (

@@ -311,6 +311,7 @@ def _images(table: Table) -> str:
             f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
         )
 
+    # With only-output-updated-columns `p` has the changed columns alone; the others are as in `u`.
     old = struct(lambda c: f"CASE WHEN e.p.{c} IS NOT NULL THEN e.p.{c}.v ELSE e.u.{c}.v END")
     before = (
         f"CASE e.op WHEN 'DELETE' THEN {struct(lambda c: f'e.d.{c}.v')} WHEN 'UPDATE' THEN"
@@ -334,7 +335,7 @@ images of its events.
 
 def _unquoted(quoted: str) -> str:
     """SQL of the bytes for which a text in Go's quoted form stands; NULL for a text that is not in
-    that form.
+    that form: its tokens (escapes, and what stands between them) do not make up the whole text.
     """
     short = " ".join(f"WHEN {literal(char)} THEN '{code}'" for char, code in _SHORT.items())
     point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
@@ -394,6 +395,8 @@ def _first_events(records: DataFrame, image: str) -> DataFrame:
     """The first event of each record: its key `k`, and its value `v` with the images `u` (the new
     row), `p` (the old row) and `d` (the deleted row).
     """
+    # Before the first event's key stand the version and the key's length, before its value the
+    # value's length: 8 bytes each.
     key, value = (
         F.expr(f"CAST(substring({half}, {start}) AS string)")
         for half, start in (("key", 17), ("value", 9))

@@ -185,7 +185,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
     """The coordinates and the `kind` of each message, and its payload, which is one of `watermark`,
-    `bootstrap`, `ddl` and `dml`, or none.
+    `bootstrap`, `ddl` and `dml`, or none. A record that is not exactly one datum (`whole`), or not
+    of the branch Message in the union of all records, is CORRUPT.
     """
     m = F.col("m")
     message = F.when(F.col("whole") & (m["index"] == F.lit(MESSAGE)), m["message"])
@@ -266,6 +267,7 @@ def decode_rows(
         _unfit,
         images_as_structs,
     )
+    # Without the deployment: `_messages` has decompressed the values.
     return _framing.typed_rows(
         _messages(records, deployment), row_change, _framing.row_array(images)
     )
@@ -353,6 +355,7 @@ class SimpleBaseline:
         """The baseline of level two: every row change with its images as structs of the table's
         columns, without any check.
         """
+        # Branch 3 of the payload's union (`_PARTS`).
         dml = F.col("p")["member3"]
 
         def image(side: str) -> Column:

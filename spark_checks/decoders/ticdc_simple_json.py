@@ -79,7 +79,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
         """The row of level one for a message `m` of some kind, NULL where another kind has no such
         part. `own_schema` is the table's schema that the message itself carries; keys and types
-        come from it alone, so that a row change has none yet.
+        come from it alone. A row change carries none: it has no keys, and `with_types` adds its
+        types.
         """
         is_row = kind == "ROW"
         readable = F.when(kind != "CORRUPT", m)
@@ -119,12 +120,14 @@ def decode_rows(
         "transform(part.images, t -> CASE WHEN t IS NOT NULL THEN"
         f" struct({', '.join(map(_split, table.columns))}) END)"
     )
+    # Only the cell of a TIMESTAMP may be an object, which has to be split.
     has_timestamps = any(c.type.logical is Logical.TIMESTAMP for c in table.columns)
     images_sql = split_images if has_timestamps else "part.images"
 
     def part(m: Column, _own_schema: Column, _former: Column, kind: Column) -> Column:
         """What level two needs of a message: its operation and images if it is a row of the table,
-        or that it is CORRUPT.
+        or that it is CORRUPT. The table schemas that a message may carry are not needed: `table`
+        has the types.
         """
         of_table = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
         return _framing.needed_part(kind, of_table, m["type"], m["old"], m["data"])

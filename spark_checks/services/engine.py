@@ -89,10 +89,12 @@ class Decoder:
 
 def load(spec: str, level: str = "auto") -> Decoder:
     """Loads the decoder that `spec` names: `module:function`, `path/file.py:function`, or `module`
-    or `path/file.py` with both functions.
+    or `path/file.py` with both functions. A liar (a decoder that is wrong on purpose) has a form of
+    its own.
 
     `level` is auto, changes (level one), rows (level two) or both; auto takes a function named
-    `decode_rows...` for level two, any other for level one. Raises DecoderError.
+    `decode_rows...` for level two, any other for level one. Raises DecoderError if there is no such
+    decoder, or it cannot be used (`make_decoder`).
     """
     if spec.startswith(LIAR):
         liar = _liar(spec)
@@ -113,8 +115,10 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def make_decoder(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
-    """The decoder of `target`, a function, or an object or class with decode functions; `claims`
-    are its CAPABILITIES, `spec` is its name for errors, `level` as in `load`. Raises DecoderError.
+    """The decoder of `target`: a function, or an object, a module or a class with the functions
+    `decode` or `decode_rows`. `claims` are its CAPABILITIES, `spec` is its name for errors, `level`
+    as in `load`. Raises DecoderError if it has no function for the level, if one cannot be called
+    with a decoder's arguments, or if the CAPABILITIES are malformed.
     """
     name = getattr(target, "__name__", spec.rpartition(":")[2])
     functions: dict[int, Callable[..., Any]] = {}
@@ -180,8 +184,9 @@ def _liar(spec: str) -> Liar:
 def load_module(
     source: str, spec: str, what: Literal["decoder", "pipeline"] = "decoder"
 ) -> ModuleType:
-    """The module named `source`, or that of the `.py` file at this path. `spec` and `what` are for
-    errors: the user's words, and whether he named a decoder or a pipeline. Raises DecoderError.
+    """Imports the module named `source`, or that of the `.py` file at this path. `spec` and `what`
+    are for errors: the user's words, and whether he named a decoder or a pipeline. Raises
+    DecoderError if there is no such file, or the import fails.
     """
     try:
         if source.endswith(".py"):
@@ -329,8 +334,9 @@ class SparkEngine:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
     def take(self, pickled_decoders: Mapping[str, str]) -> None:
-        """Unpickles the decoders that the parent process sent as base64, and keeps them by name;
-        each is a pair of the decoder and its CAPABILITIES. Raises DecoderError if that fails.
+        """Keeps the decoders that the parent process sent, by their names. Each is the base64 of a
+        pickled pair: the decoder and its CAPABILITIES. Raises DecoderError if one cannot be
+        unpickled here.
         """
         for name, pickled in pickled_decoders.items():
             try:
@@ -393,7 +399,9 @@ class SparkEngine:
             self._spark.stop()
 
     def _end(self, limit_s: float) -> dict[str, Any]:
-        """Lets the JVM exit normally, so that it writes its class archive, and waits for it."""
+        """Lets the JVM exit normally, so that it writes its class archive, and waits for it. The
+        answer has its exit code; None if this process has not started a JVM.
+        """
         self.stop()
         process = getattr(SparkContext._gateway, "proc", None)
         self._spark = None
@@ -681,8 +689,9 @@ def read_kafka(
     topic: str,
     ranges: list[tuple[str, int, int, int]],
 ) -> DataFrame:
-    """A batch of a topic's records with headers, in the shape of `streaming.RECORDS`; ranges are
-    inclusive, one per partition.
+    """A batch of a topic's records with headers, as Spark's Kafka source gives them. `kafka` has
+    the client's settings. `ranges` has the ranges of offsets to read, one for each partition, as
+    (topic, partition, first offset, last offset); the last one is read, too.
     """
     starts = {str(p): low for _, p, low, _ in ranges}
     ends = {str(p): high + 1 for _, p, _, high in ranges}
@@ -701,10 +710,10 @@ def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
 
 
 def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
-    """The condition (a Column) that a record lies in one of these ranges of offsets, ends included.
-    It is SQL text with one set of single offsets per partition, and one set of topics for all that
-    have the same offsets: a sample is hundreds of ranges, and as many nested conditions cost more
-    than the decoding.
+    """The condition (a Column) that a record lies in one of these ranges of offsets, given as
+    (topic, partition, first offset, last offset), both ends included. It is SQL text with one set
+    of single offsets per partition, and one set of topics for all that have the same offsets: a
+    sample is hundreds of ranges, and as many nested conditions cost more than the decoding.
     """
     by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
     for topic, partition, low, high in ranges:

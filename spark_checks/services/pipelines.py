@@ -61,9 +61,9 @@ class Pipeline:
     def begin(
         self, spark: SparkSession, records: DataFrame, target: str, offered: Mapping[str, Any]
     ) -> StreamingQuery | None:
-        """Calls the user's `start`, with those of the `offered` arguments that it has parameters
-        for, and returns the query that it started; None for a batch job. Raises DecoderError if it
-        returns anything else.
+        """Calls the user's `start` and returns the query that it started; None for a batch job. Of
+        the `offered` arguments (table, deployment, checkpoint) it gets those for which it has
+        parameters. Raises DecoderError if it returns anything else.
         """
         parameters = inspect.signature(self.start).parameters
         arguments = {name: value for name, value in offered.items() if name in parameters}

@@ -156,7 +156,8 @@ def stop_queries(*targets: str) -> None:
         if (beginning := _BEGINNINGS.get(target)) is not None:
             _stop(beginning.queries)
         if (started := _STARTED.get(target)) is not None:
-            # Forgotten behind its end: who stops it, too, from another thread, waits for the end.
+            # It leaves _STARTED only when its queries have stopped. So another thread that stops
+            # the same target finds it, too, and waits for them.
             _stop(started.queries)
             _STARTED.pop(target, None)
 

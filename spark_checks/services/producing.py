@@ -170,9 +170,10 @@ def _source(task: str, number: int) -> ProducerSource:
 def _produce(
     task_json: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The work of one producer's task: publishes its share of the load that the `command` names,
-    begins together with the other producers, and returns its figures as JSON. Raises RuntimeError
-    if Spark begins the task again.
+    """The work of one producer's task: publishes its share of the load that the `command` names
+    (`count` messages from number `first` on, of all producers together), begins together with the
+    other producers, and returns its figures as JSON. `batches` has the producer's number as `id`.
+    Raises RuntimeError if Spark begins the task again: its messages would be published twice.
     """
     task, context = Task(**json.loads(task_json)), BarrierTaskContext.get()
     wait_for_all = cache(context.barrier)

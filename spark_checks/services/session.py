@@ -132,8 +132,10 @@ def _start(
 
 
 def _launch(settings: Mapping[str, str], java: Mapping[str, str]) -> None:
-    """If settings may be secret, starts the JVM without them: PySpark would give it all settings as
-    arguments, which every user of the machine can read. The context gets them over its socket.
+    """Starts the JVM, if a setting may be secret by its name, with all settings but such ones.
+    PySpark itself would give the JVM all of them as arguments, which every user of the machine can
+    read; Spark's context gets the secret ones later, over its socket. Without such a setting
+    nothing is done here.
     """
     if any(map(is_secret, settings)):
         launched = SparkConf(loadDefaults=False)

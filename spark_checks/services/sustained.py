@@ -116,8 +116,9 @@ def _stop() -> None:
 
 def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
     """The figures that Spark counts of a decoder's output while it runs: rows, messages (rows
-    numbered 0), the sum of PLACE_HASH over messages, rows of each kind, and a sample of the rows of
-    every message whose offset is a multiple of `every`.
+    numbered 0), the sum of PLACE_HASH over messages (which tells whether each came once), rows of
+    each kind, and a sample: the first ROWS_SAMPLED rows of every message whose offset is a multiple
+    of `every`.
     """
     first = F.col("row") == 0
     sampled = F.expr(f"offset % {every} = 0 AND row < {ROWS_SAMPLED}")
@@ -213,7 +214,8 @@ class _Query:
 
     def _start_with_one_call(self, records: DataFrame) -> StreamingQuery:
         """Starts the query with the decoder called once, on the stream; Spark plans its output for
-        every batch.
+        every batch, and counts its `metrics`, with a sample of the offsets that are multiples of
+        the request's `every`.
         """
         frame = self._decode_with_lanes(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
@@ -366,8 +368,9 @@ def _running_tasks(tracker: StatusTracker, run_id: str) -> int:
 
 def _offsets(offset_json: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
     """The offset of each lane (a partition, numbered across all topics), from the JSON of a
-    streaming query's offset; none for None. An offset of the source `cdc`, which has no topics, is
-    the number of its next unit of messages, and belongs to lane 0.
+    streaming query's offset; none for None. A partition that is not in `lanes` (by TOPIC/NUMBER) is
+    its own lane. An offset of the source `cdc`, which has no topics, is the number of its next unit
+    of messages, and belongs to lane 0.
     """
     offsets = {} if offset_json is None else json.loads(offset_json)
     if "unit" in offsets:

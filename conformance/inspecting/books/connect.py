@@ -65,8 +65,8 @@ def is_row(opened: OpenedRecord) -> bool:
 
 
 def key_names(opened: OpenedRecord) -> tuple[str, ...]:
-    """The names of the columns in the record's key, if the key is a JSON object, with or without
-    Kafka Connect's schema; else ().
+    """The names of the fields of the record's key, in their order: the columns of the table's key.
+    The key may have Kafka Connect's schema around it. () if it is no JSON object.
     """
     document = opened.key_document
     inner = (

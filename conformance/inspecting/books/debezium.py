@@ -115,6 +115,7 @@ def null_is_kept(opened: OpenedRecord) -> bool:
     with_default = [
         column["field"] for column in columns(opened) if column.get("default") is not None
     ]
+    # A column that an image lacks is no NULL: "" stands for it.
     cells = (image.get(name, "") for image, name in product(images(opened), with_default))
     return any(cell is None for cell in cells)
 
@@ -128,7 +129,8 @@ def typed(opened: OpenedRecord) -> set[bool]:
 
 def _types_of(opened: OpenedRecord, *originals: str) -> set[Any]:
     """The Kafka Connect types of those columns whose schema says that they have one of the types
-    `originals` at the source.
+    `originals` at the source: the schema's name (such as that of Decimal) if it has one, else its
+    plain type.
     """
     columns_of_types = [
         column
@@ -149,7 +151,9 @@ def unsigned_bigints(opened: OpenedRecord) -> set[Any]:
 
 
 def version(opened: OpenedRecord) -> str:
-    """The release of Debezium that the message's `source` names; "" if it names none."""
+    """The release of Debezium that the member `source` of a message names. "" if it names none, or
+    has no `name` (that of the connector).
+    """
     release = source(opened).get("version")
     return release if isinstance(release, str) and source(opened).get("name") is not None else ""
 

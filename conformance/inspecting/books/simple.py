@@ -17,7 +17,8 @@ _NAMESPACE: Final = "com.pingcap.simple.avro."
 
 def _plain(value: Any) -> Any:
     """A value that fastavro has read, without the names of the Avro records that it puts beside the
-    values of unions.
+    values of unions, as pairs of a name and a value. A pair is such a one if its name is of the
+    protocol's package or its value is a record.
     """
     match value:
         case (str() as name, inner) if name.startswith(_NAMESPACE) or isinstance(inner, dict):

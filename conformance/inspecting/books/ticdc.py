@@ -173,7 +173,8 @@ def are_key_columns(opened: OpenedRecord) -> set[bool]:
 
 def describe_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
     """The table that the first event of an Open Protocol record is of, with types by their codes
-    and the key's columns; None for an event without a row.
+    and the key's columns; None for an event without a row. Of a column `t` is the type's code, `h`
+    says that it is of the key.
     """
     cells = _cells(opened, "u", "d")
     if not cells:

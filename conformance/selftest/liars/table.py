@@ -159,8 +159,9 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _matching_rules(fmt: str, globs: Sequence[str]) -> set[str]:
-    """The ids of the format's rules that match the globs, by their own names or by those of the
-    format whose rules this one inherits. A glob after `!` excludes rules.
+    """The ids of the format's rules that match any of the globs, by their own ids or by those of
+    the format whose rules this one inherits. A glob after `!` takes rules away, wherever it stands;
+    it is compared with own ids alone.
     """
     ids_by_name = _rules_by_name(fmt)
     matching: set[str] = set()

@@ -38,9 +38,10 @@ def in_json(*edits: Edit) -> Alter:
 
 def in_avro(schema: Schema, *edits: Edit) -> Alter:
     """A way to alter a message whose value is an Avro record of the schema: its document after the
-    edits, applied in order. The document has the value of a named branch of a union as (name,
-    value).
+    edits, applied in order. In the document the value of a union's branch that has a name (a
+    record, for example) is the pair of this name and the value.
     """
+    # `read` returns the value and the number of its bytes; a message is one value.
     encoder = Encoder(schema)
     return _rewrite_value(lambda value: encoder.read(value)[0], encoder, edits)
 

@@ -85,9 +85,9 @@ class Lie:
     def messages(
         self, fmt: Format[Any], history: History, truth: Sequence[Written]
     ) -> list[Message | None]:
-        """The messages of the lying writer. For each message of `truth`, which the honest writer
-        makes of the history, it is the lying one, or None if the liar does not send it; after them
-        come messages that only the liar sends.
+        """The messages of the lying writer, to be paired with those of `truth`, which the honest
+        writer makes of the history, the first with the first and so on. If the liar sends fewer,
+        the last ones are None, whichever it left out; if it sends more, they come at the end.
         """
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]

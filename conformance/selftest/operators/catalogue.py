@@ -65,8 +65,10 @@ def _row_operators() -> Iterator[Operator]:
 
 
 def _cell_operators() -> Iterator[Operator]:
-    """The operators (imitated mistakes of decoders) that change cells, one for each group of types
-    and each change, by name.
+    """The operators (imitated mistakes of decoders) that change cells: one for each group of types
+    and each change of it (those in Python, then those of catalogue.toml), those that only level two
+    (typed columns) can have, and those that misread one type. `apt` are the globs of the rules that
+    rightly name the fault; for a group they are those of its first type.
     """
     for group in cells.GROUPS:
         changes = dict(group.changes)

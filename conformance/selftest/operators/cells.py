@@ -364,7 +364,7 @@ def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
 
 def _decimal_through_a_double(_type: SourceType, number: Any) -> Any:
     """The DECIMAL that is left after it was a double, with as many decimal places as before if it
-    has fewer than 28 digits; an integer stays.
+    has fewer than 28 digits (`quantize` raises for a result of more than 28); an integer stays.
     """
     if isinstance(number, int):
         return number

@@ -42,9 +42,10 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     """The operator, applied only to the rows that fulfil all conditions, to each by itself.
 
     A condition is a regular expression, by what it is about: `message` (its value, a character for
-    each byte), `null` (any: the value is null), `tag`, `profile`, `kind`, `op`, `column` (a name in
-    an image), a field's name, `lacks` (the name of a field or an image that is NULL or empty),
-    `again` (the name of a field that a row of the message before has with the same value).
+    each byte), `null` (whatever the expression: the message has no value), `tag` and `profile` (of
+    its case), `kind`, `op`, `column` (a name in an image), a field's name, `lacks` (the name of a
+    field or an image that is NULL or empty), `again` (the name of a field that a row of the message
+    before has with the same value).
     """
     if not conditions:
         return alter
@@ -56,8 +57,8 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
 
     def alter_fulfilling(output_rows: Rows, context: MessageContext) -> Rows:
         """The rows of a message, of which those that fulfil the conditions on rows are altered one
-        by one. If the message fails a condition on messages, all stay; no rows are altered as a
-        whole.
+        by one: `alter` sees each as if it were the only row of the message. If the message fails a
+        condition on messages, all stay. For a message without rows `alter` is called once.
         """
         if not _message_fulfils(patterns, context):
             return output_rows
@@ -73,8 +74,9 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
 
 
 def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
-    """Whether a message and its case fulfil all conditions that an operator (an imitated mistake of
-    a decoder) sets in `when`.
+    """Whether a message and its case fulfil those of the conditions that are on a message as a
+    whole (`_ON_MESSAGES`); conditions on rows do not matter here. A message without a value fails a
+    condition on its bytes.
     """
     value = context.message and context.message.value
     if "null" in conditions and value is not None:
@@ -89,8 +91,8 @@ def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
 
 
 def _row_fulfils(output_row: OutputRow, conditions: Patterns, context: MessageContext) -> bool:
-    """Whether a row fulfils all conditions that an operator (an imitated mistake of a decoder) sets
-    for the rows that it changes.
+    """Whether a row fulfils all of these conditions on rows, which a liar's operator (an imitated
+    mistake of a decoder) sets for the rows that it changes. True without conditions.
     """
     return all(
         _row_fulfils_one(output_row, about, expression, context)
@@ -101,7 +103,10 @@ def _row_fulfils(output_row: OutputRow, conditions: Patterns, context: MessageCo
 def _row_fulfils_one(
     output_row: OutputRow, about: str, expression: re.Pattern[str], context: MessageContext
 ) -> bool:
-    """Whether a row fulfils one condition; `about` is a word of CONDITIONS."""
+    """Whether a row fulfils one condition; `about` is a word of CONDITIONS. For "lacks" and "again"
+    the text of the expression is the name of a part or field, for any other word it is searched (a
+    whole match for kind and op). A word that is not named here is the name of a field.
+    """
     match about:
         case "kind" | "op":
             return bool(expression.fullmatch(getattr(output_row, about) or ""))
@@ -200,8 +205,8 @@ def _null_parts(*names: str) -> Alter:
 
 
 def _fill_part(name: str, source: str) -> Alter:
-    """The operator for a mistake of decoders: a part of a row that is NULL or empty gets the value
-    of another part. `name` is `op`, `kind`, `before`, `after` or an envelope field.
+    """The operator for a mistake of decoders: in each row the part `name` (`op`, `kind`, `before`,
+    `after` or an envelope field) gets the value of the part `source` if it is NULL or empty.
     """
     return _set_part(
         name, lambda output_row: _part_of(output_row, name) or _part_of(output_row, source)
@@ -214,8 +219,8 @@ def _join_parts(name: str, *parts: str) -> Alter:
     """
 
     def joined(output_row: OutputRow) -> Any:
-        """The values of the other parts joined by dots; for a row without fields the part's own
-        value.
+        """The values of the other parts (`parts`) of the row joined by dots, a NULL as nothing; for
+        a row without fields the value that the part (`name`) has, which so stays.
         """
         if not output_row.fields:
             return _part_of(output_row, name)
@@ -356,10 +361,14 @@ def _rename_columns(change: Callable[[str], str]) -> Alter:
 
 
 def _replace_nulls(replacement: str) -> Alter:
-    """The operator for a mistake of decoders: each NULL in an image is this text."""
+    """The operator (an imitated mistake of a decoder) that puts this text in the place of each NULL
+    in an image.
+    """
 
     def fill(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
-        """The image with the text in place of each NULL, typed at level two."""
+        """The image with the text in place of each NULL: as it is at level one, whose values are
+        texts, and as a value of the family "string" at level two, whose values are typed.
+        """
         filler = replacement if context.case.level == 1 else Typed("string", replacement)
         return {name: filler if value is None else value for name, value in image.items()}
 

@@ -51,7 +51,10 @@ _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
 
 
 def _drop_decimal_point(type: SourceType, number: Any) -> Any:
-    """A DECIMAL as a decoder reads it that forgets the scale: 150 for 1.50 in a decimal(5,2)."""
+    """A DECIMAL as a decoder reads it that forgets the scale: 150 for 1.50 in a decimal(5,2). What
+    would have more than about _DIGITS digits before the point stays. The result is an int, or a
+    Decimal if it still has a fraction.
+    """
     unscaled = Decimal(number).scaleb(type.scale or 0, _EXACT)
     if unscaled.adjusted() > _DIGITS:
         return number
@@ -60,7 +63,8 @@ def _drop_decimal_point(type: SourceType, number: Any) -> Any:
 
 def _digits_of_base64(type: SourceType, number: Any) -> Any:
     """A DECIMAL as a decoder reads it that takes the base64 of its bytes for a number where it
-    consists of digits; any other stays.
+    consists of digits; any other stays. The bytes are those of the number without its decimal
+    point, in two's complement, as few as hold it.
     """
     unscaled = int(_drop_decimal_point(type, number))
     size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
@@ -69,8 +73,9 @@ def _digits_of_base64(type: SourceType, number: Any) -> Any:
 
 
 def _guess_unit(micros: int) -> int:
-    """A moment as a decoder reads it that guesses the unit by size: milliseconds of fewer than 12
-    digits are taken for seconds.
+    """A moment, in microseconds since 1970, as a decoder reads it that guesses the unit of a number
+    by its size: milliseconds of fewer than 12 digits are taken for seconds, so that the moment
+    becomes a thousand times as far from 1970.
     """
     return micros * 1000 if abs(micros) // 1000 < 100_000_000_000 else micros
 
@@ -90,7 +95,7 @@ def _reverse_bytes(type: SourceType, number: Any) -> Any:
 
 def _digits_as_bits(_type: SourceType, number: Any) -> Any:
     """A BIT as a decoder reads it that takes the leading digits 0 and 1 of the number for bits: 5
-    for 101.
+    for 101, and 0 for a number such as 255 that begins with another digit.
     """
     digits = re.match("[01]*", str(number))
     return int(digits[0] or "0", 2) if digits else number

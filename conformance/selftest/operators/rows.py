@@ -30,7 +30,9 @@ _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE
 
 
 def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
-    """The rows of a decoder that returns a DELETE and an INSERT for an UPDATE."""
+    """The rows of a decoder that returns a DELETE and an INSERT, with numbers of their own, for an
+    UPDATE; an UPDATE without a before image stays, since there is nothing to delete.
+    """
     altered: list[OutputRow] = []
     for output_row in output_rows:
         if output_row.kind == _ROW and output_row.op == _UPDATE and output_row.before is not None:
@@ -239,8 +241,10 @@ def _drop_equal_message(output_rows: Rows, context: MessageContext) -> Rows:
 
 
 def _placeholder_as_value(image: Image, cells: Cells, context: MessageContext) -> Image:
-    """The image of a decoder that passes on Debezium's placeholder as the value of cells that the
-    server did not send.
+    """The image of a decoder that passes on Debezium's placeholder as the value of each cell that
+    the server did not send: its class is "unavailable", and any answer (ANY) is right for it. The
+    placeholder is a plain text at level one, a typed text at level two. An image without such cells
+    is returned as the same object, which says that it is unchanged.
     """
     placeholder = "__debezium_unavailable_value"
     unknown = {
@@ -254,7 +258,8 @@ def _placeholder_as_value(image: Image, cells: Cells, context: MessageContext) -
 
 def _namesake_as_the_table(output_rows: Rows, context: MessageContext) -> Rows:
     """The rows of a decoder that takes a table of the same name in another database for the
-    requested one: at level two, a foreign message gets the rows of the message before it.
+    requested one: at level two, a foreign message gets the rows of the message before it. A message
+    is foreign (of another table) if it owes no change and no rows came for it.
     """
     is_of_another_table = not output_rows and not context.changes
     return context.before if context.case.level == 2 and is_of_another_table else output_rows

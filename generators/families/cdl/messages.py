@@ -103,7 +103,11 @@ class CdlCell:
 
 @lru_cache(maxsize=4096)
 def schema_of(type: SourceType, nullable: bool, profile: CdlProfile) -> Schema:
-    """The Connect schema of a column of that type."""
+    """The Connect schema of a column of that type. A profile with `text_timestamps` has dates and
+    times as Debezium writes them (a DATETIME is a text under a name of CDL's own), any other as
+    Connect's own logical types. A decimal is a text under a name of CDL's own. The types of all
+    other columns come from the table of PostgreSQL's types.
+    """
     package = f"{profile.package}.cdc.data"
     match type.logical:
         case Logical.DECIMAL:
@@ -132,7 +136,8 @@ _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
     """A column's value as the message's payload has it, and the cell that a decoder must return for
-    it. Raises TypeError for a value that the type does not have.
+    it. Raises TypeError for a value that the type does not have. The cell's text is the JSON of the
+    value, of a JSON string without its quotes (`plain`).
     """
     type = column.type
     if value is None:
@@ -267,8 +272,8 @@ Member: TypeAlias = tuple[str, Schema, Any]
 
 
 def document(event: Event, members: Sequence[Member]) -> Mapping[str, Any]:
-    """The JSON of a message with `schema` and `payload`, whose members are `members`; the schema
-    has the name of the event's table.
+    """The JSON of a message with `schema` and `payload`. `members` are those of the payload: name,
+    Connect schema and value of each. The schema has the name of the event's table.
     """
     fields = tuple((name, schema) for name, schema, _ in members)
     schema = Schema("struct", name=f"{event.table.schema}.{event.table.name}", fields=fields)

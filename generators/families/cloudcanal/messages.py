@@ -214,7 +214,8 @@ _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
 
 def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
     """The source's own text of a column's type, with its length. From MySQL 8.0.19 on
-    (`bare_integers`) integers have no display width, but for tinyint(1) and ZEROFILL.
+    (`bare_integers`) integers have no display width, but for tinyint(1) and ZEROFILL (which _WIDTH
+    does not match).
     """
     declared = mysql.declared(type)
     return (
@@ -295,7 +296,8 @@ LEFT_OUT: Final = "left-out"
 def _old_images(before: Image, after: Image) -> tuple[Image, Image]:
     """Two old images of an UPDATE, from the whole rows before and after it: one with the changed
     columns alone, as the message has it, and one in which a reader has taken the other columns from
-    the new row.
+    the new row; the class of these cells is LEFT_OUT. A column is unchanged if its text in the
+    message is the same.
     """
     same = {name for name, cell in before.items() if cell.text == after[name].text}
     wire = {

@@ -86,8 +86,9 @@ def _decimal(value: Any, _style: Style) -> Any:
 
 
 def _date(millis: int, style: Style) -> Any:
-    """A date: a number in STRICT; in RELAXED a text with as many fraction digits as it needs, or,
-    before 1970 and after 9999, a long in canonical form.
+    """A date, from its milliseconds since 1970, as an object of one member: the number in STRICT;
+    in RELAXED a text in UTC with three fraction digits without zeros at their end, or, before 1970
+    and after 9999, a long in canonical form.
     """
     if not style.is_relaxed:
         return {"$date": millis}
@@ -99,7 +100,9 @@ def _date(millis: int, style: Style) -> Any:
 
 
 def _binary(content: bytes, subtype: str, style: Style) -> Any:
-    """Binary data: one object around both members in RELAXED, two members in STRICT."""
+    """Binary data, with its BSON subtype in hexadecimal digits: one object around both members in
+    RELAXED, two members in STRICT (the driver's modes of Extended JSON).
+    """
     digits = base64.b64encode(content).decode()
     if style.is_relaxed:
         return {"$binary": {"base64": digits, "subType": subtype}}
@@ -107,8 +110,8 @@ def _binary(content: bytes, subtype: str, style: Style) -> Any:
 
 
 def _part_of_json(value: Any, style: Style) -> Any:
-    """An object or array of MongoDB's Extended JSON as `generators.sources.mongodb` holds it in a
-    document.
+    """What stands in the JSON for a field that is an object or an array, which
+    `generators.sources.mongodb` keeps as a Json.
     """
     assert isinstance(value, Json)
     return part_json(value.value, style)
@@ -132,19 +135,25 @@ _FIELDS: Final[Mapping[str, Callable[[Any, Style], Any]]] = {
 
 
 def _regex(content: Mapping[str, str], style: Style) -> Any:
-    """A regular expression, from its pattern and options."""
+    """A regular expression, from the texts of its `pattern` and `options`: one object around both
+    in RELAXED, two members in STRICT.
+    """
     if style.is_relaxed:
         return {"$regularExpression": dict(content)}
     return {"$regex": content["pattern"], "$options": content["options"]}
 
 
 def _canonical_date(content: Mapping[str, str], style: Style) -> Any:
-    """A date within a document, from its canonical form."""
+    """A date within a document, from what stands behind `$date` in its canonical form: an object
+    with the milliseconds since 1970 as a text.
+    """
     return _date(int(content["$numberLong"]), style)
 
 
 def _canonical_binary(content: Mapping[str, str], style: Style) -> Any:
-    """Binary data within a document, from its canonical form."""
+    """Binary data within a document, from what stands behind `$binary` in its canonical form: an
+    object with `base64` and `subType`.
+    """
     return _binary(base64.b64decode(content["base64"]), content["subType"], style)
 
 

@@ -437,6 +437,9 @@ def misread_time(value: int, fsp: int) -> int:
     """The microseconds that connectors up to 1.9 read for a streamed TIME of so many: a negative
     one without a fraction is wrong (debezium#negative-time). The binlog has it in two's complement,
     from which they take 1 twice: once field by field, once of a fraction that is 0.
+
+    `fsp` is the column's number of fraction digits. Of a fraction of 0 they read too much (`over`):
+    2.147483 seconds with 1 to 4 digits, 1.048576 with more.
     """
     seconds, fraction = divmod(abs(value), mysql.MICROS)
     if value >= 0 or fraction:
@@ -504,8 +507,9 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
-    """What the connector writes for a YEAR, and what a reader gets of it; the year 0 becomes
-    another one, in snapshots 2000.
+    """What the connector writes for a YEAR, and what a reader gets of it. The year 0 is written as
+    another one: in snapshots as 2000, else as `modes.year_zero`. A reader may return 0 or the year
+    that is written (`options`).
     """
     if value:
         return Meaning(value, value)
@@ -548,7 +552,10 @@ def label(text: str, escapes: bool, modes: Modes) -> str:
 
 
 def _listed_label(text: str, modes: Modes) -> str:
-    """A label as it stands in the list of labels in a schema (debezium#enum-label)."""
+    """A label as it stands in the list of labels in a schema (debezium#enum-label): as the DDL
+    parser keeps it. Releases whose parser does not escape commas (since 3.7) escape the label again
+    for the list, backslashes and commas.
+    """
     spelled = label(text, True, modes)
     if modes.escapes_commas:
         return spelled

@@ -103,8 +103,10 @@ def parse_readings(toml_text: str) -> ColumnReadings:
 def _by_connector(
     definition: str, definition_rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
 ) -> Mapping[str, ColumnReading]:
-    """What each connector makes of one definition, from the rows of the file. Raises UsageError for
-    a row with a field that no reading has, and for a connector that has two rows or none.
+    """What each connector makes of one definition, from the rows of the file. A row has the fields
+    of a ColumnReading, and in `in` the connectors that read the definition so; without `in` all do.
+    Raises UsageError for a row with a field that no reading has, and for a connector that has two
+    rows or none.
     """
     readings: dict[str, ColumnReading] = {}
     for definition_row in definition_rows:
@@ -168,13 +170,17 @@ def spelling_words(declared: str) -> str:
     if match is None:
         return words
     name, suffix = words[: match.start()].rstrip(), words[match.end() :].strip()
+    # Before BINARY, as in `CHAR(5) BINARY`, parameters are kept whatever the type is.
     parameters = match[0] if suffix.startswith("BINARY") else _parameters(name, match[1])
     return f"{name}{parameters} {suffix}".strip()
 
 
 def _parameters(name: str, listed: str) -> str:
-    """The parameters of a type in parentheses, as far as they decide how a connector reads it; ""
-    if they do not.
+    """The parameters of the type `name`, in parentheses, as far as they decide how a connector
+    reads it; "" if they do not. `listed` is what stands between the parentheses.
+
+    Where only the kind of the parameters decides, one text stands for all: "(M,D)" of a FLOAT with
+    digits, "(25)" of a FLOAT(p) that is a DOUBLE, "(N)" of any BINARY.
     """
     if name == "FLOAT":
         if "," in listed:

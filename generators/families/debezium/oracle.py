@@ -91,13 +91,17 @@ def integer_schema(type: SourceType, modes: Modes) -> str:
 
 
 def _follows_decimal(modes: Modes) -> bool:
-    """Whether the connector writes a NUMBER(p) as a decimal, not as an integer."""
+    """Whether the connector writes a NUMBER without digits behind the point as it writes other
+    numbers, not as an integer.
+    """
     return modes.integers_follow_decimal and not modes.precise
 
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type."""
+    """The Kafka Connect schema that the connector gives a column of that type under these options
+    (`modes`). With `nullable` the schema is optional.
+    """
     match type.logical:
         case Logical.INT | Logical.DECIMAL:
             if integer := integer_schema(type, modes):
@@ -117,6 +121,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return semantic("string", "io.debezium.time.Interval", nullable)
         case Logical.TEXT:
             return Schema("string", nullable)
+    # Oracle's types have their fraction digits in `scale`, the common ones in `fsp`.
     common = values.common_schema(replace(type, fsp=type.scale or 0), modes, nullable)
     assert common is not None
     return common
@@ -140,9 +145,11 @@ def wire(
     declared: str = "",
 ) -> DebeziumCell:
     """A column's value as the connector writes it, with the cell that a decoder must return.
-    `snapshot` says that a snapshot reads the value, not the log; `declared` changes nothing. A
-    value that becomes null is the empty value of the schema in a NOT NULL column. Raises TypeError
-    for a value that is none of the type's.
+    `snapshot` says that a snapshot reads the value, not the log. `declared`, the spelling of the
+    type in a statement, changes nothing: all connectors' functions have it. The value UNAVAILABLE
+    stands for a large value that the log does not have. A value that becomes null is the empty
+    value of the schema in a NOT NULL column. Raises TypeError for a value that is none of the
+    type's.
     """
     schema_ = schema(type, modes, nullable)
     if value is None:
@@ -158,8 +165,9 @@ def wire(
 
 def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, modes: Modes) -> str:
     """The class of a value, by which rules select cells. It is the common one
-    (`mysql.value_class`), but for forms of the connector, such as `nanos`, `variable-scale` or
-    `offset`.
+    (`mysql.value_class`), but for forms of the connector: `nanos`, `variable-scale`,
+    `negative-scale` (a decimal in Avro), `empty-large` (an empty large value, read as NULL) and
+    `offset` (a moment with its offset, which is a text in the model).
     """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp":
@@ -177,7 +185,8 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, mo
 
 def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """The cell of a large value that the log does not have: it holds the placeholder of unavailable
-    values (debezium#oracle-large-values).
+    values (debezium#oracle-large-values). A reader may return anything for it (_HIDDEN), but not
+    the placeholder itself as if it were data (`genuine`).
     """
     is_binary = type.logical is Logical.BINARY
     written = values.binary_value(UNAVAILABLE.encode(), modes) if is_binary else UNAVAILABLE
@@ -287,12 +296,15 @@ def _meaning_of_nanos(written: int | str, nanos: int, reason: str = "") -> Meani
 
 def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
     """What the connector writes for a date and time without zone, and what a reader gets of it;
-    `nanos` are the nanoseconds of its wall clock since 1970.
+    `nanos` are the nanoseconds of its wall clock since 1970. `modes.temporal` decides the unit,
+    with the column's fraction digits (`type.scale`). Nanoseconds beyond 64 bits overflow, and are
+    lost, or with `checks_nanos` the value is null.
     """
     micros = nanos // NANOS_PER_MICRO
     if _is_nanos(type, modes):
         wrapped = values.wrap(nanos)
-        # With `checks_nanos` the moment is null, too, if the midnight before it needs over 64 bits.
+        # Releases with `checks_nanos` write null for a moment beyond 64 bits of nanoseconds, also
+        # if only the midnight before it is beyond them. Older ones write the overflowed number.
         midnight = nanos // (DAY * NANOS_PER_MICRO) * DAY * NANOS_PER_MICRO
         has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
         if wrapped == nanos and has_midnight:
@@ -313,7 +325,9 @@ def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
 
 def _zoned(type: SourceType, nanos: int, minutes: int) -> Meaning:
     """What the connector writes for a moment, and what a reader gets of it; `nanos` are its
-    nanoseconds since 1970 in UTC, `minutes` its offset (debezium#oracle-zoned).
+    nanoseconds since 1970 in UTC, `minutes` its offset (debezium#oracle-zoned). The text is the
+    local time with as many fraction digits as the column declares, or as needed if it declares
+    none, and the offset. A reader gets the moment without the offset.
     """
     reason = _OFFSET if minutes else ""
     local = iso_datetime(nanos + minutes * 60 * MICROS * NANOS_PER_MICRO)

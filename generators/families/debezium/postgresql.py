@@ -155,9 +155,9 @@ def _wire_scale(type: SourceType) -> int:
 
 
 def _money(modes: Modes) -> str:
-    """The mode in which the type money is written: `decimal.handling.mode` from release 1.8 on.
-    Before, the connector takes money as precise whatever the mode; the converter still writes such
-    numbers as its own option (`numeric`) says.
+    """The mode in which the type money is written: `decimal.handling.mode` from release 1.8 on,
+    before that precise. `modes.decimal` may also be `numeric`, which the connector takes for
+    precise (`modes.precise`): it is an option of the converter, and holds in every release.
     """
     return modes.decimal if modes.precise or modes.money_follows_decimal else "precise"
 
@@ -209,7 +209,8 @@ def wire(
 def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
     """The class of a value, by which rules select cells. It is PostgreSQL's own, but for forms of
     the connector: decimals of `variable-scale`, times in `unit-millis`, dates `beyond` what
-    readers' types hold, `empty` bits, values of an `unknown-type`.
+    readers' types hold, `empty` bits, values of an `unknown-type`. A time that PostgreSQL's own
+    classes call `over-24h` keeps that class in milliseconds, too.
     """
     if _is_unknown(type.name, modes):
         return "unknown-type"
@@ -600,7 +601,9 @@ _MONEY: Final = "money goes through a double in snapshots up to 3.5, and up to 1
 
 def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     """What the connector writes for an array, and what a reader gets of it: each element as its
-    type is written; an array inside of it is null (debezium#arrays).
+    type is written; an array inside of it is null (debezium#arrays). Three kinds of arrays are lost
+    as a whole: those of bits, which the connector takes for one value, those of an enum with a
+    NULL, those of numeric with NaN or infinity.
     """
     items = value.value
     if _is_single(type):
@@ -766,7 +769,8 @@ _DAYS_OF_MONTH: Final = 365.25 / 12.0
 
 def micro_duration(months: int, days: int, micros: int) -> int:
     """The microseconds of an interval by `io.debezium.time.MicroDuration`, which computes in
-    doubles and cuts: 00:00:01.001 gives 1000999 (debezium#interval).
+    doubles and cuts: 00:00:01.001 gives 1000999 (debezium#interval). A month is 365.25 / 12 days.
+    `micros` are the interval's time, whose hours, minutes and seconds all have its sign.
     """
     sign = -1 if micros < 0 else 1
     seconds, fraction = divmod(abs(micros), MICROS)

@@ -67,7 +67,8 @@ def has_mapper(type_name: str) -> bool:
 
 def is_cast_number(default_text: str) -> bool:
     """Whether a default is a number that is cast to another type than its own, which the catalogue
-    prints as `(4)::bigint`: the connector reads no such text.
+    prints as `(4)::bigint`: the connector reads no such text. A number with a fraction is a numeric
+    by itself, any other an integer.
     """
     cast = _CAST_NUMBER.fullmatch(default_text)
     if cast is None:
@@ -136,7 +137,8 @@ def _nothing(type: SourceType, name: str) -> Value:
 
 def _quoted_value(type: SourceType, literal: str) -> Value:
     """The value that a quoted literal of the type stands for. Raises ValueError or ArithmeticError
-    for a text that is no value of the type.
+    for a text that is no value of the type. The model has true as 1, a moment as microseconds since
+    1970, a time as microseconds of the day.
     """
     match type.logical:
         case Logical.INT:

@@ -50,7 +50,9 @@ _NO_NANOS: Final = "the connector writes microseconds: the seventh digit is cut 
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type."""
+    """The Kafka Connect schema that the connector gives a column of that type under these options
+    (`modes`). With `nullable` the schema is optional.
+    """
     match type.logical:
         case Logical.INT:
             return Schema(sqlserver_types()[type.name].connect, nullable)
@@ -110,7 +112,9 @@ def wire(
 
 def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) -> str:
     """The class of a value, by which rules select cells. It is the common one
-    (`mysql.value_class`), but for forms of the connector: `nanos`, `unit-millis`, `offset`.
+    (`mysql.value_class`), but for forms of the connector: `nanos`, `unit-millis` (a time in
+    milliseconds) and `offset` (a date or time that is a text in the model, because it has an offset
+    or more than six fraction digits).
     """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp" | "NanoTime":
@@ -124,7 +128,8 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) ->
 
 def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """The cell of a large value that the connector does not know: in releases with placeholders it
-    holds the placeholder (debezium#sqlserver-large-values).
+    holds the placeholder (debezium#sqlserver-large-values). A reader may return anything for it
+    (_HIDDEN), but not the placeholder itself as if it were data (`genuine`).
     """
     is_binary = type.logical is Logical.BINARY
     written = values.binary_value(UNAVAILABLE.encode(), modes) if is_binary else UNAVAILABLE
@@ -134,8 +139,9 @@ def placeholder(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 def not_logged(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """The cell of an old value that change data capture does not have: null, or in a NOT NULL
-    column the empty text or no bytes.
+    """The cell of a large column's old value, which change data capture does not have: null, or in
+    a NOT NULL column the empty text or no bytes. A reader may return anything for those (`lost`),
+    since they are no value of the row; null it must return as NULL.
     """
     empty: Any = None
     if not nullable:
@@ -226,12 +232,15 @@ def _meaning_of_nanos(written: Any, nanos: int, reason: str = "") -> Meaning:
 
 def _datetime(type: SourceType, nanos: int, modes: Modes) -> Meaning:
     """What the connector writes for a date and time without zone, and what a reader gets of it;
-    `nanos` are the nanoseconds of its wall clock since 1970.
+    `nanos` are the nanoseconds of its wall clock since 1970. `modes.temporal` decides the unit, in
+    the adaptive modes with the column's fraction digits (`type.scale`). Nanoseconds beyond 64 bits
+    overflow, and are lost, or with `checks_nanos` the value is null.
     """
     micros = nanos // NANOS_PER_MICRO
     if _is_nanos(type, modes):
         wrapped = values.wrap(nanos)
-        # With `checks_nanos` the moment is null, too, if the midnight before it needs over 64 bits.
+        # Releases with `checks_nanos` write null for a moment beyond 64 bits of nanoseconds, also
+        # if only the midnight before it is beyond them. Older ones write the overflowed number.
         midnight = nanos // (DAY * NANOS_PER_MICRO) * DAY * NANOS_PER_MICRO
         has_midnight = values.wrap(midnight) == midnight or not modes.checks_nanos
         if wrapped == nanos and has_midnight:

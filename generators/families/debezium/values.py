@@ -261,7 +261,7 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
 def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
     """The text that a decoder returns at level one, and whether that text is JSON, for a value that
     AvroConverter does not write as JSON is written: a decimal, an array of decimals, or a float.
-    None for any other value.
+    None for any other value. A decimal is its digits, an array the JSON of its decimals' texts.
     """
     if schema.type == "float" and math.isfinite(value):
         return shortest(value), True
@@ -341,8 +341,9 @@ def decimal_value(
     value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = ""
 ) -> Meaning:
     """What the connector writes for a decimal of a fixed scale, and what a reader gets of it, by
-    the mode in which decimals are written; `mode` overrides `modes.decimal`. The value is padded to
-    the scale, as the database has it.
+    the mode in which decimals are written; `mode` overrides `modes.decimal`, "" does not. The value
+    is padded to the scale, as the database has it. A decoder may refuse a JSON number (mode
+    numeric) of a column with more than 38 digits, which no Spark type holds (`corrupt`).
     """
     number = unscaled(value, scale)
     match mode or modes.decimal:
@@ -512,7 +513,8 @@ _MIDNIGHT: Final = "24:00:00 is written as midnight"
 def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
     """What the connector writes for a time of `fsp` fraction digits, and what a reader gets of it;
     `micros` may be negative or more than a day. In the modes connect and isostring a time outside
-    of a day is null.
+    of a day is null, but 24:00:00 is still written: as 24 hours by connect, as midnight by
+    isostring. The mode decides the unit, too: milliseconds, nanoseconds or microseconds.
     """
     match modes.temporal:
         case "connect" | "isostring" if not 0 <= micros <= DAY:
@@ -532,8 +534,8 @@ def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def zoned_text(micros: int, digits: int | None) -> str:
-    """A moment in UTC as `io.debezium.time.ZonedTimestamp` prints it: with exactly `digits`
-    fraction digits, or as many as needed with None.
+    """A moment in UTC, in microseconds since 1970, as `io.debezium.time.ZonedTimestamp` prints it:
+    with exactly `digits` fraction digits, or with as many as needed if `digits` is None or 0.
     """
     instant_text = iso_datetime(micros)
     if digits:

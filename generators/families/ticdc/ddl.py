@@ -197,7 +197,8 @@ class _Parser(Options):
 
     def view(self) -> str:
         """Reads the rest of a CREATE VIEW, and returns the whole with all clauses that TiDB
-        adds.
+        adds. Notes in the statement's `resolved` whether the SELECT has names of two parts: of such
+        a SELECT TiDB stores a text of its own.
         """
         replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
         algorithm, definer, security = "UNDEFINED", "CURRENT_USER", "DEFINER"

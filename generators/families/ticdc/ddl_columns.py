@@ -154,7 +154,9 @@ class Columns(Reader):
         return " " + commented("[clustered_index]", kind) if kind else ""
 
     def type(self) -> str:
-        """Reads the type of a column, and returns it as TiDB prints it."""
+        """Reads the type of a column, and returns it as TiDB prints it: labels of ENUM and SET
+        without trailing spaces, ZEROFILL with UNSIGNED, which it implies, YEAR with neither.
+        """
         if kind := self.either("BOOLEAN", "BOOL"):
             type_text, name = "TINYINT(1)", "TINYINT"
         elif name := self.either("ENUM", "SET"):
@@ -177,8 +179,9 @@ class Columns(Reader):
         return self.characters(name, type_text) if name in _CHARACTERS else type_text
 
     def numeric(self, name: str) -> str:
-        """Reads the parameters of a FLOAT, DOUBLE or DECIMAL, and returns the type that they
-        give.
+        """Reads the parameters of a FLOAT, DOUBLE or DECIMAL (`name`), and returns the type that
+        they give: a FLOAT(p) is a DOUBLE with more than 24 bits, and p is not printed. Refuses
+        DOUBLE(p).
         """
         if not self.next_is("("):
             return name
@@ -328,14 +331,17 @@ class Columns(Reader):
         )
 
     def parts(self) -> str:
-        """Reads the columns or expressions of an index in brackets, and returns them in brackets as
-        TiDB prints them. Afterwards `self.key` has the columns and expressions of this index.
+        """Reads the list of an index's columns and expressions, with its brackets, and returns it
+        as TiDB prints it. `self.key` then has the same columns and expressions, without lengths and
+        directions, in place of those of the index before.
         """
         self.key.clear()
         return self.bracketed(self.part)
 
     def part(self) -> str:
-        """Reads one column or expression of an index, and returns it as TiDB prints it."""
+        """Reads one column or expression of an index, and returns it as TiDB prints it. Adds it to
+        `self.key` without what may follow: a prefix length, ASC or DESC.
+        """
         key_part = f"({self.grouped()})" if self.next_is("(") else self.name()
         self.key.append(key_part)
         if self.next_is("("):
@@ -431,9 +437,10 @@ class Columns(Reader):
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Adds an index of the columns and expressions in `self.key` to the statement's. Without a
-        name it gets the one that TiDB gives it (`free_index_name`). For each expression TiDB adds a
-        hidden column, which is noted, too.
+        """Adds an index of the columns and expressions in `self.key` to those of the statement. Its
+        name is PRIMARY with `primary`, else `name`, or, if that is "", the one that TiDB gives it
+        (`free_index_name`). A `primary` one counts as unique. For each expression TiDB adds a
+        hidden column, which is added to `hidden` of the statement.
         """
         name = "PRIMARY" if primary else name or self.free_index_name()
         columns = []

@@ -153,7 +153,9 @@ class Options(Columns):
 
     def partitioning(self) -> str:
         """Reads PARTITION BY with the partitions behind it, and returns it as TiDB prints it. The
-        statement keeps the method and the number of partitions.
+        statement keeps the method and the number of partitions. Where the partitions are listed,
+        they are counted (`partition`), and PARTITIONS n is not printed; HASH and KEY without a list
+        have n partitions, without n one. Refuses subpartitions.
         """
         self.expect("PARTITION BY")
         self.statement.method = self.method()
@@ -198,7 +200,8 @@ class Options(Columns):
 
     def partition(self) -> str:
         """Reads the definition of one partition, and returns it as TiDB prints it. The statement
-        counts it and keeps its values.
+        counts it (`partitions`) and keeps its VALUES as TiDB prints them (`values`); a partition
+        that has none adds nothing there, DEFAULT in their place adds `(DEFAULT)`. Refuses subpartitions.
         """
         clause = f"{self.expect('PARTITION')} {self.plain_name()}"
         self.statement.partitions += 1

@@ -39,7 +39,11 @@ class Partitions:
 
     def follow(self, event: SchemaChange) -> None:
         """Takes account of a statement that makes, changes, renames or drops a table. After one
-        whose form is not known here, the table counts as having no partitions.
+        whose form is not known here, the table counts as having no partitions. The event's
+        `old_name` is the table's name before a RENAME; its partitions go with it. (Of an EXCHANGE
+        PARTITION it is the other table's, which has none.) After other changes of partitions than
+        by PARTITION BY, their number is taken to be the same, but the rows' places are no longer
+        known.
         """
         table_key = (event.database, event.table)
         old_key = (event.database, event.old_name)
@@ -56,7 +60,8 @@ class Partitions:
 
     def _note_partitions(self, table_key: tuple[str, str], event: SchemaChange) -> None:
         """Notes the partitions that a statement gives to the table of this database and name, in
-        place of those that it had. A statement that cannot be parsed here gives it none.
+        place of those that it had. A statement that cannot be parsed here gives it none. In which
+        partition a row lies is known only after a CREATE TABLE with the table that it made.
         """
         self._tables.pop(table_key, None)
         try:

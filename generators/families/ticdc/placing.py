@@ -62,9 +62,10 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
     count = statement.partitions
 
     def place(source_row: Row) -> int | None:
-        """The number of the partition that holds the row; None if no partition takes the row's
-        value, or the value is of another type.
+        """The number of the partition that holds the row, in the statement's order; None if no
+        partition takes the row's value, or the value is of another type.
         """
+        # `limits` has the values of each partition: of RANGE the one limit, of LIST all members.
         value = source_row[name]
         if yearly and value is not None:
             value = _year(value)
@@ -107,7 +108,7 @@ def _is_below(value: Value, limit: Value) -> bool:
 
 def _limits(values: str) -> list[Value] | None:
     """The values in a partition's definition, such as `(10)` or `(1,NULL)`; None if it has anything
-    but numbers, texts, NULL and MAXVALUE.
+    but numbers, texts, NULL and MAXVALUE. NULL is None, MAXVALUE is _MAX_VALUE.
     """
     literals: list[Value] = []
     for literal in re.findall(r"_UTF8MB4'(?:[^']|'')*'|[^,() ]+", values):

@@ -57,15 +57,17 @@ def _number(value: int) -> bytes:
 
 
 def _key_of_all_columns(source_row: Row) -> bytes:
-    """A number that stands for the one that TiDB gives a row itself; it follows from all
-    columns.
+    """The eight bytes of a number that stands for the one by which TiDB itself identifies a row
+    without a clustered key. It is a checksum of all columns.
     """
     return _number(zlib.crc32(repr(sorted(source_row.items())).encode()))
 
 
 def _encode_value(column: Column, value: Value) -> bytes | None:
     """The bytes of a value of a clustered key, which compare as the values do; None for a type or a
-    collation whose encoding is not known here.
+    collation whose encoding is not known here. The first byte (_INT, _UINT ...) is TiDB's flag of
+    what follows. Moments and times are whole numbers in the model: microseconds. A text under a
+    `_general_ci` collation is encoded by its weights, which are those of UTF-16 for ASCII.
     """
     kind = column.type
     match collated(column, None if value is None else text.canonical(kind, value)):
@@ -95,15 +97,19 @@ def _encode_value(column: Column, value: Value) -> bytes | None:
 
 
 def _pack_moment(moment: datetime) -> int:
-    """The number in which TiDB keeps a date and time."""
+    """The number in which TiDB keeps a date and time: from the highest bits on year times 13 plus
+    month, day, hour, minute, second and microsecond, so that later ones have higher numbers.
+    """
     day = (moment.year * 13 + moment.month) << 5 | moment.day
     clock = moment.hour << 12 | moment.minute << 6 | moment.second
     return (day << 17 | clock) << 24 | moment.microsecond
 
 
 def _group_bytes(raw: bytes) -> bytes:
-    """The bytes of a text or of bytes in TiKV's memcomparable form: groups of eight bytes, filled
-    up with zeros, each with a byte behind it that says how many of the eight count.
+    """Bytes in the form in which TiKV compares keys: cut into groups of eight, each with a byte
+    behind it that is 255 less the number of zeros that fill the group up. The last group has seven
+    bytes at most, so that bytes whose number is a multiple of eight get a group of zeros alone.
     """
+    # There is always a group of less than eight bytes at the end, if need be an empty one.
     groups = [raw[at : at + 8] for at in range(0, len(raw) + 1, 8)]
     return b"".join(group.ljust(8, b"\0") + bytes([255 - (8 - len(group))]) for group in groups)

@@ -34,9 +34,9 @@ time zone.
 def statements(
     database: str, profile: SinkProfile, actions: Collection[str] = ()
 ) -> Iterator[Scenario]:
-    """The cases of DDL statements: one for each action, or each of those in `actions`; several
-    tables in one statement, awkward text, and a statement that TiDB prints otherwise than it was
-    written.
+    """The cases of DDL statements: one for each action of `actions`, or for every action if there
+    are none. In any case there follow several tables in one statement, a rename between rows,
+    awkward text, and a statement that TiDB prints otherwise than it was written.
     """
     for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
         if not actions or action in actions:
@@ -141,13 +141,17 @@ def declared_types(name: str, database: str, profile: SinkProfile, *tags: str) -
 
 
 def minus_zero(database: str) -> Scenario:
-    """The case of a JSON document with numbers that JSON writers spell in several ways."""
+    """The case of a row with a JSON document of numbers that JSON writers spell in several ways,
+    among them -0.0.
+    """
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
     return Cases(database).value("json/minus-zero", mysql.json(), Json(document))
 
 
 def doubles(database: str) -> Scenario:
-    """The case of a JSON document with doubles that Go and MySQL spell differently."""
+    """The case of a row with a JSON document of numbers, among them doubles that Go and MySQL spell
+    differently.
+    """
     return Cases(database).value(
         "json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5])
     )

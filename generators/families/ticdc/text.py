@@ -342,7 +342,9 @@ def mysql_type(
 
 
 def _parameters(type: SourceType) -> str:
-    """The parameters of a type in parentheses, as TiDB prints them; "" for none."""
+    """What stands in parentheses behind a type's name in TiDB's full description, with the
+    parentheses, such as `(10,2)` or `('a','b')`; "" for a type that has nothing there.
+    """
     match type.logical:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
             return "" if type.precision is None else f"({type.precision},{type.scale})"

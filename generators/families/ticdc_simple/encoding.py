@@ -80,6 +80,7 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     written: list[Written] = []
     for entry in planned:
         value, change = _encode_record(encoding, entry.record, known_schemas, chance)
+        # The encoder makes no key: TiCDC's Kafka producer gives an empty one, or none.
         key = b"" if isinstance(entry.record, records.DmlRecord | records.BootstrapRecord) else None
         message = WireMessage(value, (change,), key, entry.partitions)
         written += print_message(

@@ -69,7 +69,9 @@ class Planned:
 
 
 def host_zone(profile: SimpleProfile) -> str:
-    """The IANA name of the zone that TIMESTAMP values are written in."""
+    """The IANA name of the zone that TIMESTAMP values are written in: the profile's `location`, or
+    the deployment's time zone where that names none: "", or Go's "Local".
+    """
     return (
         profile.location if profile.location not in ("", "Local") else profile.deployment.time_zone
     )
@@ -209,8 +211,9 @@ def _ddl(
 
 
 def ddl_type(action: str, *, new_architecture: bool) -> str:
-    """The `type` of a DDL message of this action: as in Canal-JSON, except that the new
-    architecture has ALTER for EXCHANGE PARTITION.
+    """The `type` of a DDL message of this action (TiDB's name of what a statement does, such as
+    "exchange partition"): as in Canal-JSON, except that TiCDC's new architecture
+    (`new_architecture`) has ALTER for EXCHANGE PARTITION.
     """
     if new_architecture and action == "exchange partition":
         return "ALTER"

@@ -153,7 +153,9 @@ class Known:
 
     def schema(self, order: str) -> TableSchema:
         """The table's schema as messages have it. `order` is "id" for columns in the order of their
-        ids, "table" for the order in the table.
+        ids, "table" for the order in the table. The hidden columns, which TiDB adds for expressions
+        of indexes, stand by their ids among them in the first case, at the end in the second. The
+        columns of a view have no types (_UNSPECIFIED).
         """
         columns = self.by_id() if order == "id" else self.table.columns
         schemas = [
@@ -372,7 +374,10 @@ class Catalogue:
         }
 
     def _stored(self, type: SourceType, literal: str) -> str | int:
-        """A column's default as TiDB stores it, from the literal in its statement."""
+        """A column's default as TiDB stores it, from the literal in its statement: bits are a
+        number, all else is a text. The default of a TIMESTAMP is stored in UTC; it is spelled in
+        the time zone of the session (`_zone`). A zero date is stored as it is.
+        """
         literal = literal.removeprefix("_UTF8MB4")
         if bits := _BITS.fullmatch(literal):
             return int(bits[1], 2)

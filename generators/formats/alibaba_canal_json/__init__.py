@@ -133,8 +133,8 @@ class FlatMessage:
 
 @dataclass(frozen=True, slots=True)
 class RowImage:
-    """A row of an event as the binlog holds it: logged columns of both images, and Canal's `old`
-    for it.
+    """A row of an event as the binlog holds it: in `before` and `after` the columns that the server
+    logs of its two images, and in `old` the before values that Canal's message has of it.
     """
 
     before: Wires
@@ -276,6 +276,10 @@ def number_batches(history: History, first: int) -> Iterator[tuple[int, Event, i
     """Each event with its number in the history and the id of its batch. Ids begin with `first`,
     and with 1 again after a restart of Canal. What was committed while Canal was down, or while its
     consumer paused, is in one batch (canal#batch-id, canal#batch-size).
+
+    A batch holds commits from `start` to `end` (in milliseconds; -1: no batch is open) as long as
+    it has no more than BATCH_BYTES. After a restart, at the time `caught_up_ms`, the first batch
+    goes up to that time at least.
     """
     pauses = random.Random(f"{history.seed}/pauses")
     start, end, caught_up_ms, size, batch = 0, -1, 0, 0, first - 1
@@ -317,7 +321,9 @@ def _flats(
     event: Event, profile: CanalProfile, layout: Layout
 ) -> Iterator[tuple[int, FlatMessage, list[Change]]]:
     """Each message of an event: its partition, its contents before they are JSON, and the changes
-    expected of it.
+    expected of it. All but rows go to partition 0. A statement that Canal's parser does not read
+    (`is_unread`) is a QUERY that names neither database nor table (canal#unread-types). A statement
+    of a `kind` None is not sent.
     """
     match event:
         case RowChange():
@@ -338,8 +344,9 @@ def _flats(
 def ddl_message(
     event: SchemaChange, kind: str, profile: CanalProfile
 ) -> tuple[FlatMessage, list[Change]]:
-    """The flat message of a schema change, whose type is `kind`, and the DDL change expected of it;
-    where `isDdl` is false, a decoder may call it CONTROL.
+    """The flat message of a schema change, whose type is `kind`, and the DDL change expected of it.
+    Where `isDdl` is false, a decoder may call the change CONTROL. If the message has the database's
+    name in back quotes, a decoder may also give the name without them.
     """
     is_ddl = profile.query_is_ddl or kind != "QUERY"
     database, quoted = event.database, mysql.quote(event.database)
@@ -657,7 +664,10 @@ def _unknown(type: SourceType, reason: str) -> Cell:
 def _members(
     flat: FlatMessage, profile: CanalProfile, batch: int, es: int, stamp: int
 ) -> dict[str, Any]:
-    """The members of a flat message in alphabetical order; inner maps are in table order."""
+    """The members of a flat message in alphabetical order; inner maps are in table order. `batch`
+    is the id of its batch, `es` the time of the commit and `stamp` that of the message, in
+    milliseconds since 1970.
+    """
     members = {
         "id": batch,
         "data": flat.data or None,

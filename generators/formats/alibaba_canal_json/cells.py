@@ -74,7 +74,10 @@ def is_key_for_ever(column: Column) -> bool:
 
 
 def column_type(column: Column, facts: CanalProfile) -> str:
-    """The type of a column as the member `mysqlType` spells it."""
+    """The type of a column as the member `mysqlType` spells it: as the statement that made the
+    table declared it, if that is known, else as the server shows it. A server without display
+    widths shows that of an integer or YEAR only if it is 1, as in TINYINT(1), or with ZEROFILL.
+    """
     if column.declared:
         return _spell_type(column.declared)
     type = column.type
@@ -160,7 +163,8 @@ def _serial_cell(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
 
 def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
     """The cell of a spatial value: the bytes that MySQL stores (SRID and well-known binary) as
-    ISO-8859-1 text, as those of a BLOB (canal#spatial).
+    ISO-8859-1 text, as those of a BLOB (canal#spatial). The code of the type in a NULL cell is
+    another one in older releases (without `lob_null_codes`).
     """
     null = (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)["binary"]
     if not isinstance(value, Json):

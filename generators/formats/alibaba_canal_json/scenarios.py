@@ -118,8 +118,8 @@ _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
 
 
 def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone that the profile can write; level-one tables are in
-    `database`.
+    """Every named case of this format alone that the profile can write. `database` is that of the
+    tables of level one (cases whose values are compared as texts).
     """
     cases = Cases(database, _ABC)
     yield from _ddl(profile, cases)

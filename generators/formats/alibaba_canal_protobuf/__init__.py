@@ -230,7 +230,8 @@ def _entries_of_event(
     event: Event, profile: CanalProtobufProfile, layout: Layout
 ) -> Iterator[_Entries]:
     """Yields the entries of an event for each partition that gets some; nothing for an event that
-    Canal does not send.
+    Canal does not send. A statement that Canal's parser does not read (`is_unread`) is a QUERY that
+    names neither database nor table (canal#unread-types). A statement of a `kind` None is not sent.
     """
     match event:
         case RowChange():
@@ -398,8 +399,9 @@ def _row_entry(
 
 
 def _marks(event: RowChange, row_count: int, profile: CanalProtobufProfile) -> tuple[_Mark, _Mark]:
-    """The begin and the end of the event's transaction. Their changes are numbered behind the rows;
-    a decoder may also call them CONTROL, since no source names their kind.
+    """The begin and the end of the event's transaction. In the binlog the begin stands at the
+    event's place, the rows one step behind it, the end two. The changes of both are numbered behind
+    the rows; a decoder may also call them CONTROL, since no source names their kind.
     """
     first, last = _place(event), _place(event).after(2)
     begin = {
@@ -463,9 +465,9 @@ def _row_change(
     key: set[str],
     profile: CanalProtobufProfile,
 ) -> Change:
-    """The change expected for row `number` of a message: its images as the message has them. `keys`
-    are the columns of the key that the image before the change has, for an INSERT the image after
-    it.
+    """The change expected for row `number` of a message: its images as the message has them. `key`
+    are the columns of the table's key; the change's `keys` are those of them that the image before
+    the change has, for an INSERT the image after it.
     """
     names = row_image.after if op is Op.INSERT else {**row_image.before, **row_image.after}
     keyed = row_image.after if op is Op.INSERT else row_image.before

@@ -230,8 +230,9 @@ class _Task:
             yield from print_message(message, None, layout, event=ordinal, timestamp_ms=stamp)
 
     def tags(self, content: _Content, stamp: int) -> dict[str, str]:
-        """The tags of a record as a map in random order: those of its contents, and, unless the
-        profile writes few, the time of reading.
+        """The tags of a record as a map in random order: those of its contents (None: it has none),
+        and the time of reading, `stamp`. With the settings `short` and `bare` (records that say
+        little, see TaskFacts) only a row has tags, without that time.
         """
         content_tags = [] if content.tags is None else list(content.tags.items())
         if self.profile.short or self.profile.bare:
@@ -300,8 +301,10 @@ class _Task:
 
     def ddl(self, event: SchemaChange, bare: Change) -> _Content:
         """What the record of a DDL statement says: the SQL as the text of afterImages; its object
-        is the database, even if the statement names a table, unless the profile says otherwise.
-        `bare` is the change expected of a decoder, without what is the statement's own.
+        is the database, even if the statement names a table, unless the profile says otherwise
+        (`ddl_table`). With `logical_tags` the object has the names in a shard, and tags have the
+        logical ones. The member `fields` is null, or with `fields_text` an empty text. `bare` is
+        the change expected of a decoder, without what is the statement's own.
         """
         profile = self.profile
         tags = self.statement(event.at)
@@ -316,7 +319,9 @@ class _Task:
         return _Content("DDL", change, object_name(*parts), tags, fields, after=event.sql)
 
     def row_contents(self, event: RowChange, bare: Change) -> Iterator[_Content]:
-        """Yields what the record of each row of a row change says."""
+        """Yields for each row of a row change what its record says, with the change expected of it.
+        `bare` is the expected change without names, keys, types and images.
+        """
         profile, table = self.profile, event.table
         columns = _columns(table, self.seed, profile)
         keys = table.primary_key if profile.keys_told else ()
@@ -355,6 +360,10 @@ class _Task:
         """One side of a row, `before` or `after`: the cells that a decoder must return for it, by
         column, and the encoded values of its columns in their order. A side that the row does not
         have has no cells (None), and no values either: None, or [] with `empty_images`.
+
+        Columns that the profile lists as `unset` are written as EmptyObject NONE, and owed as
+        absent. With `partial` so are those columns of a before image that are neither in the key
+        nor changed. Columns listed as `hidden` are not written, and owed as absent.
         """
         profile, table = self.profile, event.table
         source_row, other_source_row = (
@@ -408,8 +417,9 @@ def _unset(cell: Cell) -> tuple[Datum, Cell]:
 
 
 def _not_captured(table: Table, old_row: Row, new_row: Row | None) -> set[str]:
-    """The columns that a source without full logging leaves out of an old row, because they are
-    neither in the key nor changed.
+    """The columns that a source without full logging leaves out of an old row: those that are
+    neither in the key that identifies the row nor changed. Without `new_row` (a DELETE) all but the
+    key; none in a table without such a key.
     """
     if not table.handle_key:
         return set()

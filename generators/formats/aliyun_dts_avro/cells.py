@@ -142,8 +142,10 @@ def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written
 
 
 def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    """A decimal as the branch Decimal, with the expected cell. Precision and scale are those of the
-    value, as java.math.BigDecimal has them; its text has the column's scale, if that has one.
+    """A decimal as the branch Decimal, with the expected cell. Its scale is the column's, or that
+    of the value in a numeric of PostgreSQL without precision and scale (`free`); `precision` counts
+    the value's digits, as java.math.BigDecimal does. The text has all digits of the scale, and no
+    exponent (`plain`).
     """
     assert isinstance(value, Decimal)
     free = type.source == "postgresql" and postgresql_values.unconstrained(type)
@@ -289,7 +291,8 @@ def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written
 
 def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     """A MySQL TIMESTAMP as the branch Timestamp, PostgreSQL's timestamptz as TimestampWithTimeZone,
-    and the expected cell. A zero date is written as 0; to read it as the epoch is right too.
+    and the expected cell. The field `millis` of Timestamp has microseconds, whatever its name says
+    (aliyun#timestamp). A zero date is written as 0; to read it as the epoch is right too.
     """
     if isinstance(value, ZeroDate):
         datum, cell = _of_datum(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
@@ -311,8 +314,8 @@ _LAST: Final = mysql.wall("9999-12-31") + mysql.DAY
 
 
 def _timestamp_with_offset(type: SourceType, profile: AliyunProfile, value: int) -> Written:
-    """PostgreSQL's timestamptz as wall-clock time at the profile's offset; in UTC if that would
-    leave the years 1 to 9999.
+    """PostgreSQL's timestamptz, in microseconds, as wall-clock time at the profile's offset (in
+    minutes); in UTC if that would leave the years 1 to 9999.
     """
     shift = profile.offset * 60 * mysql.MICROS
     minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0

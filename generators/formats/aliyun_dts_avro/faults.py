@@ -59,7 +59,8 @@ class _Walk:
 
     def items(self, item: Callable[[], None], name: str = "") -> None:
         """Steps over the blocks of an array or a map, with one call of `item` for each item; behind
-        a negative count stands the size of the block in bytes.
+        a negative count stands the size of the block in bytes, and a count of 0 ends the blocks.
+        With a name, the span of the first count goes into `places`.
         """
         while count := self.number(name):
             if count < 0:
@@ -69,7 +70,8 @@ class _Walk:
 
     def record(self) -> None:
         """Steps over a whole record, field by field in the order of the vendor's schema, and fills
-        `places`.
+        `places` (where the numbers stand that faults replace). A number or text without a name here
+        is one that no fault replaces.
         """
         self.number("version")
         self.number()  # id
@@ -92,7 +94,7 @@ class _Walk:
                 self.items(self.cell, "image")
 
     def tag(self) -> None:
-        """Steps over a tag: its name and its value."""
+        """Steps over one entry of the record's map of tags: its name and its value, both texts."""
         self.string("tag-name")
         self.string()
 

@@ -53,8 +53,8 @@ _MOMENT: Final = mysql.wall("2024-01-02 03:04:05.678901")
 
 
 def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone that the profile can write; level-one tables are in
-    `database`.
+    """Every named case of this format alone that the profile can write. `database` is that of the
+    tables of level one (cases whose values are compared as texts).
     """
     cases = _Cases(profile, database)
     yield from cases.control()

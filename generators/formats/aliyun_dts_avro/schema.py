@@ -156,7 +156,10 @@ FIELD: Final = Encoder(_FIELD)
 
 
 def _value_encoder(name: str) -> Encoder:
-    """The encoder of the values of one branch of an image's union."""
+    """The encoder of the values of one branch of an image's union. TimestampWithTimeZone names the
+    record DateTime, which the schema of a whole record has defined before it; here, alone, it needs
+    the definition.
+    """
     if name != "TimestampWithTimeZone":
         return Encoder(_VALUES[name])
     return Encoder(_record(name, value=_DATE_TIME, timezone="string"))
@@ -186,8 +189,8 @@ def cell_bytes(datum: Datum) -> bytes:
 
 
 def cell_text(datum: Datum) -> str | None:
-    """The text of a value at level one: the JSON of its record, members in the schema's order,
-    bytes in hexadecimal digits; None for null.
+    """The text of a value at level one (values as texts): the JSON of its record without the
+    branch's name, members in the schema's order, bytes in hexadecimal digits; None for null.
     """
     return None if datum is None else _AS_TEXT(datum[1])
 

@@ -107,7 +107,9 @@ _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
 
 def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Written]:
-    """The messages of a history: one for each row, one for each DDL statement on a table."""
+    """The messages of a history: one for each row, one for each DDL statement on a table. Texts are
+    quoted as Kafka Connect does if the profile is `typed`, else as is assumed of CloudCanal.
+    """
     written: list[Written] = []
     printer = partial(print_json, quote=string if profile.typed else _quote)
     for number, event in enumerate(history.events):
@@ -228,7 +230,10 @@ def _row_message(event: RowChange, images: RowImages, profile: EnvelopeProfile) 
 def _members(
     schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile
 ) -> Mapping[str, Any]:
-    """The members of a message: its payload, with its schema or alone, as the profile writes it."""
+    """The members of a message: its payload, with its schema or alone, as the profile writes it.
+    With `typed`, `schema` is Connect's; else it is CloudCanal's own as JSON, and members are in the
+    payload's order, or with `sample` sorted at every depth, as in the article's message.
+    """
     if profile.typed:
         return message_members(schema, payload, has_schema=profile.schemas)
     document = {"schema": schema, "payload": payload} if profile.schemas else payload

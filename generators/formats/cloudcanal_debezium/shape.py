@@ -79,8 +79,8 @@ def ddl_schema(with_op: bool) -> Schema:
 
 @lru_cache(maxsize=1024)
 def own_schema(table: Table) -> dict[str, Any]:
-    """CloudCanal's own schema of a table's rows, with the members that the vendor's
-    article shows (cloudcanal-envelope#values-as-text): the columns of both images.
+    """CloudCanal's own schema of a table's rows, with the members that the vendor's article shows
+    (cloudcanal-envelope#values-as-text), which spells `jdbType` so: the columns of both images.
     """
     columns = [
         {
@@ -132,11 +132,14 @@ _ROW: Final[Row] = {"id": 1, "a": "x", "b": None}
 
 
 def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone; level-one tables are in `database`."""
+    """Every named case of this format alone. `database` is that of the tables of level one (cases
+    whose values are compared as texts).
+    """
     cases = Cases(database, _ABC)
     yield from _documents(database)
     yield from _ddl(database)
     yield cases.case("snapshot/read", read(_ROW), tags={"snapshot"})
+    # A new file begins with every 1000 commits (COMMITS_PER_FILE).
     later = Instant(START.ms, 1000)
     yield cases.case(
         "position/next-file",

@@ -178,6 +178,7 @@ class _Writer:
         if event.op is Op.TRUNCATE:
             self.write_truncate(event.at, table)
             return
+        # The events of one snapshot share a position.
         if not self.reading.goes_on:
             self.log.advance()
         snapshot = event.op is Op.READ
@@ -191,8 +192,10 @@ class _Writer:
             self.log.see_row(i, event.at, snapshot)
             self.write_row(event, shape, known_defaults, images, i)
         self.log.last_commit = self.log.place
+        # The rows of a snapshot all have the number 0.
         self.last_row = len(event.rows) - 1 if not snapshot else 0
         self.log.query = ""
+        # A statement that the history names is of all rows up to the end of the transaction.
         if not self.log.in_transaction:
             self.logged_statement = ""
 
@@ -540,10 +543,11 @@ class _Writer:
         self.log.in_transaction = False
 
     def write_schema_change(self, event: SchemaChange) -> None:
-        """Remembers what a DDL statement says of defaults and character sets, and writes its
-        message, if the connector sends statements: for a DROP of several tables one for each from
-        release 1.9 on (debezium#drop-of-several). For a TRUNCATE a message of the table's rows
-        comes first, in some releases alone.
+        """Remembers what a DDL statement says of columns, defaults and character sets, and writes
+        its message, if the connector sends statements: for a DROP of several tables one for each
+        from release 1.9 on (debezium#drop-of-several). For a TRUNCATE a message of the table's rows
+        comes first, in some releases alone. The parser passes over SILENT statements, those on
+        views and sequences. Raises Refused for a CREATE OR REPLACE of a table that is there.
         """
         if event.before is not None and _REPLACING.match(event.sql):
             raise Refused(
@@ -562,6 +566,8 @@ class _Writer:
             return
         if not profile.is_mysql or event.action in SILENT:
             return
+        # 1.4 alone (`short_schema_changes`) writes a RENAME of several tables as one message; the
+        # history has an event for each of them.
         renames = parse_renames(event.sql) if profile.short_schema_changes else ()
         if renames and event.table != renames[0].new_name:
             return  # one message for all clauses

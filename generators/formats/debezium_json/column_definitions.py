@@ -104,8 +104,9 @@ class TextDefinition:
 
 @lru_cache(maxsize=256)
 def _masked(sql: str) -> str:
-    """The statement with `_` in place of the letters of each literal that has a blank, so that no
-    word of such a text (as a comment) is taken for a column.
+    """The statement, in the same length, with `_` in place of what a literal with a blank holds but
+    for blanks, commas and parentheses, so that no two words of such a text (as a comment)
+    are taken for a column and its type. A literal without a blank has no two words.
     """
     return _LITERAL.sub(_mask_literal, sql)
 
@@ -151,7 +152,9 @@ class StatedCharset(NamedTuple):
 
 def text_definitions(sql: str, columns: Iterable[Column]) -> Mapping[str, TextDefinition]:
     """The definitions that a CREATE TABLE or ALTER TABLE gives of these columns, by their names;
-    only columns of texts, ENUM and SET are looked for.
+    only columns of texts, ENUM and SET are looked for. If a statement has several of a column, the
+    last one counts. Places in the masked statement are those in the statement itself, as both have
+    one length.
     """
     masked = _masked(sql)
     definitions: dict[str, TextDefinition] = {}

@@ -136,7 +136,9 @@ def source_schema(profile: DebeziumProfile) -> Schema:
 
 @lru_cache(maxsize=64)
 def transaction_schema(profile: DebeziumProfile) -> Schema:
-    """The Connect schema of the block `transaction` of a message."""
+    """The Connect schema of the block `transaction` of a message. Releases that give it no version
+    (`struct_version` 0) give it no name, either.
+    """
     number = profile.struct_version or None
     members = fields("id:string total_order:int64 data_collection_order:int64")
     return Schema("struct", True, "event.block" if number else "", number, fields=members)
@@ -251,7 +253,8 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 def _change_schema(profile: DebeziumProfile) -> Schema:
     """Connect's schema of an element of `tableChanges`, the description of a table and its columns,
-    as the profile's release has it.
+    as the profile's release has it. Releases that give these schemas no version (`struct_version`
+    0) describe neither defaults nor labels, and `table` is not optional there.
     """
     common, number = "io.debezium.connector.schema", profile.struct_version or None
     strings = Schema("array", True, items=Schema("string"))
@@ -510,7 +513,9 @@ def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Tab
 
 def _describe_table(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
     """The member `table` of an element of `tableChanges`: the table's character set, key, columns
-    in order and comment, with the names that the profile writes.
+    in order and comment, with the names that the profile writes. `charset` is None if the connector
+    knows none; the key is the record key that the connector takes (`keyed`), not always the primary
+    key.
     """
     table = keyed(table, profile)
     names = {column.name: column_name(column.name, profile, False) for column in table.columns}
@@ -718,7 +723,9 @@ _FUNCTION: Final = re.compile(r"[^\W\d]\w*\s*(?:\(.*)?", re.DOTALL)
 
 def is_expression(default: Default) -> bool:
     """Whether the connector's parser takes a default of MySQL for an expression, of which it knows
-    no value: one in parentheses, or a function of MariaDB's as CURRENT_DATE or UUID().
+    no value: one in parentheses, or a function of MariaDB's as CURRENT_DATE or UUID(). The
+    functions of the time in _CLOCK are no expressions to it. (In our model the value of each of
+    them is None, as of whatever is no literal.)
     """
     if default.text.startswith("("):
         return True

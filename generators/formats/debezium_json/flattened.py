@@ -20,7 +20,9 @@ ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
 def stops(event: Event, profile: DebeziumProfile) -> bool:
     """Whether the transform stops the connector at an event: a column has the name of a member that
     is added (debezium#flattened-names), or release 2.5 meets a message without source
-    (debezium#flattened-without-source).
+    (debezium#flattened-without-source). Of the members, `__lsn` is not added to MySQL's rows, and
+    `__deleted` only with the option `rewrite` (the profile's "flat-rewrite"). False without a
+    transform.
     """
     if not isinstance(event, RowChange):
         return (

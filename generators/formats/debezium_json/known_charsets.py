@@ -149,9 +149,10 @@ class KnownCharsets:
         }
 
     def _charset_of_new_tables(self, database: str) -> _Charset:
-        """The character set of a database's new tables: that which its CREATE DATABASE names. Where
-        it names none the server uses its own and the connector knows none; a database that no
-        statement made has the server's for both.
+        """The character set of a database's new tables, by the server and by the connector: that
+        which its CREATE DATABASE names. If it names none, the server uses that of its collation, or
+        its own, and the connector knows none (`read` is None); of a database that no statement made both have the
+        server's.
         """
         return self.databases.get(database, _Charset(SERVER, SERVER))
 
@@ -175,7 +176,12 @@ class KnownCharsets:
 
     def _alter_table(self, event: SchemaChange, after: Table) -> None:
         """Follows a statement on a table other than its CREATE TABLE, which no earlier statement
-        may have shown.
+        may have shown. Each `_Charset` has what the server has and what the connector has read.
+
+        A new default character set of the table is the server's alone: the connector follows none
+        but that of CONVERT TO, from some release on (`follows_conversions`;
+        debezium#converted-tables). CONVERT TO gives all columns its character set, ALTER ...
+        DEFAULT only those that are added later.
         """
         place = (event.database, event.table)
         if place not in self.tables:

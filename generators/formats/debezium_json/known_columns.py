@@ -110,7 +110,11 @@ class _Carrier:
 
     @classmethod
     def read_statement(cls, sql: str, after: Table) -> _Carrier:
-        """What a statement makes of the names of its table, which is `after` it."""
+        """What a statement makes of the names of its table's columns. `after` is the table after
+        it.
+        """
+        # The groups of _CLAUSE: 1 and 2 are the old and the new name in CHANGE, 6 and 7 those in
+        # RENAME COLUMN. A MODIFY, which has neither, changes no name.
         clauses = [m for m in _CLAUSE.finditer(sql) if m[1] or m[6]]
         renamed = {_bare(m[1] or m[6]): _bare(m[2] or m[7]) for m in clauses}
         # A column that takes the name of another one, in whose place it is.
@@ -154,7 +158,12 @@ class KnownColumns:
 
     def follow_statement(self, event: SchemaChange) -> None:
         """Follows what the connector learns from a statement of its table: a new name, its columns
-        and unique keys, and whether its comment is known.
+        and unique keys, and whether its comment is known. Nothing more is learnt where the table
+        after it is None, as after a DROP.
+
+        What was known of a column before comes from the table itself; for a CREATE TABLE from none,
+        but for CREATE TABLE LIKE from the table that it copies, without that table's comment
+        (`without_known_comment`).
         """
         table_key = (event.database, event.table)
         if event.old_name:
@@ -254,8 +263,9 @@ class KnownColumns:
 
     def _take_key(self, table_key: _Place, version: Table) -> None:
         """Follows which unique key the connector takes for the key of a table without a primary
-        key, whose present version is `version`: the first one, if its columns are NOT NULL when it
-        is made.
+        key, whose present version is `version`: the first one that it does not refuse, if its
+        columns are NOT NULL when it is made. A key that was taken stays so as long as the table has
+        its columns and no primary key; () says that none is taken.
         """
         taken_key = self.taken_keys.get(table_key, ())
         if not taken_key:
@@ -295,8 +305,10 @@ class KnownColumns:
         return replace(table, comment="") if table_key in self.without_known_comment else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
-        """Corrects the descriptions of columns in `tableChanges`: counters and labels that the
-        connector knows from earlier statements.
+        """Corrects the descriptions of columns in `tableChanges`, in place: counters
+        (AUTO_INCREMENT) and labels that the connector knows from earlier statements, and length and
+        scale where one of them is left over from an earlier definition (`kept_size`;
+        debezium#kept-lengths). An ENUM or SET has no length of its own.
         """
         known = self.columns.get((table.database, table.name), {})
         for column in columns:
@@ -357,8 +369,11 @@ def _known_after(
 
 
 def _complete_column(column: Column, known: _Known) -> Column:
-    """The column with the comment and the nullability that the connector knows, where its own
-    definition has none, and with the fraction digits of a DATETIME that it still knows.
+    """The column with the comment that the connector knows where its own definition has none, and
+    with the nullability that the connector takes it for: `optional` makes a NOT NULL column
+    nullable, `required` a nullable one NOT NULL. A DATETIME has the fraction digits that are left
+    over from an earlier definition (`kept_size`), if it is a number that a DATETIME can have, 0 to
+    6.
     """
     type, declared = column.type, column.declared
     if known.kept_size and type.name == "datetime" and known.length in range(7):

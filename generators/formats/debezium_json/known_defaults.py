@@ -61,13 +61,18 @@ class KnownDefaults:
         for name, definition in text_definitions(event.sql, event.after.columns).items():
             known_defaults.pop(name, None)
             if definition.collated_default and self.profile.keeps_collations_of_defaults:
+                # The text of a default stands in quotes: in double ones here, as it has single
+                # ones.
                 spelled = definition.collated_default
                 known_defaults[name] = Default(f'"{spelled}"', spelled)
         if known_defaults or table_key in self.by_table:
             self.by_table[table_key] = known_defaults
 
     def of_table(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
-        """The defaults of the table's columns that the connector knows, by the columns' names."""
+        """The defaults of the table's columns that the connector knows, by the columns' names:
+        those that later statements gave, else the table's own. `snapshot`: a snapshot reads the
+        table's rows.
+        """
         return defaults_of(
             table, self.profile, self.by_table.get((table.database, table.name), {}), snapshot
         )

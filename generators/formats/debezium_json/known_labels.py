@@ -38,8 +38,10 @@ class KnownLabels:
         return table if columns == table.columns else replace(table, columns=columns)
 
     def _column(self, table: Table, column: Column) -> Column:
-        """The column with the labels that its enum had at first, if it is the same enum still; the
-        labels of another enum are new.
+        """The column with the labels that the running connector knows of its enum. If the enum is
+        the one that the column had before, changed by ALTER TYPE at most, they are those that the
+        connector met first. Else they are its own, unless another column showed that ALTER TYPE
+        made these labels (`altered`).
         """
         if column.type.name not in ("enum", "enum[]"):
             return column

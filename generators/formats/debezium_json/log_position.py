@@ -73,7 +73,8 @@ class LogPosition:
 
     def see_row(self, number: int, at: Instant, snapshot: bool) -> None:
         """Moves on to the next row of an event: its first has `number` 0. Each row has its own
-        place in the logs of PostgreSQL, SQL Server and Oracle; the rows of a snapshot share one.
+        place in the logs of PostgreSQL, SQL Server and Oracle, 56 behind the one before it (made
+        up); the rows of a snapshot share one, and so do those of an event of MySQL.
         """
         if not self.profile.is_mysql and number and not snapshot:
             self.place += 56
@@ -156,8 +157,9 @@ class LogPosition:
 
     def position(self, row: int = 0, snapshot: str = "") -> str | None:
         """The position of a row of the current event, by which a decoder orders changes; `row` is
-        the row's number in MySQL's event. None in PostgreSQL's incremental snapshot, which has no
-        position. A row of SQL Server that a snapshot read has the commit's place alone.
+        the row's number in MySQL's event, `snapshot` the marker of a row that a snapshot read, ""
+        for a streamed one. None in PostgreSQL's incremental snapshot, which has no position. A row
+        of SQL Server that a snapshot read has the commit's place alone.
         """
         if self.profile.is_sqlserver:
             return self.sqlserver_log.commit_lsn if snapshot else self.sqlserver_log.position

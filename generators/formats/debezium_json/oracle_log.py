@@ -17,8 +17,9 @@ _DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 
 def row_id(place: int) -> str:
-    """The ROWID of a row: 18 digits of base64's alphabet, of which the last nine are of its block
-    and of its place there.
+    """The ROWID of a row: 18 digits of base64's alphabet. The first nine are the same for every
+    row; the last nine, of the block and of the place in it, are here the number `place` to the base
+    64. Any number that tells rows apart will do: the log gives that of the row's change.
     """
     digits = ""
     for _ in range(9):
@@ -41,12 +42,16 @@ class OracleLog:
     sequence: int = 0
 
     def begin(self, place: int, ms: int) -> None:
-        """Begins a transaction at a place in the log."""
+        """Begins a transaction at a place in the log. Its commit is taken to stand _COMMIT_AHEAD
+        behind; `sequence` 0 says that no row of it was seen yet.
+        """
         self.scn, self.start_scn, self.start_ms = place, place, ms
         self.commit_scn, self.sequence = place + _COMMIT_AHEAD, 0
 
     def see_row(self, place: int, ms: int) -> None:
-        """Goes on to the next changed row."""
+        """Goes on to the next changed row, at a place in the log and the time `ms`. The transaction
+        starts at its first row.
+        """
         if not self.sequence:
             self.start_scn, self.start_ms = place, ms
         self.scn, self.sequence = place, self.sequence + 1
@@ -57,14 +62,15 @@ class OracleLog:
         return f"{self.commit_scn:016x}"
 
     def position(self, snapshot: bool) -> str:
-        """The position of a change: the numbers of its commit and of itself, and its place in the
-        statement; of a row that a snapshot read the number of the snapshot.
+        """The position of a change: the numbers of its commit and of itself, and 0, with colons
+        between them. For a row that a snapshot read (`snapshot`) the number of the snapshot alone.
         """
         return str(self.scn) if snapshot else f"{self.commit_scn}:{self.scn}:0"
 
     def members(self, snapshot: bool) -> dict[str, Any]:
         """The members of `source` that tell the place of a change, or of a row that a snapshot
-        read.
+        read. The ROWID is made of the change's number, and the commit's time is taken to be that of
+        the transaction's start.
         """
         if snapshot:
             return {"scn": str(self.scn), "ssn": 0}

@@ -64,8 +64,10 @@ def oracle_cases(cases: Cases) -> Iterator[Scenario]:
 
 
 def _large_values(cases: Cases) -> Iterator[Scenario]:
-    """Yields the cases of large values: unchanged, changed, empty, NULL and deleted, beside a key
-    that changes.
+    """Yields, for each type of large values in _LARGE, the cases of a value that is unchanged,
+    changed, empty, NULL or deleted, and of an update of the key beside it; last that of a NOT NULL
+    CLOB. Their tag `toast` (PostgreSQL's word for values out of line) marks values that the log has
+    only where a statement sets them (debezium#oracle-large-values).
     """
     key, number = Column("id", oracle.number(18), False), oracle.number(9)
     for label, value, new in _LARGE:

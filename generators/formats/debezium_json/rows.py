@@ -78,7 +78,9 @@ class Reading:
     def note_event(self, event: Event) -> None:
         """Notes the next event. Then `goes_on` says whether it belongs to the same snapshot as the
         event before, and `incremental` whether that snapshot is read while the stream goes on
-        (debezium#incremental).
+        (debezium#incremental). The event IncrementalSnapshot begins such a snapshot; a row change
+        that is no READ ends it, and so does an event of one of the three types below. A DDL
+        statement does not.
         """
         if isinstance(event, SourceStatement | LogicalMessage | ReplicaIdentity):
             self.incremental = False
@@ -257,6 +259,10 @@ def _columns_without_facts(
 def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     """The table as the connector knows it: without the columns that it leaves out, with the
     nullability that it knows, and with its record key as the primary key.
+
+    PostgreSQL's connector asks the catalogue by names. A column of which it finds nothing there is
+    nullable to it (`without_facts`), and one that it does not find among the key's columns is not
+    in the key (`hidden`).
     """
     if profile.is_mysql:
         return envelope.keyed(table, profile, snapshot)
@@ -277,9 +283,10 @@ def _known_table(table: Table, profile: DebeziumProfile, snapshot: bool) -> Tabl
 
 
 def _is_captured(column: Column, profile: DebeziumProfile, snapshot: bool) -> bool:
-    """Whether PostgreSQL's connector has the column in schemas and rows. Its type must be one that
-    the connector knows (debezium#left-out), which an array of a domain is not, and pgoutput sends
-    no generated column (debezium#generated-columns).
+    """Whether PostgreSQL's connector has the column in schemas and rows. It has a generated column
+    in snapshots alone, since pgoutput sends none (debezium#generated-columns). Without the option
+    to include unknown types it lacks an array of a domain, which is told by the domain's name in
+    `declared` ("" for any other array), and a type that it does not know (debezium#left-out).
     """
     if column.generated and not snapshot:
         return False
@@ -354,7 +361,9 @@ def defaults_of(
     table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool
 ) -> dict[str, Default]:
     """The defaults of columns that the connector knows, by the columns' names: those that later
-    statements gave (`given`), else those of the table (debezium#defaults).
+    statements gave (`given`), else those of the table (debezium#defaults). It knows none of a
+    column of which PostgreSQL's catalogue tells it nothing (`_columns_without_facts`). `snapshot`:
+    a snapshot reads the rows.
     """
     if not profile.defaults:
         return {}
@@ -399,6 +408,7 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
         return type.length != 1 or len(digits) == 1
     if value is None:
         value = postgresql_defaults.expression_value(type, default.text)
+    # The connector does not read a number that is cast, as in (4)::bigint.
     if value is None or postgresql_defaults.is_cast_number(default.text):
         return False
     if isinstance(value, Decimal) and 0 <= (type.scale or 0) < _fraction_digits(value):
@@ -574,7 +584,10 @@ _QUOTES: Final = ("'", '"')
 def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: str) -> DebeziumCell:
     """The cell of a default that is a hexadecimal literal. Release 3.6 takes what stands between
     the first two characters and the last one as a text: all digits of x'6162', but not the last one
-    of 0x6162. `digits` are those that it takes.
+    of 0x6162. `digits` are those that it takes; a number is made of them as decimal digits, 0 if
+    there are letters. `spelled` is the spelling of the column's type in the statement. A binary is
+    written as a VARBINARY, so that no zero bytes are added; the cell names the column's own type
+    all the same.
     """
     type = column.type
     value: Value = digits
@@ -642,7 +655,10 @@ def statement(event: RowChange) -> str:
 
 
 def key_header(shape: TableShape, row: Wires) -> bytes:
-    """The text of a row's key in a header, as `SimpleHeaderConverter` writes a struct."""
+    """The text of a row's key in a header, as `SimpleHeaderConverter` writes a struct:
+    `{"name":value,...}`. A name is written as a value of the schema of strings (`texts`), a
+    column's value by its own schema; a lone surrogate becomes a question mark.
+    """
     texts = Schema("string")
     members = ",".join(
         f"{header_text(texts, shape.names[name])}:{header_text(row[name].schema, row[name].value)}"

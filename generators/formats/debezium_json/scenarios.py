@@ -103,8 +103,8 @@ LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone that the profile can write; level-one tables are in
-    `database`.
+    """Every named case of this format alone that the profile can write. `database` is that of the
+    tables of level one (cases whose values are compared as texts).
     """
     cases = _Cases(profile, database)
     yield from cases.operations()
@@ -417,7 +417,9 @@ class _Cases(Cases):
         yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
 
     def default(self, table: Table, column: str) -> SchemaChange:
-        """The event of a statement that gives the column the default 5."""
+        """The event of a statement that gives the column the default 5. The table is the same
+        before and after it: the writer reads the default in the SQL.
+        """
         quote = self.origin.quote
         sql = f"ALTER TABLE {quote(table.name)} ALTER COLUMN {quote(column)} SET DEFAULT 5"
         return SchemaChange(START, "set default", sql, table.database, table.name, table, table)
@@ -563,7 +565,11 @@ class _Cases(Cases):
         )
 
     def ddl(self) -> Iterator[Scenario]:
-        """Yields the case of each DDL statement on the topic of schema changes."""
+        """Yields the case of each DDL statement on the topic of schema changes, a rename between
+        rows, and a statement with a comment and line breaks. In the former the table is the same
+        before and after the statement, None after a DROP TABLE and for a statement on a database;
+        SILENT statements have no message.
+        """
         columns = (
             self.id,
             self.a,
@@ -830,8 +836,11 @@ class _Cases(Cases):
                 yield named(f"rows/debezium/{name}", event, level=2, tags={"toast"})
 
     def level_two_defaults(self, table: Table) -> Iterator[Scenario]:
-        """Yields the level-two cases of defaults in place of NULL. They have one table for every
-        release: each table more is a decode call more.
+        """Yields the level-two cases (typed rows) of defaults in place of NULL. They have one
+        table, `seats`, for every release, since each table more is a decode call more; hence it has
+        no column of bytes, whose default some releases do not know. In its rows NULL stands in
+        columns with a default: first in the number `c`, which a statement gives the default 5 (SQL
+        Server's table has it), then in the typed columns.
         """
         typed = tuple(
             (column, value) for label, column, value in self.with_default() if label != "bytes"

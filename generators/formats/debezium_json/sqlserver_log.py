@@ -16,7 +16,7 @@ _COMMIT_AHEAD: Final = 1 << 16
 
 def lsn_text(place: int) -> str:
     """A place in the log as the connector prints it: the file, the block and the slot in
-    hexadecimal digits.
+    hexadecimal digits. A block has 16 slots here, which count from 1.
     """
     return f"{_FILE:08x}:{place >> 4:08x}:{(place & 0xF) + 1:04x}"
 
@@ -33,7 +33,9 @@ class SqlServerLog:
     serial_number: int = 1
 
     def begin(self, place: int) -> None:
-        """Begins a transaction at a place in the log."""
+        """Begins a transaction at a place in the log, that of its first change. Its commit is taken
+        to stand _COMMIT_AHEAD behind.
+        """
         self.commit_lsn = lsn_text(place + _COMMIT_AHEAD)
         self.change_lsn = lsn_text(place)
 

@@ -180,7 +180,11 @@ class _Writer:
         return at.ms if self.profile.wall_clock else at.ms // 1000 * 1000
 
     def source(self, at: Instant, table: Table, op: Op) -> dict[str, Any]:
-        """The JSON of the block `source` of a change."""
+        """The block `source` of a change. Connect prints the fields that the profile's schema has,
+        so that an old release leaves out others, and the schema's default, "false", for the null of
+        `snapshot`. A snapshot's document has no place in the cluster's time (NO_POSITION) and no
+        wall clock. Each other call counts a change (`next_counter`).
+        """
         is_read = op is Op.READ
         return {
             "version": self.profile.release,

@@ -51,7 +51,9 @@ def is_not_json(value: Value) -> bool:
 
 def cell_of(column: Column, value: Value, style: Style) -> Cell:
     """What a decoder recovers of a field's value, which the message has as Extended JSON of this
-    style.
+    style (where the document is printed: `before` or `after`, the record key, or an update's
+    description). NaN and infinities make `before` and `after` no JSON: any value is right. The
+    class of a decimal with an exponent is `exponent`.
     """
     if value is None:
         return Cell(State.NULL, column.type)
@@ -88,8 +90,9 @@ NO_IMAGES: Final = Images(None, None)
 
 
 def images_of_document(table: Table, document: Row) -> Images:
-    """The images of a whole document. A field that it does not have is absent, and NULL in a typed
-    row: the collection's document does not have it.
+    """The images of a whole document. A field that it does not have is absent at level one
+    (`wire`), and NULL at level two (`full`), where a row has a cell for each field of the
+    collection.
     """
     cells = {
         column.name: cell_of(column, document[column.name], Style.IMAGE)
@@ -105,7 +108,9 @@ def images_of_document(table: Table, document: Row) -> Images:
 
 
 def images_of_key(table: Table, document: Row) -> Images:
-    """The images of a document of which the message has only the record key: its `_id`."""
+    """The images of a document of which the message has only the record key: its `_id`. The other
+    fields are absent at both levels.
+    """
     cells = {ID: cell_of(table.column(ID), document[ID], Style.KEY)}
     return Images(table.image(cells), table.image(cells))
 

@@ -60,7 +60,10 @@ def losses(profile: MongodbProfile) -> tuple[Loss, ...]:
 
 
 def scenarios(profile: MongodbProfile, database: str) -> Iterator[Scenario]:
-    """The named cases of the format, for a profile's database."""
+    """The named cases of the format, for a profile's database: keys of each type, updates, names of
+    fields, a snapshot, a heartbeat, numbers whose document is no JSON (NaN, infinities), and
+    changes of one second and of the next, by which `source.ord` counts.
+    """
     yield from _key_scenarios(database)
     yield from _update_scenarios(database)
     yield from _field_scenarios(database)
@@ -294,7 +297,8 @@ def unfit_cells(
     change_document: Callable[[bytes, TextChange], bytes | None],
 ) -> tuple[CellFault, ...]:
     """The faults of cells of the connector: in the text of the document in `after`, a field has
-    JSON that is no value of its type. `change_document` changes that text in a message's value.
+    JSON that is no value of its type. `change_document` changes that text in a message's value. The
+    written form is "": `edit` finds the place by the field's name.
     """
 
     def spoil_field(value: bytes, field: str, spoiled: str) -> bytes | None:

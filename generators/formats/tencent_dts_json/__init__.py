@@ -279,11 +279,12 @@ class BinlogPosition(NamedTuple):
 
 
 def position_of(at: Instant, ordinal: int) -> BinlogPosition:
-    """The place of an event in the virtual binlog; `ordinal` is the event's number in its
-    history.
+    """The place of an event in the virtual binlog (one that only this writer makes up): the file's
+    name, and as `offset@file number` where the event ends (`position`) and where it begins
+    (`safe_position`). `ordinal` is the event's number in its history.
     """
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
-    # The first event begins at 2001 and ends at 2196, as in the example above.
+    # The first event begins at 2001 and ends at 2196, as in the examples at the top of the module.
     end = 2196 + 500 * (ordinal % EVENTS_PER_FILE)
     return BinlogPosition(f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}")
 
@@ -406,9 +407,9 @@ def _with_table_name(change: Change, table: Table) -> Change:
 
 
 def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int:
-    """The partition of a row's message, by the hash of its table's full name or of that and the
-    key's texts (source fact tencent#order; that the hash is Java's is assumed), and that of any
-    other message, which is assumed to be 0.
+    """The partition of a row's message, by the hash of its table's full name (`object`, "" for any
+    other message) or, with `pk_hash`, of that and the key's texts (source fact tencent#order; that
+    the hash is Java's is assumed), and that of any other message, which is assumed to be 0.
     """
     if not record.object:
         return 0

@@ -46,8 +46,8 @@ _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
 
 
 def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone that the profile can write; level-one tables are in
-    `database`.
+    """Every named case of this format alone that the profile can write. `database` is that of the
+    tables of level one (cases whose values are compared as texts). Most have the columns _ABC.
     """
     cases = Cases(database, _ABC)
     yield from _ddl(cases)

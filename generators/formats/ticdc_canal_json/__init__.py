@@ -143,8 +143,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[sink.SplitRow]:
-    """The rows of a statement as they are sent; an UPDATE that the release or TiDB splits is
-    a DELETE and an INSERT. `place` gives the partition of TiDB's table in which a row lies.
+    """The rows of a statement as they are sent; an UPDATE that the release or TiDB splits is a
+    DELETE and an INSERT. `place` gives the partition of TiDB's table in which a row lies. With
+    `profile.raw_change` only TiDB splits.
     """
 
     def moves(before: Row, after: Row) -> bool:
@@ -449,7 +450,10 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> WireMessage:
-    """A DDL statement's message, with the SQL as TiCDC restores it."""
+    """A DDL statement's message, with the SQL as TiCDC restores it: with placement rules and with
+    TTL turned off, if the profile says so. Its position is the commitTs, which stands in TiDB's
+    extension alone: without that, it has none.
+    """
     sql = sink.statement(event, profile, placement=profile.placement_rules, ttl_off=profile.ttl_off)
     statement_members = {
         "database": event.database,

@@ -38,7 +38,9 @@ DOCUMENT_WATERMARK: Final = 429918007904436226
 
 
 def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format alone, for a profile; level-one tables are in `database`."""
+    """Every named case of this format alone, for a profile. `database` is that of the tables of
+    level one (cases whose values are compared as texts).
+    """
     yield from shared.statements(database, profile)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))

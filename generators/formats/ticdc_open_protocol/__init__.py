@@ -255,7 +255,9 @@ def _records(
 
 
 def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
-    """The messages of a history, each with its expectation."""
+    """The messages of a history, each with its expectation. One Partitions follows which tables
+    have partitions in TiDB, whose ids stand in the rows' messages.
+    """
     return sink.writer_of_events(partial(_records, partitions=Partitions()))(
         history, profile, layout
     )

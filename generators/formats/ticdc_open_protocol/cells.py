@@ -106,8 +106,11 @@ class WireCell(NamedTuple):
 
 
 def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool) -> WireCell:
-    """A column's value as JSON, and the cell that a decoder owes for it. `html` and `short` are
-    those of `escaped`.
+    """A column's value as JSON, and the cell that a decoder owes for it. `stored` is the value as
+    TiDB stores it. Integers, floats, YEAR, BIT, ENUM and SET are JSON numbers (cells with `json`,
+    compared as values). All else but NULL is a JSON string, quoted as `escaped` does: with `html`
+    as Go's encoding/json, else as json-iterator; `short`: encoding/json escapes backspace and form
+    feed with two characters.
     """
     if stored is None:
         return WireCell("null", Cell(State.NULL, type))

@@ -126,7 +126,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 def _fault(name: str, column: str, value: Value, written_form: str, spoiled_form: str) -> CellFault:
     """The fault of one cell: in a row with `value` in `column`, the JSON `written_form` of the
-    value becomes `spoiled_form`, which has as many bytes.
+    value becomes `spoiled_form`. That has as many bytes, so that the length before the event stays
+    right. The value stands in the member `v` of its column.
     """
     assert len(written_form) == len(spoiled_form), name
     return CellFault(name, column, value, f'"v":{written_form}', f'"v":{spoiled_form}')
@@ -185,7 +186,8 @@ CELL_FAULTS: Final = (
 
 def remains_of_value(value: bytes | None) -> Remains:
     """How much of a record's value a reader can read, whatever its key is. The value has events,
-    each a JSON text behind its length: the one that can be read least decides.
+    each a JSON text behind its length: the one that can be read least decides. An empty event, as a
+    watermark has, is passed over.
     """
     if value is None:
         return NULL

@@ -91,7 +91,10 @@ class Binary:
         return ENCODER(control(record, timestamp_decimal=self.profile.timestamp_decimal))
 
     def expected(self, type: SourceType, value: Value) -> Cell:
-        """The cell that a decoder owes for a value as TiDB stores it."""
+        """The cell that a decoder owes for a value as TiDB stores it, with the text of what stands
+        in the union: texts as they are, bytes in hexadecimal digits. Numbers, and the record of a
+        BIGINT UNSIGNED (`value` alone), are JSON there and compared as values.
+        """
         if value is None:
             return Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
@@ -133,7 +136,8 @@ class Binary:
 
     def _image(self, image: RowImage | None, chance: random.Random) -> Mapping[str, Any] | None:
         """An image as a value of Avro's map, with the columns in a random order as Go writes maps;
-        None for no image.
+        None for no image. `image` has the type and the stored value of each column by its name;
+        NULL is the branch null.
         """
         if image is None:
             return None

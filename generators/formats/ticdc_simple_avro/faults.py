@@ -69,8 +69,9 @@ _INDEX: Final = LONG(len(_TYPES))
 
 
 def _size(encoder: Encoder, value: bytes) -> int:
-    """The number of bytes that a record of the encoder's last branch takes at the start of these
-    bytes.
+    """The number of bytes that a record takes at the start of these bytes. `encoder` is one of the
+    readers above, unions whose last branch is that record; `value` does not have the branch's
+    index, which is put before it.
     """
     return encoder.read(_INDEX + value)[1] - len(_INDEX)
 
@@ -97,7 +98,8 @@ def _first_image(value: bytes) -> int:
 
 def _entries(value: bytes) -> Iterator[_Entry]:
     """The columns of the first image in a row's message: of `data`, or of `old` where there is no
-    `data`.
+    `data`. Its map is one block: the count, then for each column its name, the index of its value's
+    branch and the value. A reader gives what it read and how many bytes that takes.
     """
     branch_offset = _first_image(value)
     count, size = LONG.read(value[branch_offset + 1 :])

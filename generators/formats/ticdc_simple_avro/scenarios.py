@@ -15,8 +15,9 @@ from generators.sources.boundaries import ID, START, insert, named, neutral
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
-    """Every named case of this format for a profile; level-one tables are in `database`. Left out
-    are the cases of binary values whose base64 looks like another text: Avro writes bytes.
+    """Every named case of this format for a profile. `database` is that of the tables of level one
+    (cases whose values are compared as texts). Left out are the cases of binary values whose base64
+    looks like another text: Avro writes bytes.
     """
     yield from (scenario for scenario in both(profile, database) if BASE64 not in scenario.tags)
     yield from _defaults(database)
@@ -94,7 +95,9 @@ def _map_rows(database: str) -> Iterator[Scenario]:
 
 
 def _framing(database: str) -> Scenario:
-    """The case of a history that gives one message of each of the four types."""
+    """The case of a history that gives one message of each of the four types: a BOOTSTRAP, a DDL
+    statement, a row and a watermark, which differ in the bytes that Avro puts before them.
+    """
     name = "framing/every-type"
     table = Table(database, neutral(name), (ID, Column("c", mysql.integer("int"))), ("id",))
     changed = SchemaChange(

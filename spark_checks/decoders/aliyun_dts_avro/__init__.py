@@ -125,6 +125,8 @@ def _kind(m: Column, parts: Column) -> Column:
     for a statement without its text.
     """
     operation = m["operation"]
+    # An image is a union, whose branches Spark numbers without null: `member0` is a text (that of a
+    # statement), `member1` the list of a row's cells.
     needed = _present(
         F.when(operation == "DELETE", m["beforeImages"]["member1"]).otherwise(
             m["afterImages"]["member1"]
@@ -197,6 +199,7 @@ def _image(side: str) -> Column:
     """
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
     empty, cell_text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
+    # Two ways to the same map: cells are filtered only in a row with an EmptyObject.
     captured_cells = (
         f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {cell_text})"
         " END)"

@@ -272,6 +272,7 @@ def _zoned_sql(x: str, type: SourceType, nanos: str) -> str:
     the session's, and for an unknown one. `nanos` is the SQL of whether the source's times have
     nanoseconds.
     """
+    # `+` is the first character, in the order of their codes, with which a zone begins.
     zone = _branch(x, "TimestampWithTimeZone", "timezone")
     clock = _wall_clock(_branch(x, "TimestampWithTimeZone", "value"), type, nanos)
     return (

@@ -93,6 +93,7 @@ def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]
     """The Avro schema of Aliyun's Record: `head` are its members before `fields`, `field` is the
     schema of a column's description, `branches` are those of a cell's union.
     """
+    # Avro defines a named type once: `afterImages` has the branches by their names.
     names = tuple(branch["name"] for branch in BRANCHES)
     images = {
         "beforeImages": ("null", "string", array(("null", *branches))),

@@ -198,8 +198,8 @@ def _has_nested_binary(m: Column, names: Names, binaries: Sequence[str]) -> Colu
         return [F.try_element_at(cell_map, F.lit(c)) for c in binaries]
 
     def struct_cells(cell_struct: Column) -> list[Column]:
-        """The binary cells of a row that is a struct: one of `data`, and in the message that was
-        parsed a second time also one of `old`.
+        """The binary cells of a row that is a struct: a row of `data`, and in the second parse
+        (`again`) also a row of `old`.
         """
         return [cell_struct[c] for c in binaries]
 

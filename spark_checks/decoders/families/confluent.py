@@ -149,13 +149,13 @@ class Decoder(Protocol):
     """A decoder of Kafka Connect's JSON, at both levels."""
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level one."""
+        """Level one: a row for each change, with its images as maps of texts."""
         ...
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
-        """Level two."""
+        """Level two: a row for each change of the table, with its images typed for it."""
         ...
 
 

@@ -127,7 +127,9 @@ class Flat:
 
         def part(m: Column, kind: Column, op: Column) -> Column:
             """What level two (typed rows) needs of a message, as a struct: its op if it is a row of
-            the table, both images, and both once more with the cells that are parsed a second time.
+            the table, both images, and both once more (`..._again`) with the cells whose text the
+            first parse does not keep. The image `old` is that of an UPDATE, unless its member may
+            hold a deleted row, too.
             """
             of_table = op.isNotNull()
             for column, value in self.columns(m).items():

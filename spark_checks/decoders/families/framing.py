@@ -316,8 +316,8 @@ def typed_rows(
     record's message; `result` is SQL over that struct, of the array of the message's rows.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
-    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make
-    # them once for each name.
+    # The rows come out of a generator (inline), and Spark pushes no filter on their columns below
+    # it. A filter below would repeat the SQL that makes the cells, once for each name in it.
     messages = records.select(*COORDINATES, part.alias("part"))
     return messages.select(*COORDINATES, F.inline_outer(F.expr(result))).where(
         F.col("kind").isNotNull()

@@ -166,7 +166,9 @@ def _outside(value: str, type: SourceType) -> str | None:
 
 
 def _domain(spark: str) -> tuple[int, int] | None:
-    """The lowest and highest number of a Spark integer type; None for another type."""
+    """The lowest and highest number of a Spark integer type, which `spark` names, such as `int`;
+    None for another type.
+    """
     if spark not in _BITS:
         return None
     half = 1 << _BITS[spark] - 1
@@ -203,9 +205,9 @@ def exact_decimal(cell_text: str, precision: int, scale: int) -> str:
 
 
 def _calendar(cell_text: str, shape: str, value: str) -> str:
-    """SQL of the date or time `value` if the text passes the test `shape` and has a year of four
-    digits from 0001 on; else NULL. The year 0000 is MySQL's zero date, and Python has no other
-    years.
+    """SQL of a date or time: the SQL `value`, which reads the text `cell_text`, if the SQL
+    condition `shape` holds and the text begins with a year of four digits from 0001 on; else NULL.
+    The year 0000 is MySQL's zero date, and Python has no other years.
     """
     return f"CASE WHEN {cell_text} >= '0001' AND substring({cell_text}, 5, 1) = '-' AND {shape} THEN {value} END"
 

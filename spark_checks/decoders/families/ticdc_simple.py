@@ -108,8 +108,9 @@ def instant(clock: str, location: str, type: SourceType, time_zone: str) -> str:
     that does not exist.
     """
     zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
-    # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it
-    # takes the session's.
+    # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises. For an
+    # empty one or blanks it would take the session's: `+` is the first character, in the order of
+    # their codes, with which a zone begins.
     zoned = (
         f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS"
         " timestamp) END"

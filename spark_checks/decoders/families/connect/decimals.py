@@ -48,7 +48,7 @@ def base64_bytes(t: str) -> str:
 
 def in_digits(type: SourceType) -> bool:
     """Whether cells of the type may be base64 of a number's bytes, which the SQL `DIGITS` turns
-    into plain digits first.
+    into plain digits first: a DECIMAL, or an integer that no long of Spark holds.
     """
     return type.logical is Logical.DECIMAL or (
         type.logical is Logical.INT and type.spark.startswith("decimal")
@@ -56,9 +56,10 @@ def in_digits(type: SourceType) -> bool:
 
 
 def from_text(t: str, precision: int, own_scale: int) -> str:
-    """SQL of a DECIMAL from the text `t` of its digits, plain or with Java's exponent (`0E-10`,
-    `1E-7`); NULL for others, such as `NAN`. Beyond 38 digits, which no Spark decimal holds, the
-    value is the text.
+    """SQL of a DECIMAL from the SQL `t` of its text: plain digits, or digits with Java's exponent
+    (`0E-10`, `1E-7`); NULL for a text that is none, such as `NAN`, or that does not fit. If
+    `precision` is over 38, which no Spark decimal holds, the value is the text itself; over 1000 it
+    stands for a type without a precision, whose digits have no limit.
     """
     if precision <= 38:
         return exact_decimal(t, precision, own_scale)

@@ -164,7 +164,8 @@ class ConnectDialect:
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
         """Level two: typed row changes of `table`, and CORRUPT rows. A before image has a value
-        only in the columns that the message gives.
+        only in the columns that the message gives. The options that the format cannot vary
+        (`fixed`) replace those of the deployment.
         """
         return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
@@ -327,11 +328,14 @@ def _with_all_digits(image: Column, member: str) -> Column:
 
 
 _SCALE: Final = 0x7FF
-"""The bits of a scale that PostgreSQL's connector reads (debezium#negative-scale)."""
+"""The 11 bits of a scale that PostgreSQL's connector reads (debezium#negative-scale)."""
 
 
 def _declared_scale(type: SourceType) -> int:
-    """The scale of a decimal in a message whose schema does not tell it."""
+    """The scale of a decimal in a message whose schema does not tell it: that of its type, of which
+    PostgreSQL's connector takes 11 bits, so that a negative one becomes a large one (`_SCALE`);
+    Oracle's keeps its sign.
+    """
     scale = type.scale or 0
     return scale if type.source == "oracle" else scale & _SCALE
 
@@ -442,7 +446,9 @@ class _RowSql:
 
     def _cell(self, i: int, c: model.Column) -> str:
         """SQL of a struct for the cell of column number `i`: its text `t`, its `form` (how it is
-        written), and, if the form may be base64 of a number, that number's `scale`.
+        written, such as text or days), and, if the form may be base64 of a number, that number's
+        `scale`. Form and scale are those that the message's schema tells (the SQL array `cells` has
+        them, a column each), else those of the deployment and of the column's type.
         """
         cell_text = f"image.{name(c.name)}"
         if not isinstance(self._parsed_type(c.type), StringType):
@@ -450,7 +456,8 @@ class _RowSql:
         cell_text = self._sent_or_null(cell_text, c)
         form_sql = f"'{self.form(c.type, self.deployment)}'"
         if form_sql != "'numeric'":
-            # Of JSON numbers the message's schema would give the form for base64.
+            # A decimal that is a JSON number has the schema of one in base64, which tells a wrong
+            # form.
             form_sql = f"coalesce(get(cells, {i}).form, {form_sql})"
         scale = (
             f", coalesce(get(cells, {i}).scale, {_declared_scale(c.type)}) AS scale"
@@ -472,6 +479,7 @@ class _RowSql:
         texts = self.unsent
         if c.type.source in ("sqlserver", "oracle"):
             # Their connectors also write the placeholder as the hexadecimal digits of its bytes.
+            # The first text of `unsent` is the plain placeholder.
             texts = (*texts, *(value.encode().hex() for value in texts[:1]))
         unsent = ", ".join(f"'{value}'" for value in texts)
         return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
@@ -566,7 +574,8 @@ def _wrap_row(m: Column, p: Column, dialect: ConnectDialect, image: MapType | St
     )["value"].cast("string")
 
     def enveloped(bare_image: Column) -> Column:
-        """The payload `p` as an envelope around the bare row. In a map of columns the metadata that
+        """The payload `p` as an envelope around the bare row, which is the before image if the
+        operation is a DELETE (`gone`), else the after image. In a map of columns the metadata that
         the format adds to the row (`dialect.added`) is left out. The member `dialect.header`, if
         `p` lacks it, comes from the header of the Kafka record with this name.
         """

@@ -338,6 +338,7 @@ def _binary(t: str, binary_form: str) -> str:
         return f"CASE WHEN length({t}) % 2 = 0 THEN try_to_binary({t}, 'hex') END"
     if binary_form == "base64-url-safe":
         standard = let(f"translate({t}, '-_', '+/')", "x", base64_bytes("x"))
+        # The other alphabet's characters, which would pass as they are.
         return f"CASE WHEN NOT {t} RLIKE '[+/]' THEN {standard} END"
     return base64_bytes(t)
 
@@ -356,7 +357,8 @@ def _binary_of_length(t: str, binary_form: str, type: SourceType) -> str:
 def _padded(t: str, binary_form: str, type: SourceType) -> str:
     """SQL of the bytes of a text in this form. A BINARY(n) column that a statement declared as
     BINARY(n) CHAR comes as text in Latin-1 without the zero bytes at its end: it is padded to n
-    bytes (debezium#declared-types).
+    bytes (debezium#declared-types). A text of up to n characters is such a one, since in every form
+    n bytes take more characters than n.
     """
     data, length = _binary_of_length(t, binary_form, type), type.length or 0
     if type.name != "binary":
@@ -411,8 +413,8 @@ def _stamp_of(type: SourceType) -> str:
 
 
 def _wall_clock(t: str, type: SourceType) -> str:
-    """SQL of a DATETIME from its text; NULL for another text. A Z at the end, which the connector
-    appends to values without a zone, is ignored.
+    """SQL of a DATETIME from its text; NULL for another text, and for the year 0000, which Python
+    does not have. A Z at the end, which the connector appends to values without a zone, is ignored.
     """
     usual = f"{t} >= '0001' AND {t} RLIKE r'{_stamp_of(type)}Z?\\z'"
     return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, r'Z\\z', '') AS timestamp_ntz) END"
@@ -492,8 +494,9 @@ def _label(t: str, type: SourceType) -> str:
 
 
 def _labels(t: str, type: SourceType) -> str:
-    """SQL of a SET's bit mask from the text of its labels, which commas separate; NULL if one is
-    unknown. No label holds a comma.
+    """SQL of a SET's bit mask, a decimal(20,0), from the text of its labels, which commas separate;
+    NULL if one is unknown. No label holds a comma. A label with a backslash is escaped in a stream
+    and plain in a snapshot (`_escaped`): both are looked for.
     """
     labels = _array(type.members)
     if "\\" in "".join(type.members):
@@ -505,6 +508,7 @@ def _labels(t: str, type: SourceType) -> str:
         position = f"array_position({labels}, x)"
     bit = let(position, "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
     mask = f"aggregate(split({t}, ','), 0L, (m, x) -> m | {bit})"
+    # The bit of the 64th label is the sign of a long.
     unsigned = let(
         mask, "v", f"CAST(v AS decimal(20,0)) + CASE WHEN v < 0 THEN {1 << 64}BD ELSE 0BD END"
     )
