@@ -88,13 +88,16 @@ def place_of_rows(table: Table, statement: Statement) -> Place:
 
 def _year(value: Value) -> int | None:
     """The year of a DATE or a DATETIME (microseconds since 1970); None for a value of another type,
-    and for a date with zeros.
+    for a date with zeros, and for a year that Python's dates do not have.
     """
     if isinstance(value, date):
         return value.year
-    if isinstance(value, int):
+    if not isinstance(value, int):
+        return None
+    try:
         return (date(1970, 1, 1) + timedelta(microseconds=value)).year
-    return None
+    except OverflowError:
+        return None
 
 
 def _is_below(value: Value, limit: Value) -> bool:

@@ -54,8 +54,13 @@ DECLARED = "create table t (a int, d date, s varchar(9), t datetime) partition b
         ("list (a) (partition p0 default, partition p1 values in (1))", ({"a": 1},), [None]),
         (
             "range (year(t)) (partition p0 values less than (2000), partition p1 values less than (2030))",
-            ({"t": mysql.wall("1999-12-31")}, {"t": mysql.wall("2024-05-01")}, {"t": None}),
-            [0, 1, 0],
+            (
+                {"t": mysql.wall("1999-12-31")},
+                {"t": mysql.wall("2024-05-01")},
+                {"t": None},
+                {"t": mysql.wall("0001-01-01") - 1},
+            ),
+            [0, 1, 0, None],
         ),
         (
             "range columns (s) (partition p0 values less than ('MAXVALUE'), partition p1 values less than (maxvalue))",
